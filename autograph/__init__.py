@@ -1,0 +1,48 @@
+"""AutoGraph for JAX: plain Python control flow, compiled by XLA.
+
+    import autograph as ag
+
+    @ag.function
+    def collatz(n):
+        steps = 0
+        while n != 1:
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+            steps += 1
+        return steps
+
+Names are loaded when they are first used: `import autograph` alone imports nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autograph.api import convert as convert
+    from autograph.api import do_not_convert as do_not_convert
+    from autograph.api import function as function
+    from autograph.api import to_code as to_code
+    from autograph.runtime.errors import AutographError as AutographError
+    from autograph.runtime.errors import ConversionError as ConversionError
+    from autograph.runtime.errors import StagingError as StagingError
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "convert": "autograph.api", "do_not_convert": "autograph.api", "function": "autograph.api", "to_code": "autograph.api",
+    "AutographError": "autograph.runtime.errors", "ConversionError": "autograph.runtime.errors", "StagingError": "autograph.runtime.errors",
+}  # fmt: skip
+_RUNTIME = frozenset({"cond", "while_loop", "for_loop", "range", "jit"})
+__all__ = [*_HOME, *sorted(_RUNTIME)]  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+    elif name in _RUNTIME:
+        value = getattr(importlib.import_module("autograph.runtime"), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value

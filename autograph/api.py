@@ -1,0 +1,152 @@
+"""The decorators: `convert`, `function`, `do_not_convert`; and `to_code`."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any, Literal, ParamSpec, TypeVar, overload
+
+from autograph import runtime
+from autograph.callees import convert_object, form_in, leave_alone
+from autograph.errors import NotAFunction
+from autograph.forms import Form, form_of
+from autograph.listing import listing
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@overload
+def convert(fn: Callable[P, R], /, *, form: Literal["both", "staged"] = ...) -> Callable[P, R]: ...
+@overload
+def convert(*, form: Literal["both", "staged"] = ...) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def convert(fn: Any = None, /, *, form: Literal["both", "staged"] = "both") -> Any:
+    """Convert a function: under `jax.jit`, `vmap`, `grad` ... its control flow may depend on traced values.
+
+    Outside every trace the user's own statements run.  Functions that it calls are converted when they are reached.
+
+    Args:
+      fn: a function, lambda, method, static or class method, partial, or an object whose class defines `__call__`.
+      form: "staged" runs the staged form on concrete values too, for tests.
+
+    Returns:
+      A function with the original's name, signature, defaults, attributes and closure; `__wrapped__` is the original.
+
+    Raises:
+      ConversionError: there is no source (AG101), no Python code (AG103), or a library's wrapper in between (AG104).
+
+    >>> import jax, autograph as ag
+    >>> @ag.convert
+    ... def sign(x):
+    ...     if x > 0:
+    ...         return 1
+    ...     return -1
+    >>> sign(3), jax.jit(sign)(-3.0)
+    (1, Array(-1, dtype=int32, weak_type=True))
+    """
+    if fn is None:
+        return functools.partial(convert, form=form)
+    if form not in ("both", "staged"):
+        raise ValueError(f"form is 'both' or 'staged', not {form!r}")
+    new = convert_object(fn)
+    if form == "staged":
+        new = runtime.call(new)
+    if isinstance(fn, types.FunctionType) and new is not fn:
+        new = _own(new)
+        new.__wrapped__ = fn
+    return new
+
+
+def _own(twin: types.FunctionType) -> types.FunctionType:
+    """The decorator's result is a function of its own: the twin serves all call sites of the original."""
+    new = types.FunctionType(twin.__code__, twin.__globals__, twin.__name__, twin.__defaults__, twin.__closure__)
+    new.__kwdefaults__ = twin.__kwdefaults__
+    for name in ("__doc__", "__qualname__", "__module__", "__annotations__", "__type_params__"):
+        if hasattr(twin, name):
+            setattr(new, name, getattr(twin, name))
+    new.__dict__.update(twin.__dict__)
+    return new
+
+
+@overload
+def function(fn: Callable[P, R], /, **options: Any) -> runtime.Function: ...
+@overload
+def function(**options: Any) -> Callable[[Callable[P, R]], runtime.Function]: ...
+def function(fn: Any = None, /, **options: Any) -> Any:
+    """`convert` and `jax.jit` in one; takes the options of `jax.jit` (`static_argnames`, `donate_argnums`, ...).
+
+    Returns:
+      An object that is called as the function, with `lower`, `trace`, `eval_shape`, `clear_cache`; in a class it is a method.
+
+    Raises:
+      ConversionError: as `convert`.
+
+    >>> import autograph as ag
+    >>> @ag.function
+    ... def collatz(n):
+    ...     steps = 0
+    ...     while n != 1:
+    ...         n = n // 2 if n % 2 == 0 else 3 * n + 1
+    ...         steps += 1
+    ...     return steps
+    >>> int(collatz(27))
+    111
+    """
+    if fn is None:
+        return functools.partial(function, **options)
+    return runtime.jit(convert(fn) if not isinstance(fn, (staticmethod, classmethod)) else convert_object(fn), **options)
+
+
+def do_not_convert(fn: Callable[P, R] | None = None, /) -> Any:
+    """Leave a function as it is, also when converted code calls it.
+
+    >>> import autograph as ag
+    >>> @ag.do_not_convert
+    ... def helper(x):
+    ...     return x
+    """
+    if fn is None:
+        return do_not_convert
+    target = inspect.unwrap(fn)
+    if not isinstance(target, types.FunctionType):
+        raise NotAFunction(f"a `{type(fn).__name__}` is never converted", None, "`do_not_convert` is for functions")
+    leave_alone(target)
+    return fn
+
+
+def to_code(fn: Any, /, *, after: str = "") -> str:
+    """The converted source of a function, its staged form.
+
+    Args:
+      fn: what `convert` takes, or what a decorator of ours has returned.
+      after: the name of a pass, to see the source after it.
+
+    >>> import autograph as ag
+    >>> def sign(x):
+    ...     return 1 if x > 0 else -1
+    >>> print(ag.to_code(sign))
+    def sign(x):
+        return ag.cond(x > 0, lambda: 1, lambda: -1)
+    <BLANKLINE>
+    """
+    return listing(_form(fn), after)
+
+
+def _form(fn: Any) -> Form:
+    fn = getattr(fn, "__func__", fn) if not isinstance(fn, types.FunctionType) else fn
+    fn = fn._fn if isinstance(fn, runtime.Function) else fn
+    if isinstance(fn, functools.partial):
+        return _form(fn.func)
+    if not isinstance(fn, types.FunctionType):
+        fn = getattr(convert_object(fn), "__func__", fn)
+    form = form_in(fn)
+    if isinstance(form, Form):
+        return form
+    original = getattr(fn, "__wrapped__", fn)
+    if not isinstance(original, types.FunctionType):
+        raise NotAFunction(f"a `{type(fn).__name__}` has no Python code", None, "give a function or method")
+    return form_of(original.__code__, original.__globals__)
+
+

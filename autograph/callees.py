@@ -1,0 +1,271 @@
+"""What converted code calls in the place of a callee: its twin, itself, or itself with the functions it is given replaced by their twins.
+
+A function that was not decorated has one twin for as long as it lives.  The twin hangs on the function object: an entry of `__dict__` that
+is nobody's in a copy (`functools.wraps`) and empty when pickled.
+"""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import functools
+import itertools
+import math
+import sys
+import types
+import weakref
+from typing import Any
+
+from autograph import runtime
+from autograph.errors import ConversionError, NotAFunction, SourceUnavailable, WrappedFunction
+from autograph.forms import LOCK, Form, Staged, form_of
+from autograph.policy import CALLERS, is_stdlib, is_users
+from autograph.source import file_of
+
+KEY = "__autograph_twin__"
+
+
+class Twin:
+    """The converted functions of one function object."""
+
+    __slots__ = ("code", "owner", "staged", "twin")
+
+    def __init__(self, f: types.FunctionType | None = None, twin: Any = None, staged: Any = None) -> None:
+        self.owner = weakref.ref(f) if f is not None else None
+        self.code, self.twin, self.staged = f.__code__ if f is not None else None, twin, staged
+
+    def __reduce__(self) -> Any:
+        return Twin, ()
+
+    def belongs_to(self, f: types.FunctionType) -> bool:
+        return self.owner is not None and self.owner() is f and self.code is f.__code__
+
+
+def form_in(f: types.FunctionType) -> Form | Staged | None:
+    """The mark of a function that is converted already."""
+    constants = f.__code__.co_consts
+    return constants[-1] if constants and type(constants[-1]) in (Form, Staged) else None
+
+
+def _entry(f: types.FunctionType) -> Twin | None:
+    entry = f.__dict__.get(KEY)
+    return entry if entry is not None and entry.belongs_to(f) else None
+
+
+def leave_alone(f: types.FunctionType) -> None:
+    """Mark a function as one that is never converted."""
+    f.__dict__[KEY] = Twin(f, f, f)
+
+
+def twin_of(f: types.FunctionType) -> types.FunctionType:
+    """The converted function in its plain form.  Raises ConversionError where there is none."""
+    if form_in(f) is not None:
+        return f
+    with LOCK:
+        entry = _entry(f)
+        if entry is not None:
+            return entry.twin  # type: ignore[no-any-return]
+        if file_of(f.__code__.co_filename, f.__globals__).transpiled:
+            leave_alone(f)
+            return f
+        form = form_of(f.__code__, f.__globals__)
+        twin = dressed(form.function(form.plain(), f), f)
+        staged = dressed(form.function(form.staged(), f), f) if form.stageable else twin
+        f.__dict__[KEY] = Twin(f, twin, staged)
+        return twin
+
+
+def dressed(new: types.FunctionType, f: types.FunctionType) -> types.FunctionType:
+    """The user's names, documentation and attributes on a converted function."""
+    for name in ("__doc__", "__qualname__", "__module__", "__annotations__", "__type_params__"):
+        if hasattr(f, name):
+            setattr(new, name, getattr(f, name))
+    new.__dict__.update({k: v for k, v in f.__dict__.items() if k != KEY})
+    return new
+
+
+def call(f: Any) -> Any:
+    """What the staged form calls in the place of `f`."""
+    resolved = resolve(f)
+    return _staged(resolved, f) if type(resolved) is types.FunctionType else resolved
+
+
+def _staged(twin: types.FunctionType, f: Any) -> Any:
+    """The staged function itself: no entry, one frame less."""
+    if type(f) is types.FunctionType and (entry := _entry(f)) is not None:
+        return entry.staged
+    form = form_in(twin)
+    if type(form) is Form and form.stageable:
+        return form.function(form.staged(), twin)
+    return twin
+
+
+def resolve(f: Any) -> Any:
+    """What the plain form calls in the place of `f`."""
+    kind = type(f)
+    if kind is types.FunctionType:
+        if form_in(f) is not None:
+            return f
+        entry = _entry(f)
+        return entry.twin if entry is not None else _first(f)
+    if kind is types.MethodType:
+        new = call(f.__func__) if _tracing() else resolve(f.__func__)
+        return f if new is f.__func__ else types.MethodType(new, f.__self__)
+    if kind is types.BuiltinFunctionType and f.__self__ is not builtins and f.__self__ is not _FUNCTOOLS:
+        return f
+    if kind is types.BuiltinFunctionType or kind is type:
+        return _with_twins(f) if f in _HIGHER else f
+    if kind is functools.partial:
+        return functools.partial(resolve(f.func), *map(_own_twin, f.args), **f.keywords)
+    method = getattr(kind, "__call__", None)
+    if type(method) is types.FunctionType and is_users(method.__code__):
+        return types.MethodType(resolve(method), f)
+    if callable(f) and not isinstance(f, type) and getattr(kind, "__module__", "").split(".")[0] not in sys.stdlib_module_names:
+        return _with_twins(f)
+    return f
+
+
+def _tracing() -> bool:
+    return runtime.trace_state.value is not runtime.eval_trace
+
+
+_FUNCTOOLS = functools.reduce.__self__  # type: ignore[attr-defined]
+_HIGHER = {map, filter, iter, sorted, min, max, functools.reduce, itertools.accumulate, itertools.takewhile, itertools.dropwhile, itertools.starmap}
+
+
+def _first(f: types.FunctionType) -> Any:
+    """A function that is met for the first time."""
+    code = f.__code__
+    if is_users(code):
+        try:
+            return twin_of(f)
+        except ConversionError:
+            return f
+    if is_stdlib(code) and (f.__module__ or "").split(".")[0] not in CALLERS:
+        return f
+    if f in (functools.wraps, functools.update_wrapper):  # they keep their argument and do not call it
+        return f
+    return _with_twins(f)
+
+
+def _own_twin(x: Any) -> Any:
+    return resolve(x) if type(x) in (types.FunctionType, types.MethodType) and is_users(x.__code__) else x
+
+
+def _with_twins(f: Any) -> Any:
+    """A library function that converts the functions of the user's that it is given."""
+
+    def library_call(*args: Any, **kwargs: Any) -> Any:
+        return f(*map(_own_twin, args), **{k: _own_twin(v) for k, v in kwargs.items()})
+
+    return library_call
+
+
+class Site:
+    """Remembers the first lasting callee of one call site.  Written once: a reader sees all of it or nothing."""
+
+    __slots__ = ("function", "seen", "use")
+
+    def __init__(self) -> None:
+        self.seen: Any = Site
+        self.use: Any = Site
+        self.function: Any = Site
+
+    def miss(self, f: Any) -> Any:
+        if type(f) is types.FunctionType and f.__closure__ and form_in(f) is not None:
+            return f
+        new = resolve(f)
+        if self.seen is Site and _is_lasting(f):
+            form = form_in(new) if type(new) is types.FunctionType else None
+            with LOCK:
+                if self.seen is Site:
+                    self.use = dressed(form.function(form.direct(), new), new) if type(form) is Form else new
+                    self.seen = f
+        return new
+
+    def miss_method(self, method: Any) -> Any:
+        new = resolve(method)
+        if self.seen is Site and self.function is Site:
+            if new is method and type(method) is types.BuiltinFunctionType and type(method.__self__) in _BUILTIN_TYPES:
+                self.seen = type(method.__self__)
+            elif type(new) is types.MethodType and type(method) is types.MethodType and _is_lasting(method.__func__) and _is_plain_method(method):
+                form = form_in(new.__func__)
+                if type(form) is Form:
+                    with LOCK:
+                        if self.function is Site:
+                            self.use = form.function(form.direct(), new.__func__)
+                            self.function = method.__func__
+        return new
+
+
+_BUILTIN_TYPES = {list, dict, set, str, tuple, bytes, bytearray, frozenset, int, float, complex, collections.deque}
+
+
+def _is_plain_method(method: types.MethodType) -> bool:
+    """Not a class method, which is bound to another object."""
+    return any(v is method.__func__ for k in type(method.__self__).__mro__ for v in vars(k).values())
+
+
+def _is_lasting(f: Any) -> bool:
+    """Whether remembering `f` keeps nothing alive: a function or class of a live module, without a closure."""
+    if type(f) is types.BuiltinFunctionType:
+        return f.__self__ is builtins or f.__self__ is math
+    if type(f) is type:
+        return getattr(sys.modules.get(f.__module__), f.__qualname__, None) is f
+    if type(f) is not types.FunctionType:
+        return False
+    return not set(f.__code__.co_freevars) - {"__class__"} and getattr(sys.modules.get(f.__module__), "__dict__", None) is f.__globals__
+
+
+Form.new_site = staticmethod(Site)
+Form.runtime = runtime
+runtime.calls.install(call)
+
+
+def convert_object(f: Any) -> Any:
+    """The converted form of anything that can be decorated.
+
+    Raises:
+      NotAFunction: (AG103) there is no Python code to convert.
+      WrappedFunction: (AG104) a library's wrapper around a user function.
+      SourceUnavailable: (AG101)
+    """
+    if isinstance(f, (staticmethod, classmethod)):
+        return type(f)(convert_object(f.__func__))
+    if isinstance(f, functools.partial):
+        return functools.partial(convert_object(f.func), *f.args, **f.keywords)
+    if isinstance(f, types.MethodType):
+        return types.MethodType(convert_object(f.__func__), f.__self__)
+    if isinstance(f, types.FunctionType):
+        wrapped = getattr(f, "__wrapped__", None)
+        if not is_users(f.__code__) and form_in(f) is None:
+            if wrapped is not None:
+                raise WrappedFunction(
+                    f"`{f.__qualname__}` is a wrapper that a library put around a function: converting it would convert nothing", None,
+                    "put this decorator below the library's",
+                )  # fmt: skip
+            if f.__code__.co_filename.startswith("<") and not _has_source(f):
+                raise SourceUnavailable(f"there is no source text for `{f.__qualname__}`", None, "define it in a file or a notebook cell")
+        return twin_of(f)
+    method = getattr(type(f), "__call__", None)
+    if isinstance(f, type) or not isinstance(method, types.FunctionType) or not is_users(method.__code__):
+        if getattr(f, "__wrapped__", None) is not None:
+            raise WrappedFunction(
+                f"{_article(type(f).__name__)} `{type(f).__name__}` object wraps a function: converting it would convert nothing", None,
+                "put this decorator below the other: the one that converts stands next to `def`",
+            )  # fmt: skip
+        raise NotAFunction(f"a `{type(f).__name__}` has no Python code to convert", None, "convert a function, a method or an object with `__call__`")
+    return types.MethodType(convert_object(method), f)
+
+
+def _article(word: str) -> str:
+    return "an" if word[:1] in "AEIOUaeiou" else "a"
+
+
+def _has_source(f: types.FunctionType) -> bool:
+    try:
+        return bool(file_of(f.__code__.co_filename, f.__globals__))
+    except SourceUnavailable:
+        return False
+
+

@@ -1,0 +1,142 @@
+"""One function of the user's and the code of its two forms, each built once.
+
+The plain code holds its form, the form holds the plain code weakly, the staged code does not know the form: nothing planted in a code
+object leads back to it, so a namespace that is executed again is freed.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable
+from types import CodeType, FunctionType
+from typing import Any
+
+from autograph import syntax as s
+from autograph.errors import SourceUnavailable
+from autograph.load import Runtime, Table, compiled, without_outside
+from autograph.names import Fresh
+from autograph.passes import run_passes, stageable
+from autograph.passes.context import Context
+from autograph.plain import Plain
+from autograph.source import File, file_of
+
+LOCK = threading.RLock()
+
+
+class Staged:
+    """Marks the code of a staged function: it is converted already."""
+
+    def __repr__(self) -> str:
+        return "<staged>"
+
+
+STAGED = Staged()
+
+
+class Form:
+    """What is known of one code object: its node in the file, the functions inside it, and its codes."""
+
+    new_site: Callable[[], Any]  # set by `callees`: what remembers a call site
+    runtime: Any = None  # set by `callees`: the module that generated code calls
+
+    def __init__(self, code: CodeType, file: File) -> None:
+        self.code, self.file = code, file
+        self.node, self.cls = file.find(code)
+        self.stageable = stageable(self.node_tree())
+        self.inside: dict[tuple[int, int], Form] = {}
+        self._plain: Any = lambda: None
+        self._staged: CodeType | None = None
+        self._direct: CodeType | None = None
+        stack = list(code.co_consts)
+        while stack:
+            constant = stack.pop()
+            if isinstance(constant, CodeType):
+                if constant.co_name == "<lambda>" or not constant.co_name.startswith("<"):
+                    try:
+                        form = Form(constant, file)
+                    except SourceUnavailable:  # a class body
+                        stack += constant.co_consts
+                        continue
+                    self.inside[form.node.lineno, form.node.col_offset] = form
+                else:  # a comprehension: looked through
+                    stack += constant.co_consts
+
+    def node_tree(self) -> Any:
+        """A fresh tree of the function, for a pass to rewrite."""
+        return s.read(self.node)
+
+    def context(self, tree: Any) -> Context:
+        free = frozenset(self.code.co_freevars)
+        return Context(Fresh(tree), self.file.modules, self.file.bound, self.file.converted, free)
+
+    def plain(self) -> CodeType:
+        """The plain form, with its entry."""
+        with LOCK:
+            code: CodeType | None = self._plain()
+            if code is None:
+                code = self._build_plain(entry=True)
+                self._plain = weakref.ref(code)
+            return code
+
+    def direct(self) -> CodeType:
+        """The plain form without its entry, for call sites that are in the plain form themselves."""
+        with LOCK:
+            if self._direct is None:
+                self._direct = self._build_plain(entry=False)
+            return self._direct
+
+    def staged(self) -> CodeType:
+        """The staged form."""
+        with LOCK:
+            if self._staged is None:
+                tree = without_outside(self.node_tree())
+                run_passes(tree, self.context(tree))
+                table: Table = {}
+                tree = Runtime(table, Form.runtime).visit(tree)
+                self._staged = compiled(tree, self.code, self.cls, table, lambda _: STAGED)
+            return self._staged
+
+    def _build_plain(self, entry: bool) -> CodeType:
+        table: Table = {}
+        tree = without_outside(self.node_tree())
+        tree = Plain(self, self.context(tree), table, entry).rewrite(tree)
+        tree = Runtime(table, Form.runtime).visit(tree)
+        return compiled(tree, self.code, self.cls, table, self._form_of)
+
+    def _form_of(self, code: CodeType) -> Form | Staged:
+        """The form of a code object inside this one; of lambdas that its line does not tell apart only that they are converted."""
+        if code is self.code:
+            return self
+        found: list[Form] = []
+        stack = list(self.inside.values())
+        while stack:
+            form = stack.pop()
+            if form.code.co_firstlineno == code.co_firstlineno and form.code.co_name == code.co_name:
+                found.append(form)
+            stack += form.inside.values()
+        return found[0] if len(found) == 1 else STAGED
+
+    def enter(self, witness: FunctionType) -> FunctionType:
+        """The staged function of the plain one that is running: its cells are the witness's, by name."""
+        code = self._staged or self.staged()
+        cells = dict(zip(witness.__code__.co_freevars, witness.__closure__ or (), strict=True))
+        return FunctionType(code, witness.__globals__, code.co_name, None, tuple([cells[n] for n in code.co_freevars]))
+
+    def function(self, code: CodeType, like: FunctionType) -> FunctionType:
+        """A function with this code, over the globals, cells and defaults of another."""
+        cells = dict(zip(like.__code__.co_freevars, like.__closure__ or (), strict=True))
+        new = FunctionType(code, like.__globals__, like.__name__, like.__defaults__, tuple([cells[n] for n in code.co_freevars]))
+        new.__kwdefaults__ = like.__kwdefaults__
+        return new
+
+
+_forms: weakref.WeakValueDictionary[int, Form] = weakref.WeakValueDictionary()
+
+
+def form_of(code: CodeType, module_globals: dict[str, Any] | None = None) -> Form:
+    """The form of a code object, by identity: code objects of two files may compare equal."""
+    form = _forms.get(id(code))
+    if form is None or form.code is not code:
+        form = _forms[id(code)] = Form(code, file_of(code.co_filename, module_globals))
+    return form

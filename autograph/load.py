@@ -1,0 +1,104 @@
+"""From a rewritten tree to a code object in the place of the user's: his file name, lines, names, flags and free variables.
+
+What the code needs of ours stands in `co_consts` (a sentinel string is compiled and then replaced), so `locals()` and `__closure__` stay
+the user's.  Code objects are unknown to the cyclic collector: nothing planted may lead back to the code or to the user's globals.
+"""
+
+from __future__ import annotations
+
+import __future__
+
+import ast
+import functools
+import operator
+import sys
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+
+from autograph import syntax as s
+
+_FUTURE = functools.reduce(operator.or_, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names))
+_NAME = ".f"  # no identifier: `make` must not bind a name that the body reads
+
+Table = dict[str, Any]
+
+
+def planted(table: Table, value: Any) -> Any:
+    """A constant that stands for `value` in the finished code."""
+    key = f"\0{len(table)}"
+    table[key] = value
+    return s.constant(key)
+
+
+class Runtime(s.NodeTransformer):  # type: ignore[misc]
+    """`ag$` becomes a planted constant."""
+
+    def __init__(self, table: Table, module: Any) -> None:
+        self.table, self.key = table, "\0ag"
+        table[self.key] = module
+
+    def visit_Name(self, node: Any) -> Any:
+        return s.at(s.constant(self.key), node) if node.id == s.RUNTIME else node
+
+
+def without_outside(node: Any) -> Any:
+    """The function alone: what is evaluated around it (decorators, defaults, annotations) is evaluated once, by the user's own `def`."""
+    if not isinstance(node, s.Lambda):
+        node.decorator_list = [s.at(s.constant(None), node.decorator_list[0])] if node.decorator_list else []  # keeps the first line
+        node.returns, node.type_params = None, []
+    node.args.defaults = [s.constant(None) for _ in node.args.defaults]
+    node.args.kw_defaults = [d and s.constant(None) for d in node.args.kw_defaults]
+    for parameter in s.parameters(node.args):
+        parameter.annotation = None
+    return node
+
+
+def compiled(tree: Any, code: CodeType, cls: str, table: Table, mark: Callable[[CodeType], Any]) -> CodeType:
+    """The code object of a rewritten function, in the place of `code`."""
+    if not isinstance(tree, s.Lambda):
+        tree.name = _NAME
+    node = s.write(tree)
+    statement: Any = ast.copy_location(ast.Expr(node), node) if isinstance(node, ast.Lambda) else node
+    if cls:  # a class that mangles private names like the user's and gives `__class__`, but binds another name
+        statement = ast.ClassDef("_" * 9 + cls.lstrip("_"), [], [], [statement], [], **({"type_params": []} if sys.version_info >= (3, 12) else {}))
+    free = [n for n in code.co_freevars if not (cls and n == "__class__")]
+    module = ast.parse(f"def make({', '.join(free)}): pass")
+    module.body[0].body = [statement]  # type: ignore[attr-defined]
+    top = compile(ast.fix_missing_locations(module), code.co_filename, "exec", code.co_flags & _FUTURE, dont_inherit=True)
+    found = _dig(top, code)
+    assert found is not None, code.co_qualname
+    return _plant(found, code, table, mark)
+
+
+def _dig(top: CodeType, code: CodeType) -> CodeType | None:
+    for constant in top.co_consts:
+        if isinstance(constant, CodeType):
+            if constant.co_name in (_NAME, "<lambda>") and constant.co_firstlineno == code.co_firstlineno and constant.co_argcount == code.co_argcount:
+                return constant
+            if found := _dig(constant, code):
+                return found
+    return None
+
+
+def _plant(new: CodeType, user: CodeType, table: Table, mark: Callable[[CodeType], Any]) -> CodeType:
+    """Put what is planted into the constants, and the user's names and flags back."""
+    prefix, wanted = new.co_qualname, user.co_qualname
+
+    def qualified(name: str) -> str:
+        return wanted + name[len(prefix) :] if name.startswith(prefix) else name
+
+    def replaced(code: CodeType) -> CodeType:
+        constants: list[Any] = []
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                constant = replaced(constant)
+            elif type(constant) is str:
+                constant = table[constant] if constant in table else qualified(constant) if constant == code.co_qualname else constant
+            constants.append(constant)
+        if code.co_flags & 1 and (marker := mark(user if code is new else code)) is not None:
+            constants.append(marker)
+        named = {"co_name": user.co_name, "co_flags": user.co_flags} if code is new else {}
+        return code.replace(co_consts=tuple(constants), co_qualname=qualified(code.co_qualname), **named)
+
+    return replaced(new)

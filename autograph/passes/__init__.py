@@ -1,0 +1,91 @@
+"""The passes, in order.  Each rewrites one function in place; no pass imports another but for `tails`, which `jumps` is made of.
+
+A pass on statements runs once for each function of the user's in the tree, a pass on expressions once for the whole tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from autograph import syntax as s
+from autograph.passes.calls import lower_calls
+from autograph.passes.chains import cut_chains
+from autograph.passes.context import Context
+from autograph.passes.control_flow import lower_control_flow
+from autograph.passes.expressions import lower_expressions
+from autograph.passes.jumps import lower_jumps
+from autograph.passes.stores import lower_stores
+
+
+class Pass(NamedTuple):
+    name: str
+    lower: Callable[[Any, Context], None]
+    each: bool  # once for each function, or once for the whole tree
+
+
+PASSES = (
+    Pass("stores", lower_stores, True),  # first: a store into `x[i]` makes `x` a variable that changes
+    Pass("chains", cut_chains, True),  # before jumps, which nest
+    Pass("jumps", lower_jumps, True),  # blocks are left at their end only, so that they can become functions
+    Pass("control_flow", lower_control_flow, True),
+    Pass("expressions", lower_expressions, False),  # after control flow: tests are conditions there
+    Pass("calls", lower_calls, False),  # last: whatever is still called
+)
+
+
+def run_passes(fn: Any, context: Context, last: str = "") -> None:
+    """Rewrite a function, up to and including the pass `last`."""
+    functions = [fn, *inner_functions(fn)]
+    for step in PASSES:
+        for target in functions if step.each else [fn]:
+            if not (step.each and isinstance(target, s.Lambda)):
+                step.lower(target, context)
+        if step.name == last:
+            return
+
+
+def inner_functions(fn: Any) -> list[Any]:
+    """The functions defined in a function that can be staged, outermost first."""
+    found = []
+    body = [fn.body] if isinstance(fn, s.Lambda) else fn.body
+    for node in (n for b in body for n in s.walk(b)):
+        if isinstance(node, s.FunctionDef) and stageable(node):
+            found.append(node)
+    return found
+
+
+FRAMES = frozenset({"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe"})
+
+
+def stageable(fn: Any) -> bool:
+    """Whether a function has a staged form: no generator or coroutine, nothing that looks at its own frame, no jump out of a `finally`."""
+    if isinstance(fn, s.AsyncFunctionDef):
+        return False
+    body = [fn.body] if isinstance(fn, s.Lambda) else fn.body
+    for node in s.own(*body):
+        match node:
+            case s.Yield() | s.YieldFrom() | s.Await():
+                return False
+            case s.Name(id=id) if id in FRAMES:
+                return False
+            case s.Attribute(attr=attr) if attr in FRAMES:
+                return False
+            case s.Try(finalbody=finalbody) | s.TryStar(finalbody=finalbody) if _jumps_out(finalbody):
+                return False
+            case s.Call(keywords=keywords) if any(k.arg == "stacklevel" for k in keywords):
+                return False
+    return True
+
+
+def _jumps_out(block: list[Any], in_loop: bool = False) -> bool:
+    for stmt in block:
+        match stmt:
+            case s.Return():
+                return True
+            case s.Break() | s.Continue() if not in_loop:
+                return True
+        looping = in_loop or isinstance(stmt, s.LOOPS)
+        if not isinstance(stmt, s.SCOPES) and any(_jumps_out(b, looping) for b in s.blocks(stmt)):
+            return True
+    return False

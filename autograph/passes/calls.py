@@ -1,0 +1,167 @@
+"""Send calls that may reach user code, and builtins with a meaning on arrays, through the runtime.
+
+    f(x)                  =>   ag.call(f)(x)
+    range(n), min(a, b)   =>   ag.range(n), ag.min(a, b)
+    math.sqrt(x)          =>   ag.math.sqrt(x)
+    jax.grad(loss)(w)     =>   jax.grad(ag.call(loss))(w)
+    super()               =>   super(__class__, self)            (the call may have moved into a function of ours)
+
+What needs no wrapper is decided from the file's text alone: names bound once, by an import of a library; builtins; functions defined here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograph import syntax as s
+from autograph.names import binds_all
+from autograph.passes.context import Context
+from autograph.quote import quote_expr
+
+BUILTINS = frozenset({"range", "enumerate", "zip", "reversed", "min", "max", "sum", "any", "all", "int", "float", "bool", "print", "sorted", "abs", "round"})
+CALLING = frozenset({"map", "filter", "iter"})  # builtins that call an argument later
+ARRAY_LIBRARIES = ("jax", "numpy", "math")
+
+# The arguments of JAX's higher-order functions that are functions of the user.
+_TRANSFORMS = dict.fromkeys(
+    "grad value_and_grad vmap pmap jit jvp vjp linearize linear_transpose jacfwd jacrev hessian checkpoint remat custom_jvp custom_vjp make_jaxpr eval_shape "
+    "shard_map scan map associative_scan custom_root custom_linear_solve closure_convert named_call vectorize apply_along_axis tree_map".split(),
+    (0,),
+)  # fmt: skip
+HIGHER: dict[str, tuple[int, ...]] = {**_TRANSFORMS, "cond": (1, 2), "while_loop": (0, 1), "fori_loop": (2,), "reduce": (2,), "custom_root": (0, 2, 3)}
+_KEYWORDS = frozenset({"f", "fun", "fn", "func", "body_fun", "cond_fun", "true_fun", "false_fun", "pyfunc"})
+
+
+def lower_calls(fn: Any, context: Context) -> None:
+    lower = _Calls(context, fn)
+    if isinstance(fn, s.Lambda):
+        fn.body = lower.visit(fn.body)
+    else:
+        fn.body = [lower.visit(stmt) for stmt in fn.body]
+
+
+class _Calls(s.NodeTransformer):  # type: ignore[misc]
+    def __init__(self, context: Context, fn: Any) -> None:
+        self.context = context
+        self.first = next(iter(s.parameter_names(fn.args)), "")
+        self.local: frozenset[str] = frozenset()
+        self.defined: frozenset[str] = frozenset()
+        self._enter(fn)
+
+    def _enter(self, fn: Any) -> None:
+        body = [fn.body] if isinstance(fn, s.Lambda) else fn.body
+        bound = binds_all(body) | frozenset(s.parameter_names(fn.args))
+        self.local = self.local | bound
+        names: dict[str, int] = {}
+        for node in (n for b in body for n in s.walk(b)):
+            for name in [node.id] if isinstance(node, s.Name) and not isinstance(node.ctx, s.Load) else []:
+                names[name] = 2
+            if isinstance(node, s.FunctionDef):
+                names[node.name] = names.get(node.name, 0) + (2 if node.decorator_list else 1)
+        once = frozenset(n for n, count in names.items() if count == 1) - frozenset(s.parameter_names(fn.args))
+        self.defined = (self.defined - bound) | once
+
+    def _function(self, node: Any) -> Any:
+        """A function made here: its own first parameter for `super()`, its own names."""
+        before = self.local, self.defined, self.first
+        node.args.defaults = [self.visit(d) for d in node.args.defaults]
+        node.args.kw_defaults = [d and self.visit(d) for d in node.args.kw_defaults]
+        if not isinstance(node, s.Lambda):
+            node.decorator_list = [self.visit(d) for d in node.decorator_list]
+        self._enter(node)
+        if not isinstance(node, s.Lambda) and node.name not in self.context.blocks.values():
+            self.first = next(iter(s.parameter_names(node.args)), self.first)
+        node.body = self.visit(node.body) if isinstance(node, s.Lambda) else [self.visit(b) for b in node.body]
+        self.local, self.defined, self.first = before
+        return node
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = _function
+
+    def visit_Call(self, node: Any) -> Any:
+        func = node.func
+        if isinstance(func, s.Name) and func.id == "super" and not node.args and self.first and "super" not in self.local:
+            node.args = [s.at(s.name("__class__"), node), s.at(s.name(self.first), node)]
+            return node
+        self.generic_visit(node)
+        if isinstance(func, s.Name):
+            return self._named(node, func)
+        if path := self.library(func):
+            return self._library(node, path)
+        if _is_runtime(func) or _is_update(func):
+            return node
+        if isinstance(func, s.Call):  # jax.grad(f)(x): what a known function returned
+            return node if _is_runtime_call(func) or self.library(func.func) else self._wrapped(node)
+        return self._wrapped(node)
+
+    def _named(self, node: Any, func: Any) -> Any:
+        id = func.id
+        if id == s.RUNTIME or id in self.defined or id in self.context.blocks.values():
+            return node
+        if self.context.is_builtin(func) and id not in self.local:
+            if id in BUILTINS:
+                node.func = s.at(s.runtime(id), func)
+                return node
+            return self._wrapped(node) if id in CALLING else node
+        if id in self.context.converted and id not in self.local:
+            return node
+        if path := self.library(func):
+            return self._library(node, path)
+        return self._wrapped(node)
+
+    def library(self, func: Any) -> str:
+        """The dotted name that a callee stands for, if it belongs to an array library by the file's text alone."""
+        parts: list[str] = []
+        while isinstance(func, s.Attribute):
+            parts.append(func.attr)
+            func = func.value
+        if not isinstance(func, s.Name) or func.id in self.local or func.id not in self.context.modules:
+            return ""
+        path = ".".join([self.context.modules[func.id], *reversed(parts)])
+        return path if path.split(".")[0] in ARRAY_LIBRARIES else ""
+
+    def _library(self, node: Any, path: str) -> Any:
+        *module, last = path.split(".")
+        if module == ["math"]:
+            node.func = s.at(s.Attribute(s.at(s.runtime("math"), node.func), last, s.Load()), node.func)
+            return node
+        if last in HIGHER and (module[0] != "numpy"):
+            for k in HIGHER[last]:
+                if k < len(node.args):
+                    node.args[k] = self._argument(node.args[k])
+            for keyword in node.keywords:
+                if keyword.arg in _KEYWORDS:
+                    keyword.value = self._argument(keyword.value)
+        elif path.startswith(("jax.tree.map", "jax.tree_util.tree_map")) and node.args:
+            node.args[0] = self._argument(node.args[0])
+        return node
+
+    def _argument(self, value: Any) -> Any:
+        """A function that is handed on: converted on the way, unless it is one of ours."""
+        if isinstance(value, s.Name):
+            known = value.id in self.defined or (value.id in self.context.converted and value.id not in self.local)
+            return value if known or self.library(value) else quote_expr("ag.call($f)", value, f=value)
+        if isinstance(value, s.Attribute) and not self.library(value):
+            return quote_expr("ag.call($f)", value, f=value)
+        return value
+
+    def _wrapped(self, node: Any) -> Any:
+        func = node.func
+        if isinstance(func, s.Attribute) and node.lineno != func.end_lineno:  # where CPython puts a chained method call
+            node.lineno, node.col_offset = func.end_lineno, func.end_col_offset - len(func.attr)
+        node.func = quote_expr("ag.call($f)", func, f=func)
+        return node
+
+
+def _is_runtime(func: Any) -> bool:
+    while isinstance(func, s.Attribute):
+        func = func.value
+    return isinstance(func, s.Name) and func.id == s.RUNTIME
+
+
+def _is_runtime_call(func: Any) -> bool:
+    return isinstance(func.func, s.Attribute) and _is_runtime(func.func)
+
+
+def _is_update(func: Any) -> bool:
+    """`x.at[i].set`: JAX's own idiom."""
+    return isinstance(func, s.Attribute) and isinstance(func.value, s.Subscript) and isinstance(func.value.value, s.Attribute) and func.value.value.attr == "at"

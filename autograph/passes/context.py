@@ -1,0 +1,31 @@
+"""What the passes know of the function they rewrite, beyond its tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from autograph.names import Fresh
+
+
+@dataclass
+class Context:
+    """One conversion: fresh names, and the facts of the file that the function stands in."""
+
+    fresh: Fresh
+    modules: dict[str, str] = field(default_factory=dict)  # names bound once in the file, by an import: what they stand for
+    bound: frozenset[str] = frozenset()  # names that the file binds anywhere: a builtin of that name may be another thing
+    converted: frozenset[str] = frozenset()  # module-level functions that a decorator in the file converts
+    free: frozenset[str] = frozenset()  # names of the scopes around the function
+    blocks: dict[str, str] = field(default_factory=dict)
+
+    def block_name(self, stem: str) -> str:
+        """`then`, `orelse`, `test`, `body`, `item`: one name each for the whole conversion."""
+        if stem not in self.blocks:
+            self.blocks[stem] = self.fresh(stem)
+        return self.blocks[stem]
+
+    def is_builtin(self, node: Any) -> bool:
+        import builtins
+
+        return hasattr(builtins, getattr(node, "id", "")) and node.id not in self.bound and node.id not in self.free

@@ -1,0 +1,119 @@
+"""Rewrite `and`, `or`, `not`, `a if c else b` and chained comparisons so that traced values may decide them.
+
+    a and b                  =>   ag.and_then(a, lambda: b)
+    if a and not b:          =>   if ag.and_(a, lambda: ag.not_(b)):      (where only the truth is wanted)
+    x if c else y            =>   ag.cond(c, lambda: x, lambda: y)
+    0 <= i < n               =>   ag.and_(0 <= i, lambda: i < n)
+    a < f(b) < c             =>   ag.compare(a, '<', f(b), '<', lambda: c)
+    assert p, text           =>   assert ag.asserted(p), text
+
+An operand that is not always evaluated and binds a name (`a and (b := c)`) keeps the operator of Python.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograph import syntax as s
+from autograph.passes.context import Context
+from autograph.quote import quote_expr
+
+_SYMBOLS = {
+    "Eq": "==", "NotEq": "!=", "Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">=", "Is": "is", "IsNot": "is not", "In": "in", "NotIn": "not in",
+}  # fmt: skip
+
+
+def lower_expressions(fn: Any, context: Context) -> None:
+    lower = _Expressions()
+    if isinstance(fn, s.Lambda):
+        fn.body = lower.visit(fn.body)
+    else:
+        fn.body = [lower.visit(stmt) for stmt in fn.body]
+
+
+class _Expressions(s.NodeTransformer):  # type: ignore[misc]
+    def visit(self, node: Any, truth: bool = False) -> Any:
+        match node:
+            case s.BoolOp():
+                return self._bool(node, truth)
+            case s.Compare() if len(node.ops) > 1:
+                return self._chain(node, truth)
+            case s.UnaryOp(op=s.Not()):
+                operand = self.visit(node.operand, truth=True)
+                return quote_expr("ag.not_($operand)", node, operand=operand)
+            case s.IfExp():
+                return self._ternary(node, truth)
+            case s.If() | s.While():
+                node.test = self.visit(node.test, truth=True)
+                node.body = [self.visit(b) for b in node.body]
+                node.orelse = [self.visit(b) for b in node.orelse]
+                return node
+            case s.Assert():
+                node.test = quote_expr("ag.asserted($test)", node.test, test=self.visit(node.test, truth=True))
+                node.msg = node.msg and self.visit(node.msg)
+                return node
+            case s.ClassDef():
+                return self._class(node)
+            case s.Call(func=s.Attribute(value=s.Name(id=s.RUNTIME), attr="cond")):
+                node.args = [self.visit(a, truth=k == 0) for k, a in enumerate(node.args)]
+                return node
+            case s.Call(func=s.Attribute(value=s.Name(id=s.RUNTIME), attr="while_loop")):
+                test, *rest = node.args
+                if isinstance(test, s.Lambda):
+                    test.body = self.visit(test.body, truth=True)
+                node.args = [test, *map(self.visit, rest)]
+                return node
+        return self.generic_visit(node)
+
+    def _class(self, node: Any) -> Any:
+        """A class body stays Python: a lambda in it would not see its names."""
+        for field in ("decorator_list", "bases", "keywords"):
+            setattr(node, field, [self.visit(n) for n in getattr(node, field)])
+        node.body = [self.visit(b) if isinstance(b, s.SCOPES) else b for b in node.body]
+        return node
+
+    def _bool(self, node: Any, truth: bool) -> Any:
+        kind = "and" if isinstance(node.op, s.And) else "or"
+        values = [self.visit(v, truth) for v in node.values]
+        if _binds_late(*values[1:]):
+            return _with(node, values=values)
+        operator = f"ag.{kind}_" if truth else {"and": "ag.and_then", "or": "ag.or_else"}[kind]
+        *rest, out = values
+        for left in reversed(rest):
+            out = quote_expr(f"{operator}($left, lambda: $right)", node, left=left, right=out)
+        return out
+
+    def _chain(self, node: Any, truth: bool) -> Any:
+        self.generic_visit(node)
+        if _binds_late(*node.comparators[1:]):
+            return node
+        operands = [node.left, *node.comparators]
+        if all(isinstance(o, (s.Name, s.Constant)) for o in operands[1:-1]):
+            pairs = [s.at(s.Compare(a, [op], [b]), node) for a, op, b in zip(operands, node.ops, operands[1:], strict=False)]
+            for pair in pairs[1:]:  # the middle operands stand twice
+                pair.left = s.copy_location(s.name(pair.left.id) if isinstance(pair.left, s.Name) else s.constant(pair.left.value), pair.left)
+            operator = "ag.and_" if truth else "ag.and_then"
+            *rest, out = pairs
+            for left in reversed(rest):
+                out = quote_expr(f"{operator}($left, lambda: $right)", node, left=left, right=out)
+            return out
+        parts: list[Any] = [operands[0]]
+        for k, (op, operand) in enumerate(zip(node.ops, operands[1:], strict=True)):
+            parts += [s.at(s.constant(_SYMBOLS[type(op).__name__]), node), operand if k == 0 else s.thunk(operand)]
+        return quote_expr("ag.compare($parts)", node, parts=parts)
+
+    def _ternary(self, node: Any, truth: bool) -> Any:
+        test, body, orelse = self.visit(node.test, truth=True), self.visit(node.body, truth), self.visit(node.orelse, truth)
+        if _binds_late(body, orelse):
+            return _with(node, test=test, body=body, orelse=orelse)
+        return quote_expr("ag.cond($test, lambda: $body, lambda: $orelse)", node, test=test, body=body, orelse=orelse)
+
+
+def _binds_late(*operands: Any) -> bool:
+    return any(s.contains(o, s.NamedExpr, *s.YIELDS) for o in operands)
+
+
+def _with(node: Any, **fields: Any) -> Any:
+    for field, value in fields.items():
+        setattr(node, field, value)
+    return node

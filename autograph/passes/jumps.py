@@ -1,0 +1,141 @@
+"""Lower `break`, `continue`, `return` in loops and `else` on loops to flags that the loop tests.
+
+    while p(x):                     done, result = False, ag.blank
+        if q(x):                    while not done and p(x):
+            return a        =>          if q(x):
+        x = f(x)                            done, result = True, a
+    return x                            else:
+                                            x = f(x)
+                                    if done:
+                                        return result
+                                    else:
+                                        return x
+
+A `for` ends with `if done: break`, which the lowering of loops knows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograph import syntax as s
+from autograph.passes.context import Context
+from autograph.passes.tails import falls_through, jumps, nest
+from autograph.quote import quote, quote_expr
+
+
+def lower_jumps(fn: Any, context: Context) -> None:
+    body = nest(_block(fn.body, context), context)
+    if any(isinstance(j, s.Return) for j in jumps(body)):
+        _return_none(body)
+    fn.body = body
+
+
+def _block(block: list[Any], context: Context) -> list[Any]:
+    out: list[Any] = []
+    for stmt in block:
+        if isinstance(stmt, s.LOOPS):
+            out += _loop(stmt, context)
+            continue
+        for inner in s.blocks(stmt):
+            inner[:] = _block(inner, context)
+        out.append(stmt)
+    return out
+
+
+def _loop(loop: Any, context: Context) -> list[Any]:
+    if isinstance(loop, s.While) and s.contains(loop.test, s.NamedExpr):
+        return _loop_that_binds(loop, context)
+    loop.body, orelse = nest(_block(loop.body, context), context), _block(loop.orelse, context)
+    kinds = {type(j) for j in jumps(loop.body)}
+    loop.orelse = []
+    ends = _Ends(kinds, context)
+    loop.body = ends.block(loop.body) or [s.at(s.Pass(), loop)]
+    if not ends.done:
+        return [loop, *orelse]
+    after: list[Any] = []
+    if ends.result:
+        after += quote("if $returned:\n    return $result", loop, returned=ends.returned, result=ends.result)
+    if orelse:
+        after += orelse if not ends.breaks else quote("if not $done:\n    $orelse", loop, done=ends.done, orelse=orelse)
+    if isinstance(loop, s.While):
+        forever = isinstance(loop.test, s.Constant) and bool(loop.test.value)
+        template = "not $done" if forever else "not $done and $test"
+        test = {} if forever else {"test": loop.test}
+        loop.test = quote_expr(template, loop.test, done=ends.done, **test)
+    else:
+        loop.body += quote("if $done:\n    break", loop, done=ends.done)
+    return [*ends.before(loop), loop, *after]
+
+
+def _loop_that_binds(loop: Any, context: Context) -> list[Any]:
+    """`while` whose test binds a name: the test moves into the body, because a test of its own could not give the name back."""
+    if not loop.orelse:
+        loop.body[:0] = quote("if not $test:\n    break", loop.test, test=loop.test)
+        loop.test = s.at(s.constant(True), loop.test)
+        return _loop(loop, context)
+    ended, orelse = context.fresh("ended"), _block(loop.orelse, context)
+    loop.body[:0] = quote("if not $test:\n    $ended = True\n    break", loop.test, test=loop.test, ended=ended)
+    loop.test, loop.orelse = s.at(s.constant(True), loop.test), []
+    before = quote("$ended = False", loop, ended=ended)
+    return [*before, *_loop(loop, context), *quote("if $ended:\n    $orelse", loop, ended=ended, orelse=orelse)]
+
+
+class _Ends:
+    """The flags of one loop: `done` ends it, `returned` and `result` are what a `return` in it leaves."""
+
+    def __init__(self, kinds: set[type], context: Context) -> None:
+        returns, self.breaks = s.Return in kinds, s.Break in kinds
+        self.done = context.fresh("done") if returns or self.breaks else ""
+        self.returned = (context.fresh("returned") if self.breaks else self.done) if returns else ""
+        self.result = context.fresh("result") if returns else ""
+
+    def before(self, at: Any) -> list[Any]:
+        if not self.result:
+            return quote("$done = False", at, done=self.done)
+        if not self.breaks:
+            return quote("$done, $result = False, ag.blank", at, done=self.done, result=self.result)
+        return quote("$done, $returned, $result = False, False, ag.blank", at, done=self.done, returned=self.returned, result=self.result)
+
+    def block(self, block: list[Any]) -> list[Any]:
+        """`block`, whose tail jumps set the flags instead."""
+        if not block:
+            return block
+        *init, last = block
+        match last:
+            case s.Continue():
+                return init
+            case s.Break():
+                return [*init, *quote("$done = True", last, done=self.done)]
+            case s.Return():
+                value = last.value if last.value is not None else s.at(s.constant(None), last)
+                if not self.breaks:
+                    return [*init, *quote("$done, $result = True, $value", last, done=self.done, result=self.result, value=value)]
+                return [
+                    *init,
+                    *quote(
+                        "$done, $returned, $result = True, True, $value", last,
+                        done=self.done, returned=self.returned, result=self.result, value=value,
+                    ),
+                ]  # fmt: skip
+            case s.While() | s.For():
+                return block
+        for inner in s.blocks(last):
+            empty = not inner
+            inner[:] = self.block(inner) or ([] if empty else [s.at(s.Pass(), last)])
+        if isinstance(last, s.If) and [type(x) for x in last.orelse] == [s.Pass]:
+            last.orelse = []
+        return block
+
+
+def _return_none(body: list[Any]) -> None:
+    """Make the ends that a function reaches without a `return` explicit."""
+    if not body or not falls_through(body):
+        return
+    last = body[-1]
+    if isinstance(last, s.If) and any(jumps([last])):
+        for side in (last.body, last.orelse):
+            if not any(jumps(side)) and falls_through(side):
+                side += quote("return None", last)
+            else:
+                _return_none(side)

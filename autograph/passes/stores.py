@@ -1,0 +1,182 @@
+"""Rewrite stores into subscripts and attributes.
+
+    x[i] = v          =>   x = ag.set_item(x, i, v)          (a `jax.Array` gives a new array, anything else is changed in place)
+    x[i] += v         =>   x = ag.update_item(x, i, '+=', v)
+    x[i], y = v       =>   item, y = v
+                           x = ag.set_item(x, i, item)
+    obj.a = v         =>   ag.set_attr(obj, 'a', v)
+    obj.a += v        =>   ag.update_attr(obj, 'a', '+=', v)
+
+Python evaluates the value, the object and the index, in this order: a value that could change the others goes to a temporary first.
+Subscripts of anything but a local name stay as they are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograph import syntax as s
+from autograph.names import Names, Scope, binds, reads
+from autograph.passes.context import Context
+from autograph.quote import quote, quote_expr
+
+_OPERATORS = {
+    "Add": "+=", "Sub": "-=", "Mult": "*=", "Div": "/=", "FloorDiv": "//=", "Mod": "%=", "Pow": "**=", "MatMult": "@=",
+    "LShift": "<<=", "RShift": ">>=", "BitAnd": "&=", "BitOr": "|=", "BitXor": "^=",
+}  # fmt: skip
+
+
+def lower_stores(fn: Any, context: Context) -> None:
+    lower = _Stores(fn, context)
+    fn.body = lower.block(fn.body)
+
+
+class _Stores:
+    def __init__(self, fn: Any, context: Context) -> None:
+        scope = Scope(fn)
+        self.shared, self.context = scope.shared, context
+        self.local = scope.locals - scope.nonlocals - scope.globals
+
+    def block(self, block: list[Any]) -> list[Any]:
+        return [new for stmt in block for new in self.stmt(stmt)]
+
+    def stmt(self, stmt: Any) -> list[Any]:
+        match stmt:
+            case s.Assign():
+                return self._assign(stmt)
+            case s.AnnAssign(target=s.Subscript() | s.Attribute(), value=value) if value is not None:
+                return self._assign(s.at(s.Assign([stmt.target], value, None), stmt))
+            case s.AugAssign(target=s.Subscript() | s.Attribute()):
+                return self._update(stmt)
+            case s.For(target=target) if self._stored(target):
+                item = self.context.fresh("item")
+                first = s.at(s.Assign([target], s.at(s.name(item), target), None), target)
+                stmt.target = s.at(s.name(item, s.Store()), target)
+                stmt.body = [first, *stmt.body]
+        if not isinstance(stmt, s.SCOPES):
+            for inner in s.blocks(stmt):
+                inner[:] = self.block(inner)
+        return [stmt]
+
+    def _stored(self, target: Any) -> bool:
+        return any(self._lowered(t) for t in _leaves(target))
+
+    def _lowered(self, target: Any) -> bool:
+        match target:
+            case s.Subscript(value=s.Name(id=id)):
+                return id in self.local
+            case s.Attribute():
+                return True
+        return False
+
+    def _assign(self, stmt: Any) -> list[Any]:
+        if not any(self._stored(t) for t in stmt.targets):
+            return [stmt]
+        if len(stmt.targets) == 1 and self._lowered(stmt.targets[0]):
+            return self._store(stmt.targets[0], stmt.value, stmt)
+        out: list[Any] = []
+        value = stmt.value
+        if len(stmt.targets) > 1:
+            whole = self.context.fresh("value")
+            out += quote("$whole = $value", stmt, whole=whole, value=value)
+        for k, target in enumerate(stmt.targets):  # unpack all of it, then store from left to right
+            if len(stmt.targets) > 1:
+                value = s.at(s.name(whole), stmt)
+            if self._lowered(target):
+                out += self._store(target, value, stmt)
+                continue
+            stores: list[tuple[Any, str]] = []
+            stmt.targets[k] = self._unpacked(target, stores)
+            out.append(s.at(s.Assign([stmt.targets[k]], value, None), stmt))
+            for leaf, temporary in stores:
+                out += self._store(leaf, s.at(s.name(temporary), leaf), stmt)
+        return out
+
+    def _unpacked(self, target: Any, stores: list[tuple[Any, str]]) -> Any:
+        if isinstance(target, (s.Tuple, s.List)):
+            target.elts = [self._unpacked(e, stores) for e in target.elts]
+            return target
+        if isinstance(target, s.Starred):
+            target.value = self._unpacked(target.value, stores)
+            return target
+        if isinstance(target, s.Name) and not stores:
+            return target
+        temporary = self.context.fresh("item")
+        stores.append((target, temporary))
+        return s.at(s.name(temporary, s.Store()), target)
+
+    def _store(self, target: Any, value: Any, stmt: Any) -> list[Any]:
+        match target:
+            case s.Name():
+                return [s.at(s.Assign([target], value, None), stmt)]
+            case s.Attribute():
+                before, value = self._first(value, target.value)
+                return before + quote("ag.set_attr($obj, $name, $value)", stmt, obj=target.value, name=s.constant(target.attr), value=value)
+            case s.Subscript(value=s.Name(id=id)) if id in self.local:
+                before, value = self._first(value, target)
+                return before + quote("$x = ag.set_item($x, $i, $value)", stmt, x=id, i=_index(target.slice), value=value)
+        return [s.at(s.Assign([target], value, None), stmt)]
+
+    def _update(self, stmt: Any) -> list[Any]:
+        target, operator = stmt.target, s.constant(_OPERATORS[type(stmt.op).__name__])
+        if isinstance(target, s.Subscript) and not (isinstance(target.value, s.Name) and target.value.id in self.local):
+            return [stmt]
+        if not _acts(stmt.value) and not binds(stmt.value) & reads(target):
+            if isinstance(target, s.Attribute):
+                return quote("ag.update_attr($obj, $name, $op, $value)", stmt, obj=target.value, name=s.constant(target.attr), op=operator, value=stmt.value)
+            return quote("$x = ag.update_item($x, $i, $op, $value)", stmt, x=target.value.id, i=_index(target.slice), op=operator, value=stmt.value)
+        # Python reads the old value before it evaluates the new one, and the object and index only once.
+        out: list[Any] = []
+        part = "value" if isinstance(target, s.Attribute) else "slice"
+        if _acts(getattr(target, part)):
+            held = self.context.fresh("index" if part == "slice" else "owner")
+            out += quote("$held = $part", stmt, held=held, part=_index(getattr(target, part)))
+            setattr(target, part, s.at(s.name(held), target))
+        item = self.context.fresh("item")
+        old = type(target)(*(getattr(target, f) for f in target._fields[:-1]), s.Load())
+        out += quote("$item = $old", stmt, item=item, old=s.at(old, target))
+        out.append(s.at(s.AugAssign(s.at(s.name(item, s.Store()), target), stmt.op, stmt.value), stmt))
+        return out + self._store(s.copy(target), s.at(s.name(item), stmt), stmt)
+
+    def _first(self, value: Any, target: Any) -> tuple[list[Any], Any]:
+        """The value in a temporary, if evaluating it after the target's parts could be seen."""
+        if isinstance(value, (s.Name, s.Constant)) or not self._disturbs(value, target):
+            return [], value
+        temporary = self.context.fresh("value")
+        return quote("$name = $value", value, name=temporary, value=value), s.at(s.name(temporary), value)
+
+    def _disturbs(self, value: Any, target: Any) -> bool:
+        changed: Names = binds(value)
+        acts = _acts(value)
+        if acts:
+            changed |= self.shared
+        return bool(changed & reads(target)) or (acts and s.contains(_parts(target), s.Call, s.Attribute, s.Subscript, *s.YIELDS))
+
+
+def _acts(node: Any) -> bool:
+    """Whether evaluating it could be seen by what is evaluated around it."""
+    return s.contains(node, s.Call, s.NamedExpr, *s.YIELDS)
+
+
+def _parts(target: Any) -> list[Any]:
+    return [target.slice] if isinstance(target, s.Subscript) else [target]
+
+
+def _leaves(target: Any) -> list[Any]:
+    if isinstance(target, (s.Tuple, s.List)):
+        return [leaf for e in target.elts for leaf in _leaves(e)]
+    return _leaves(target.value) if isinstance(target, s.Starred) else [target]
+
+
+def _index(node: Any) -> Any:
+    """A subscript as an argument: `a:b` is `slice(a, b)`."""
+    if isinstance(node, s.Slice):
+        parts = [p if p is not None else s.constant(None) for p in (node.lower, node.upper)]
+        if node.step is not None:
+            parts.append(node.step)
+        return quote_expr("ag.slice($parts)", node, parts=parts)
+    if isinstance(node, s.Tuple):
+        return s.at(s.Tuple([_index(e) for e in node.elts], s.Load()), node)
+    return node
+
+

@@ -1,0 +1,141 @@
+"""The tree that passes work on: the one file that touches `gast`, which gives one syntax tree for all supported versions of Python.
+
+`read` makes the tree of one function from `ast`, `write` makes the `ast` that is compiled or printed.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+import gast
+from gast import (
+    AnnAssign, Assert, Assign, AST, AsyncFor, AsyncFunctionDef, AsyncWith, Attribute, AugAssign, Await, BinOp, BoolOp, Break, Call, ClassDef, Compare, Constant,
+    Continue, Del, Delete, DictComp, ExceptHandler, Expr, For, FunctionDef, GeneratorExp, Global, If, IfExp, Import, ImportFrom, Is, IsNot, JoinedStr, Lambda,
+    List, ListComp, Load, Match, MatchAs, MatchMapping, MatchStar, Name, NamedExpr, NodeTransformer, Nonlocal, Not, NotIn, In, Param, Pass, Raise, Return,
+    SetComp, Slice, Starred, Store, Subscript, Try, TryStar, Tuple, UnaryOp, While, With, Yield, YieldFrom, And, Or, alias, comprehension,
+    arguments, iter_child_nodes, keyword, match_case, stmt, walk, copy_location,
+)  # fmt: skip
+
+FUNCTIONS = (FunctionDef, AsyncFunctionDef)
+SCOPES = (FunctionDef, AsyncFunctionDef, Lambda, ClassDef)
+COMPREHENSIONS = (ListComp, SetComp, DictComp, GeneratorExp)
+LOOPS = (While, For)
+YIELDS = (Yield, YieldFrom, Await)
+
+_POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+
+
+def read(node: ast.AST) -> Any:
+    """The tree of one function, lambda or statement."""
+    return gast.ast_to_gast(node)
+
+
+def write(node: Any) -> Any:
+    """The `ast` of a tree.  Every node class must be one that `gast` knows."""
+    return gast.gast_to_ast(node)
+
+
+def copy(node: Any) -> Any:
+    """A second tree that shares no node with the first."""
+    return gast.ast_to_gast(gast.gast_to_ast(node))
+
+
+def name(id: str, ctx: Any = None) -> Any:
+    return Name(id, ctx or Load(), None, None)
+
+
+def constant(value: Any) -> Any:
+    return Constant(value, None)
+
+
+def at(node: Any, where: Any) -> Any:
+    """Place a new node where another one stands."""
+    for field in _POSITION:
+        if hasattr(where, field):
+            setattr(node, field, getattr(where, field))
+    return node
+
+
+def call(func: Any, *args: Any) -> Any:
+    return Call(func, list(args), [])
+
+
+def runtime(attr: str) -> Any:
+    """`ag.<attr>`: the runtime under the reserved name that loading and printing replace."""
+    return Attribute(name(RUNTIME), attr, Load())
+
+
+RUNTIME = "ag$"  # no Python identifier: cannot clash
+
+
+def no_arguments() -> Any:
+    return arguments([], [], None, [], [], None, [])
+
+
+def thunk(body: Any) -> Any:
+    """`lambda: body`, where `body` stands."""
+    return at(Lambda(no_arguments(), body), body)
+
+
+def parameters(args: Any) -> list[Any]:
+    """The parameter names of a function, as nodes."""
+    return [a for a in (*args.posonlyargs, *args.args, args.vararg, *args.kwonlyargs, args.kwarg) if a is not None]
+
+
+def parameter_names(args: Any) -> list[str]:
+    return [p.id for p in parameters(args)]
+
+
+def children(node: Any) -> Iterator[Any]:
+    return iter_child_nodes(node)
+
+
+def own(*nodes: Any) -> Iterator[Any]:
+    """The nodes of a scope itself: of functions, lambdas and classes in it only what is evaluated here."""
+    stack = list(nodes)
+    while stack:
+        n = stack.pop()
+        yield n
+        match n:
+            case FunctionDef() | AsyncFunctionDef() | Lambda():
+                stack += getattr(n, "decorator_list", [])
+                stack += [d for d in (*n.args.defaults, *n.args.kw_defaults) if d is not None]
+            case ClassDef():
+                stack += [*n.decorator_list, *n.bases, *n.keywords]
+            case Constant() | Load() | Store() | Pass():
+                pass
+            case _:
+                stack += iter_child_nodes(n)
+
+
+def contains(nodes: Any, *kinds: type) -> bool:
+    """Whether a node of these kinds belongs to the scope of `nodes`."""
+    return any(isinstance(n, kinds) for n in own(*(nodes if isinstance(nodes, list) else [nodes])))
+
+
+def blocks(node: Any) -> list[list[Any]]:
+    """The blocks of statements directly inside a statement that is not a scope."""
+    match node:
+        case If() | While() | For() | AsyncFor():
+            return [node.body, node.orelse]
+        case With() | AsyncWith():
+            return [node.body]
+        case Try() | TryStar():
+            return [node.body, *(h.body for h in node.handlers), node.orelse, node.finalbody]
+        case Match():
+            return [c.body for c in node.cases]
+    return []
+
+
+__all__ = [
+    "AST", "AnnAssign", "And", "Assert", "Assign", "AsyncFor", "AsyncFunctionDef", "AsyncWith", "Attribute", "AugAssign", "Await", "BinOp", "BoolOp", "Break",
+    "COMPREHENSIONS", "Call", "ClassDef", "Compare", "Constant", "Continue", "Del", "Delete", "DictComp", "ExceptHandler", "Expr", "FUNCTIONS", "For",
+    "FunctionDef", "GeneratorExp", "Global", "If", "IfExp", "Import", "ImportFrom", "In", "Is", "IsNot", "JoinedStr", "LOOPS", "Lambda", "List",
+    "ListComp", "Load", "Match", "MatchAs", "MatchMapping", "MatchStar", "Name", "NamedExpr", "NodeTransformer", "Nonlocal", "Not", "NotIn", "Or",
+    "Param", "Pass", "RUNTIME", "Raise", "Return", "SCOPES", "SetComp", "Slice", "Starred", "Store", "Subscript", "Try", "TryStar", "Tuple", "UnaryOp",
+    "While", "With", "YIELDS", "Yield", "YieldFrom", "alias", "arguments", "at", "blocks", "call", "children", "comprehension", "constant", "contains", "copy",
+    "copy_location", "keyword", "match_case", "name", "no_arguments", "own", "parameter_names", "parameters", "read", "runtime", "stmt", "thunk", "walk",
+    "write",
+]  # fmt: skip

@@ -1,0 +1,82 @@
+"""What converted code calls.  A transpiled file needs this package, JAX and NumPy, and nothing else of `autograph`.
+
+    import autograph.runtime as ag
+
+Names are loaded when they are first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autograph.runtime import calls as calls
+    from autograph.runtime._jax import eval_trace as eval_trace
+    from autograph.runtime._jax import trace_state as trace_state
+    from autograph.runtime.attributes import set_attr as set_attr
+    from autograph.runtime.attributes import update_attr as update_attr
+    from autograph.runtime.branches import cond as cond
+    from autograph.runtime.branches import keep as keep
+    from autograph.runtime.calls import call as call
+    from autograph.runtime.function import Function as Function
+    from autograph.runtime.function import jit as jit
+    from autograph.runtime.items import set_item as set_item
+    from autograph.runtime.items import update_item as update_item
+    from autograph.runtime.iteration import for_loop as for_loop
+    from autograph.runtime.logical import and_ as and_
+    from autograph.runtime.logical import and_then as and_then
+    from autograph.runtime.logical import asserted as asserted
+    from autograph.runtime.logical import compare as compare
+    from autograph.runtime.logical import not_ as not_
+    from autograph.runtime.logical import or_ as or_
+    from autograph.runtime.logical import or_else as or_else
+    from autograph.runtime.loops import while_loop as while_loop
+    from autograph.runtime.unset import read as read
+    from autograph.runtime.unset import read_free as read_free
+    from autograph.runtime.values import Unset as Unset
+    from autograph.runtime.values import blank as blank
+
+_WHERE = {
+    "_jax": "trace_state eval_trace",
+    "attributes": "set_attr update_attr",
+    "branches": "cond keep",
+    "calls": "call",
+    "errors": "AutographError ConversionError StagingError",
+    "function": "Function jit",
+    "items": "set_item update_item is_array slice",
+    "iteration": "for_loop",
+    "logical": "and_ or_ not_ and_then or_else compare asserted",
+    "loops": "while_loop",
+    "mathematics": "math",
+    "numbers": "min max sum any all int float bool abs round sorted",
+    "output": "print",
+    "rows": "range enumerate zip reversed",
+    "unset": "read read_free",
+    "values": "Unset blank",
+}
+_HOME = {name: module for module, names in _WHERE.items() for name in names.split()}
+__all__ = [*_HOME, "calls"]  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(f"autograph.runtime.{_HOME[name]}"), name)
+    elif name in _PLAIN:
+        value = _PLAIN[name]
+    elif name == "calls":
+        value = importlib.import_module("autograph.runtime.calls")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def _plain_names() -> dict[str, Any]:
+    """What the plain form needs of Python under names that the user cannot have taken."""
+    import types
+
+    return {"TypeError": TypeError, "type": type, "getattr": getattr, "MethodType": types.MethodType}
+
+
+_PLAIN = _plain_names()

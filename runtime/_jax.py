@@ -1,0 +1,94 @@
+"""Every name of JAX that is not public, in one place, with the version switches.
+
+`tests/test_private_names.py` names this file when one of them has moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+from jax import lax
+from jax._src import core as _core
+from jax._src import linear_util as _lu
+from jax._src.api_util import debug_info as _debug_info
+from jax._src.interpreters import partial_eval as _pe
+from jax._src.traceback_util import register_exclusion as _hide_frames
+from jax.core import ShapedArray, Tracer
+from jax.extend.core import ClosedJaxpr, Literal, Primitive, Var
+from jax.interpreters import ad, batching, mlir
+
+hide_frames = _hide_frames
+
+try:
+    from jax._src import flattree as _flattree
+except ImportError:
+    _flattree = None
+
+__all__ = [
+    "ClosedJaxpr", "Literal", "Primitive", "ShapedArray", "Tracer", "Var", "ad", "batching", "bind_scan",
+    "concrete", "eval_trace", "mlir", "staging", "trace", "trace_state",
+]  # fmt: skip
+
+# `trace_state.value is eval_trace` outside every trace: the cheap question that a converted function asks on entry.
+trace_state = _core.trace_state_strong_ref
+eval_trace = _core.eval_trace
+
+
+def staging() -> bool:
+    """Whether operations are being recorded in a jaxpr now (under `jit` and inside staged blocks), not evaluated."""
+    return isinstance(_core.trace_ctx.trace, _pe.DynamicJaxprTrace)
+
+
+def current_trace() -> object:
+    """The innermost trace."""
+    return _core.trace_ctx.trace
+
+
+def concrete(x: Any) -> bool:
+    """Whether the value of an array is known now (also that of a JVP tracer under eager `jax.grad`)."""
+    return not isinstance(x, Tracer) or _core.is_concrete(x)
+
+
+def trace(fn: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray]) -> tuple[Any, list[Any]]:
+    """Trace a flat function once: its jaxpr, and the values of its constant variables (outer tracers among them)."""
+    wrapped = _lu.wrap_init(fn, debug_info=_debug_info("autograph", fn, avals, {}))
+    jaxpr, _, consts = _pe.trace_to_jaxpr_dynamic(wrapped, list(avals))
+    if len(jaxpr.constvars) != len(consts):  # from 0.11 on, constants without attached values are leading inputs
+        jaxpr = jaxpr.with_consts(consts)
+    return jaxpr, list(consts)
+
+
+def jaxpr_with(jaxpr: Any, invars: Sequence[Var], outvars: Sequence[Any], eqns: Sequence[Any]) -> ClosedJaxpr:
+    """A closed jaxpr without constants that has these inputs, outputs and equations."""
+    effects = _pe.make_jaxpr_effects((), invars, outvars, eqns) if jaxpr.effects else jaxpr.effects
+    return ClosedJaxpr(
+        jaxpr.replace(
+            constvars=[], invars=list(invars), outvars=list(outvars), eqns=list(eqns), effects=effects,
+            debug_info=jaxpr.debug_info.with_unknown_names(),
+        ), [],
+    )  # fmt: skip
+
+
+def bind_scan(body: ClosedJaxpr, consts: Sequence[Any], carry: Sequence[Any], xs: Sequence[Any], length: int, unroll: int) -> list[Any]:
+    """`lax.scan_p` without stacked outputs, on a jaxpr whose inputs are constants, carry and items."""
+    if _flattree is None:
+        kinds = {"num_consts": len(consts), "num_carry": len(carry)}
+    else:
+        nones = _flattree.nones
+        kinds = {
+            "ft_in": _flattree.pack((nones(len(consts)), nones(len(carry)), nones(len(xs)))),
+            "ft_out": _flattree.pack((nones(len(carry)), nones(0))),
+        }
+    return list(lax.scan_p.bind(*consts, *carry, *xs, reverse=False, length=length, jaxpr=body, unroll=unroll, **kinds))
+
+
+def convert_type(x: Any, dtype: Any, weak: bool) -> jax.Array:
+    """`lax.convert_element_type` that can also give a weak type, which the public function cannot."""
+    return lax.convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak, sharding=None)
+
+
+def aval_of(x: Any) -> Any:
+    """The abstract value of an array or constant."""
+    return _core.typeof(x)

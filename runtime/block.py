@@ -1,0 +1,172 @@
+"""One run of a block: its Python is traced once, and the jaxpr is kept and bound to JAX's own primitive as it is.
+
+Places: the types that a loop's state was promoted to are remembered by the path of operator calls, counted in each run of the block
+around, so that nested loops do not settle their types again each time the block around them runs again.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+import numpy as np
+from jax.extend.core import jaxpr_as_fun
+
+from autograph.runtime import _jax
+from autograph.runtime._jax import ClosedJaxpr, Literal, Var
+from autograph.runtime.errors import StagedRaiseError
+from autograph.runtime.raised import explicit_raise
+from autograph.runtime.values import Spec, Type, of_aval, pack, to_type, type_of, types, unpack
+
+
+class Frame:
+    """A run of a block, traced or not: its place, and how many operators it has called."""
+
+    __slots__ = ("count", "discarded", "key", "memory", "staged")
+
+    def __init__(self, key: tuple[Any, ...], memory: dict[Any, Any], staged: bool) -> None:
+        self.key, self.memory, self.staged, self.count, self.discarded = key, memory, staged, 0, False
+
+
+class _Stack(threading.local):
+    def __init__(self) -> None:
+        self.frames: list[Frame] = []
+
+
+_stack = _Stack()
+
+
+def in_block() -> bool:
+    """Whether a staged block is being traced in this thread."""
+    return any(f.staged for f in _stack.frames)
+
+
+def innermost() -> Frame | None:
+    return _stack.frames[-1] if _stack.frames else None
+
+
+class Place:
+    """The place of one operator call in the trace, and what is remembered there."""
+
+    __slots__ = ("key", "memory")
+
+    def __init__(self, code: Any) -> None:
+        if _stack.frames:
+            frame = _stack.frames[-1]
+            frame.count += 1
+            self.key: tuple[Any, ...] = (*frame.key, frame.count, id(code))
+            self.memory = frame.memory
+        else:
+            self.key, self.memory = (), {}
+
+    @contextmanager
+    def scope(self, part: Any, staged: bool = False) -> Iterator[Frame]:
+        frame = Frame((*self.key, part), self.memory, staged)
+        _stack.frames.append(frame)
+        try:
+            yield frame
+        finally:
+            _stack.frames.pop()
+
+
+class Block:
+    """`fn` traced once on arguments of `specs`.
+
+    `finish(block, result)` runs at the end of the same trace and says which arrays the jaxpr returns.  `consts` maps variables of the
+    jaxpr to the values that they stand for: arrays and tracers of the trace around.
+    """
+
+    def __init__(
+        self, fn: Callable[..., Any], specs: Sequence[Spec], place: Place, part: Any, finish: Callable[[Block, Any], Sequence[Any]]
+    ) -> None:
+        self.args: list[Any] = []
+        with place.scope(part, staged=True) as frame:
+
+            def run(*flat: Any) -> Sequence[Any]:
+                arrays = iter(flat)
+                self.args = [unpack(s, arrays) for s in specs]
+                try:
+                    return finish(self, fn(*self.args))
+                except Exception as error:
+                    if (raised := explicit_raise(error)) is not None:
+                        raise StagedRaiseError(
+                            f"`raise {type(error).__name__}({error})` stands in a block that only traced values decide to run", raised, "return a flag or a nan, or use `jax.experimental.checkify`",
+                        ) from error  # fmt: skip
+                    raise
+                finally:
+                    self.args = []  # no tracer outlives its trace
+
+            self.whole, consts = _jax.trace(run, [t.aval() for t in types(specs)])
+        jaxpr = self.whole
+        self.invars: list[Var] = list(jaxpr.invars)
+        self.outvars: list[Any] = list(jaxpr.outvars)
+        self.eqns: list[Any] = list(jaxpr.eqns)
+        self.consts: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
+        if frame.discarded:
+            self._drop_dead()
+
+    def _drop_dead(self) -> None:
+        """Drop equations that a discarded first turn of a loop left behind."""
+        needed = {v for v in self.outvars if isinstance(v, Var)}
+        kept = []
+        for eqn in reversed(self.eqns):
+            if eqn.effects or any(v in needed for v in eqn.outvars):
+                kept.append(eqn)
+                needed.update(v for v in eqn.invars if isinstance(v, Var))
+        self.eqns = kept[::-1]
+        self.consts = {v: c for v, c in self.consts.items() if v in needed}
+
+    def emit(self, value: Any, spec: Spec) -> list[Any]:
+        """`pack` on variables of the finished jaxpr: appends the equations of the conversions, mostly none."""
+
+        def convert(x: Any, t: Type) -> Any:
+            atom = isinstance(x, (Var, Literal))
+            if atom and of_aval(x.aval) == t:
+                return x
+            avals = [x.aval] if atom else []
+            small, consts = _jax.trace(lambda *a: [to_type(a[0] if a else x, t)], avals)
+            self.consts.update(zip(small.constvars, consts, strict=True))
+            env = dict(zip(small.invars, [x], strict=False))
+            self.eqns += [e.replace(invars=[_renamed(v, env) for v in e.invars]) for e in small.eqns]
+            return _renamed(small.outvars[0], env)
+
+        return pack(value, spec, convert)
+
+    def jaxpr(self, invars: Sequence[Var], outvars: Sequence[Any] | None = None) -> ClosedJaxpr:
+        return _jax.jaxpr_with(self.whole, invars, self.outvars if outvars is None else outvars, self.eqns)
+
+    def merge_constants(self) -> None:
+        """One variable for each constant: a value may have been captured twice."""
+        first: dict[int, Var] = {}
+        env: dict[Var, Var] = {}
+        for v, c in self.consts.items():
+            if (one := first.setdefault(id(c), v)) is not v:
+                env[v] = one
+        if env:
+            self.eqns = [e.replace(invars=[_renamed(v, env) for v in e.invars]) for e in self.eqns]
+            self.outvars = [_renamed(v, env) for v in self.outvars]
+            self.consts = {v: c for v, c in self.consts.items() if v not in env}
+
+    def inline(self) -> list[Any]:
+        """Evaluate a block without inputs in the trace around; numbers stay numbers."""
+        computed = [v for v in self.outvars if isinstance(v, Var)]
+        found = iter(jaxpr_as_fun(self.jaxpr(list(self.consts), computed))(*self.consts.values()) if self.eqns else map(self.consts.get, computed))
+        return [next(found) if isinstance(v, Var) else _number(v) for v in self.outvars]
+
+
+def _number(v: Literal) -> Any:
+    """A literal as an operand that keeps its type: a weak one is a Python number."""
+    return np.asarray(v.val).item() if of_aval(v.aval).weak else np.asarray(v.val, v.aval.dtype)
+
+
+def _renamed(v: Any, env: dict[Var, Any]) -> Any:
+    return v if isinstance(v, Literal) else env.get(v, v)
+
+
+def as_array(x: Any) -> Any:
+    """A number or array as an operand of a primitive, weak type kept."""
+    return x if isinstance(x, jax.Array) else to_type(x, t) if (t := type_of(x)) is not None else x
+

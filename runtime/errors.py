@@ -1,0 +1,149 @@
+"""Every error this project raises: one hierarchy, a stable id each, and the builtin that Python would have raised.
+
+`AutographError` is the root.  `docs/errors/<id>.md` has a page for each id.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple
+
+
+class Place(NamedTuple):
+    """A place in the user's source."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+class AutographError(Exception):
+    """Root of all errors of this project.
+
+    `id` names the page of documentation; `place` is where in the user's source; `advice` is what to write instead.
+    """
+
+    id: ClassVar[str] = "AG000"
+
+    def __init__(self, message: str, place: Place | None = None, advice: str = "") -> None:
+        self.message, self.place, self.advice = message, place, advice
+        where = f"{place}: " if place else ""
+        super().__init__(f"{where}{self.id} {message}" + (f"\n  help: {advice}" if advice else ""))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.message, self.place, self.advice)
+
+
+class ConversionError(AutographError):
+    """The source of a function could not be converted."""
+
+    id = "AG100"
+
+
+class SourceUnavailable(ConversionError, OSError):
+    """There is no source text for a function."""
+
+    id = "AG101"
+
+
+class UnsupportedSyntax(ConversionError, NotImplementedError):
+    """A construct that converted code cannot express."""
+
+    id = "AG102"
+
+
+class NotAFunction(ConversionError, TypeError):
+    """The object has no Python code of its own to convert."""
+
+    id = "AG103"
+
+
+class WrappedFunction(ConversionError, TypeError):
+    """A library's wrapper around a user function: converting it would do nothing."""
+
+    id = "AG104"
+
+
+class StagingError(AutographError):
+    """A statement could not be staged faithfully on traced values."""
+
+    id = "AG200"
+
+
+class LoopTypeError(StagingError, TypeError):
+    """A loop variable changes its type, shape or structure in a way that no joint type covers."""
+
+    id = "AG201"
+
+
+class BranchTypeError(StagingError, TypeError):
+    """The two sides of a branch give values that no joint type covers."""
+
+    id = "AG202"
+
+
+class IntegerRangeError(StagingError, OverflowError):
+    """A Python integer does not fit the array type it becomes."""
+
+    id = "AG203"
+
+
+class PredicateError(StagingError, ValueError):
+    """The truth of an array that does not have exactly one element."""
+
+    id = "AG204"
+
+
+class UnsetError(StagingError, UnboundLocalError):
+    """A variable may be unset where it is read, and only the traced values decide."""
+
+    id = "AG301"
+
+
+class AttributeStateError(StagingError, AttributeError):
+    """An attribute is stored where the store cannot be staged, or a traced value would outlive its trace in it."""
+
+    id = "AG401"
+
+
+class GlobalStateError(StagingError, NameError):
+    """A global or nonlocal variable would keep a traced value after its trace."""
+
+    id = "AG402"
+
+
+class ArrayStoreError(StagingError, TypeError):
+    """A traced value cannot be stored into this array in place."""
+
+    id = "AG403"
+
+
+class StagedRaiseError(StagingError, RuntimeError):
+    """`raise` or `assert` where only traced values decide whether it happens."""
+
+    id = "AG404"
+
+
+class EffectError(StagingError, RuntimeError):
+    """A host effect in a block that is staged."""
+
+    id = "AG405"
+
+
+class NotStagedError(StagingError, TypeError):
+    """Traced values decide in a construct that stays Python."""
+
+    id = "AG501"
+
+
+class ConcreteValueError(StagingError, TypeError):
+    """A Python number, size or index is needed where a traced value was given."""
+
+    id = "AG502"
+
+
+class ReverseModeError(StagingError, ValueError):
+    """Reverse-mode differentiation through a loop whose number of turns is not known."""
+
+    id = "AG601"

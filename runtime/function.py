@@ -1,0 +1,146 @@
+"""`jit`: `jax.jit` of a converted function, as an object that is also a method, can be copied and pickled by name.
+
+Each function has a class of its own whose `__call__` is the jitted function, so a call costs what a call of `jax.jit` costs.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from autograph.runtime._jax import eval_trace, trace_state
+from autograph.runtime.guards import Guarded
+from autograph.runtime.leaks import watching
+
+
+class Function:
+    """A staged function: call it as the original.  `lower`, `trace`, `eval_shape` and `clear_cache` are those of `jax.jit`."""
+
+    _fn: Callable[..., Any]
+    _jitted: Any
+    _options: dict[str, Any]
+    __wrapped__: Callable[..., Any]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # replaced in the class of each function
+        return self._jitted(*args, **kwargs)
+
+    def lower(self, *args: Any, **kwargs: Any) -> Any:
+        return self._jitted.lower(*args, **kwargs)
+
+    def trace(self, *args: Any, **kwargs: Any) -> Any:
+        return self._jitted.trace(*args, **kwargs)
+
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+        return self._jitted.eval_shape(*args, **kwargs)
+
+    def clear_cache(self) -> None:
+        self._jitted.clear_cache()
+
+    def __get__(self, obj: Any, owner: type | None = None) -> Any:
+        return self if obj is None else Method(self, obj)
+
+    def __repr__(self) -> str:
+        return f"<ag.function {getattr(self, '__qualname__', '?')}>"
+
+    def __copy__(self) -> Function:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Function:
+        return self
+
+    def __reduce__(self) -> str:
+        return str(getattr(self, "__qualname__", ""))  # by name, as functions are
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(self.__wrapped__)
+
+
+class Method:
+    """A staged function bound to an object.
+
+    An object that is a pytree is traced like any argument.  Of another, what is reached through it is constant while it does not change: a
+    change is seen at the next call, which compiles again; a change made by the function itself is refused (AG401).
+    """
+
+    def __init__(self, function: Function, obj: Any) -> None:
+        self.__func__, self.__self__ = function, obj
+        functools.update_wrapper(self, function.__wrapped__, updated=())
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._bound()(*args, **kwargs)
+
+    def _bound(self) -> Any:
+        function, obj = self.__func__, self.__self__
+        if not jax.tree_util.treedef_is_leaf(jax.tree.structure(obj)):
+            return functools.partial(function._jitted, obj)
+        if trace_state.value is not eval_trace:  # part of a trace that is not ours to cache
+            return types.MethodType(function._fn, obj)
+        return _guards(function).bound(obj)
+
+    def lower(self, *args: Any, **kwargs: Any) -> Any:
+        return self._bound().lower(*args, **kwargs)
+
+    def trace(self, *args: Any, **kwargs: Any) -> Any:
+        return self._bound().trace(*args, **kwargs)
+
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+        return self._bound().eval_shape(*args, **kwargs)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Method) and self.__func__ is other.__func__ and self.__self__ is other.__self__
+
+    def __hash__(self) -> int:
+        return hash((id(self.__func__), id(self.__self__)))
+
+
+_guarded: weakref.WeakKeyDictionary[Function, Guarded] = weakref.WeakKeyDictionary()
+
+
+def _guards(function: Function) -> Guarded:
+    if function not in _guarded:
+        _guarded[function] = Guarded(function._fn, _watched, function._options)
+    return _guarded[function]
+
+
+def _watched(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """`fn` as it is traced: what it leaves behind is refused."""
+
+    @functools.wraps(fn)
+    def traced(*args: Any, **kwargs: Any) -> Any:
+        if trace_state.value is eval_trace:  # `jax.disable_jit`
+            return fn(*args, **kwargs)
+        with watching(fn):
+            return fn(*args, **kwargs)
+
+    return traced
+
+
+def jit(fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+    """`jax.jit` of a converted function, with its options; also as a decorator with arguments.
+
+    >>> import autograph.runtime as ag
+    >>> @ag.jit
+    ... def double(x):
+    ...     return x + x
+    >>> double(2)
+    Array(4, dtype=int32, weak_type=True)
+    """
+    if fn is None:
+        return functools.partial(jit, **options)
+    if isinstance(fn, (staticmethod, classmethod)):
+        return type(fn)(jit(fn.__func__, **options))
+    jitted = jax.jit(_watched(fn), **options)
+    cls = type("Function", (Function,), {"__call__": staticmethod(jitted), "__doc__": fn.__doc__, "__module__": __name__})
+    new: Any = object.__new__(cls)
+    functools.update_wrapper(new, fn)
+    new._fn, new._jitted, new._options = fn, jitted, options
+    new.__wrapped__ = inspect.unwrap(fn)
+    new.__defaults__, new.__kwdefaults__ = getattr(fn, "__defaults__", None), getattr(fn, "__kwdefaults__", None)
+    return new

@@ -1,0 +1,97 @@
+"""`and`, `or`, `not` and chained comparisons whose operands may be traced; short circuits are real."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from jax import lax
+
+from autograph.runtime.branches import staged_cond
+from autograph.runtime.errors import BranchTypeError, StagedRaiseError
+from autograph.runtime.places import here
+from autograph.runtime.predicates import truth
+from autograph.runtime.values import type_of
+
+
+def and_(a: Any, b: Callable[[], Any]) -> Any:
+    """The truth of `a and b()`: a bool, or a traced bool."""
+    p = truth(a)
+    if p is False:
+        return False
+    return truth(b()) if p is True else staged_cond(p, lambda: truth(b()), lambda: False, ())
+
+
+def or_(a: Any, b: Callable[[], Any]) -> Any:
+    """The truth of `a or b()`."""
+    p = truth(a)
+    if p is True:
+        return True
+    return truth(b()) if p is False else staged_cond(p, lambda: True, lambda: truth(b()), ())
+
+
+def not_(a: Any) -> Any:
+    """`not a`."""
+    p = truth(a)
+    return (not p) if isinstance(p, bool) else lax.bitwise_not(p)
+
+
+def and_then(a: Any, b: Callable[[], Any]) -> Any:
+    """The value of `a and b()`: an operand.  Traced operands must have equal shapes."""
+    p = truth(a)
+    if isinstance(p, bool):
+        return b() if p else a
+    return staged_cond(p, _same_shape(b, a, "and"), lambda: a, ())
+
+
+def or_else(a: Any, b: Callable[[], Any]) -> Any:
+    """The value of `a or b()`: an operand.  Traced operands must have equal shapes."""
+    p = truth(a)
+    if isinstance(p, bool):
+        return a if p else b()
+    return staged_cond(p, lambda: a, _same_shape(b, a, "or"), ())
+
+
+def _same_shape(b: Callable[[], Any], a: Any, word: str) -> Callable[[], Any]:
+    def operand() -> Any:
+        value = b()
+        s, t = (type_of(x) if not isinstance(x, (tuple, list, dict, str)) and x is not None else None for x in (a, value))
+        if s is not None and t is not None and s.shape != t.shape:
+            raise BranchTypeError(
+                f"the operands of `{word}` have shapes {s.shape} and {t.shape}, and a traced value decides which one is the result", here(),
+                "give both the same shape, or use `jnp.where`",
+            )  # fmt: skip
+        return value
+
+    return operand
+
+
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
+    "is": operator.is_, "is not": operator.is_not, "in": lambda a, b: a in b, "not in": lambda a, b: a not in b,
+}  # fmt: skip
+
+
+def compare(left: Any, symbol: str, right: Any, *rest: Any) -> Any:
+    """The chain `left symbol right ...`: `compare(a, '<', b, '<', lambda: c)`; each operand is evaluated once, when it is reached."""
+    first = _COMPARE[symbol](left, right)
+    if not rest:
+        return first
+    following, operand, *others = rest
+    return and_then(first, lambda: compare(right, following, operand(), *others))
+
+
+def asserted(p: Any) -> bool:
+    """The truth of an asserted condition, which must be known now.
+
+    Raises:
+      StagedRaiseError: (AG404) it is traced.
+    """
+    p = truth(p)
+    if not isinstance(p, bool):
+        raise StagedRaiseError(
+            "this `assert` depends on a traced value, which is only known when the compiled program runs", here(),
+            "assert on shapes and Python values, return a flag, or use `jax.experimental.checkify`",
+        )  # fmt: skip
+    return p

@@ -1,0 +1,197 @@
+"""`while_loop`: a loop whose test may be traced.
+
+A loop whose test is static runs in Python.  One whose test is traced is one `lax.while_p` whose body was traced once, and once more only
+if a loop variable had to be promoted.  If the test becomes traced in the first turn, that turn is thrown away and the loop is staged from
+its start; if later, the finished turns stay and the rest is staged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from jax import lax
+
+from autograph.runtime import _jax
+from autograph.runtime.block import Block, Place, innermost
+from autograph.runtime.cells import restored
+from autograph.runtime.errors import IntegerRangeError, LoopTypeError
+from autograph.runtime.places import caller, last_store, parameter_names, place_of
+from autograph.runtime.predicates import truth
+from autograph.runtime.reverse import forward_only
+from autograph.runtime.values import NUMBERS, Mismatch, Spec, blank, describe, join, pack, spec_of, type_of, types, unpack, widen
+
+_MOST_RUNS = 30  # the lattice of types is finite and low: this is never reached by types that settle
+
+
+def while_loop(test: Callable[..., Any], body: Callable[..., Any], *state: Any) -> Any:
+    """`while test(*state): state = body(*state)`; one staged loop if the test is traced.
+
+    Args:
+      test: a function of the state; an object or an array with one element.
+      body: a function of the state that returns the new state (one value, or a tuple).
+      state: the loop variables; the names in errors are the parameters of `body`.
+
+    Returns:
+      The state after the last turn; a Python number that no turn changed is still a Python number.
+
+    Raises:
+      LoopTypeError: (AG201) a loop variable changes shape or structure.
+
+    >>> import jax, autograph.runtime as ag
+    >>> jax.jit(lambda n: ag.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + i), 0, 0.0))(5)
+    (Array(5, dtype=int32, weak_type=True), Array(10., dtype=float32, weak_type=True))
+    """
+    return given(run_while(test, body, list(state), parameter_names))
+
+
+def run_while(test: Callable[..., Any], body: Callable[..., Any], state: list[Any], names: Callable[..., list[str]]) -> list[Any]:
+    place = Place(getattr(body, "__code__", None))
+    begin: list[Spec] | None = None
+    if place.key not in place.memory or not place.key:
+        turns = 0
+        p = truth(test(*state))
+        while p is True:
+            with nullcontext() if turns else place.scope("body"):
+                after = listed(body(*state), len(state))
+            p = truth(test(*after))
+            turns += 1
+            if turns == 1 and not isinstance(p, bool) and _jax.staging():
+                begin = [spec_of(x) for x in after]
+                if (frame := innermost()) is not None:
+                    frame.discarded = True
+                break
+            state = after
+        if p is False:
+            return state
+    with restored(test, body):
+        return Stage(body, state, names, place, begin).run_while(test)
+
+
+def listed(out: Any, count: int) -> list[Any]:
+    """What a body returned, as a list of `count` values."""
+    return [out] if count == 1 else list(out or ())
+
+
+def given(state: Sequence[Any]) -> Any:
+    """A state as the operator returns it: one value, or a tuple."""
+    return state[0] if len(state) == 1 else tuple(state) or None
+
+
+class Stage:
+    """A loop being staged: its body is run until the types of its state no longer change, mostly once."""
+
+    def __init__(
+        self, body: Callable[..., Any], state: list[Any], names: Callable[..., list[str]], place: Place,
+        begin: Sequence[Spec] | None = None, items: Sequence[Spec] = (),
+    ) -> None:  # fmt: skip
+        self.body, self.state, self.names, self.place, self.items = body, state, names, place, list(items)
+        entry = [widen(spec_of(x)) for x in state]
+        self.specs = self._from_memory(entry)
+        if begin is not None:
+            self.specs = self.joined(self.specs, [widen(s) for s in begin])
+        for _ in range(_MOST_RUNS):
+            self.block = Block(body, [*self.items, *self.specs], place, "body", self._finish)
+            if self.settled:
+                break
+            self.specs = self.joint
+        if place.key:
+            place.memory[place.key] = entry, self.specs
+
+    def _from_memory(self, entry: list[Spec]) -> list[Spec]:
+        """The remembered types, if the entry is at least as wide as the one they were found from."""
+        if not self.place.key or self.place.key not in self.place.memory:
+            return entry
+        old_entry, found = self.place.memory[self.place.key]
+        try:
+            wide = [join(e, o) for e, o in zip(entry, old_entry, strict=True)]
+            return [join(e, f) for e, f in zip(entry, found, strict=True)] if wide == entry else entry
+        except (Mismatch, ValueError):
+            return entry
+
+    def _finish(self, block: Block, out: Any) -> list[Any]:
+        count = len(self.state)
+        outs = listed(out, count)
+        args = block.args[len(self.items) :]
+        moved = {id(a): k for k, a in enumerate(args)}
+        specs = [spec_of(x) for x in outs]
+        joint = list(self.specs)
+        changing = True
+        while changing:  # what a turn only moves from one variable to another is promoted in the same run
+            new = self.joined(joint, [joint[moved[id(x)]] if id(x) in moved else s for x, s in zip(outs, specs, strict=True)])
+            changing, joint = new != joint, new
+        self.joint, self.settled = joint, joint == self.specs
+        if not self.settled:
+            return []
+        try:
+            return [x for o, s in zip(outs, joint, strict=True) for x in pack(o, s)]
+        except OverflowError as error:
+            raise IntegerRangeError(f"{error}, the type of a loop variable", place_of(caller())) from None
+
+    def joined(self, before: Sequence[Spec], after: Sequence[Spec]) -> list[Spec]:
+        out = []
+        for k, (a, b) in enumerate(zip(before, after, strict=True)):
+            try:
+                out.append(a if a is b else join(a, b))
+            except Mismatch as m:
+                raise self._changes(k, m) from None
+        return out
+
+    def _changes(self, k: int, m: Mismatch) -> LoopTypeError:
+        name = self.names(self.body, len(self.state))[k]
+        at = last_store(self.body, name)
+        shapes = [getattr(type_of(s), "shape", None) for s in (m.a, m.b)]
+        advice = f"start `{name}` with the type and shape that a turn gives it"
+        if None not in shapes and shapes[0] != shapes[1]:
+            advice = f"a loop variable keeps its shape: start `{name}` with shape {shapes[1]}, or keep a fixed-size buffer"
+        elif "None" in (describe(m.a), describe(m.b)):
+            advice = f"start `{name}` with a value of the type it gets later, instead of None"
+        why = f"; {m.why}" if m.why else ""
+        where = f" (line {at.line})" if at else ""
+        return LoopTypeError(
+            f"loop variable `{name}{m.path}` is {describe(m.a)} before the loop and {describe(m.b)} after one turn{where}{why}",
+            place_of(caller()), advice,
+        )  # fmt: skip
+
+    def pack_state(self) -> list[Any]:
+        try:
+            return [x for s, t in zip(self.state, self.specs, strict=True) for x in pack(s, t)]
+        except OverflowError as error:
+            raise IntegerRangeError(f"{error}, the type of a loop variable", place_of(caller())) from None
+
+    def results(self, outs: Sequence[Any]) -> list[Any]:
+        """The state after the loop; a number or array that no turn changes is what it was before."""
+        raw = [x for s, t in zip(self.state, self.specs, strict=True) for x in pack(s, t, lambda x, _: x)]
+        mine = self.block.invars[len(types(self.items)) :]
+        flat = iter([
+            r if u is v and _same_type(r, t) else o
+            for o, r, u, v, t in zip(outs, raw, mine, self.block.outvars, types(self.specs), strict=True)
+        ])  # fmt: skip
+        return [unpack(s, flat) for s in self.specs]
+
+    def run_while(self, test: Callable[..., Any]) -> list[Any]:
+        body = self.block
+        asked = Block(test, self.specs, self.place, "test", lambda _, p: [truth(p)])
+        outs = lax.while_p.bind(
+            *asked.consts.values(), *body.consts.values(), *self.pack_state(),
+            cond_nconsts=len(asked.consts), cond_jaxpr=asked.jaxpr([*asked.consts, *asked.invars]),
+            body_nconsts=len(body.consts), body_jaxpr=body.jaxpr([*body.consts, *body.invars]),
+        )  # fmt: skip
+        return self.results(forward_only(outs, place_of(caller())))
+
+    def run_scan(self, xs: Iterable[Any], length: int, unroll: int) -> list[Any]:
+        block = self.block
+        count = len(types(self.items))
+        items, mine = block.invars[:count], block.invars[count:]
+        outs = _jax.bind_scan(
+            block.jaxpr([*block.consts, *mine, *items]), list(block.consts.values()), self.pack_state(), list(xs), length, unroll
+        )
+        return self.results(outs)
+
+
+def _same_type(x: Any, t: Any) -> bool:
+    """Whether the value before the loop can stand for the value after it: it has that type, or is a Python number."""
+    if x is blank:
+        return False
+    return type(x) in NUMBERS or type_of(x) == t

@@ -1,0 +1,126 @@
+"""Builtins on numbers and rows whose values may be traced: `min max sum any all int float bool abs round sorted`.
+
+With nothing traced each is Python's own.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from autograph.runtime.branches import cond
+from autograph.runtime.errors import ConcreteValueError
+from autograph.runtime.logical import and_, or_
+from autograph.runtime.places import here
+from autograph.runtime.predicates import truth
+from autograph.runtime.rows import Range, Rows, unknown
+from autograph.runtime.unset import read
+
+abs = builtins.abs
+round = builtins.round
+
+
+def _unknown_items(items: Any) -> bool:
+    if isinstance(items, (Range, Rows)):
+        return True
+    return unknown(items) or (isinstance(items, (list, tuple)) and builtins.any(unknown(x) for x in items))
+
+
+def _extreme(name: str, better: Callable[[Any, Any], Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    items = args[0] if len(args) == 1 else args
+    python = getattr(builtins, name)
+    if not _unknown_items(items):
+        return python(*args, **options)
+    if unknown(items):
+        if items.ndim != 1 or options:
+            return python(list(items), **options) if items.ndim == 1 else python(*args, **options)
+        if items.shape[0] == 0:
+            raise ValueError(f"{name}() iterable argument is empty")
+        items = list(items) if items.shape[0] <= 8 else items
+        if not isinstance(items, list):
+            return jnp.min(items) if name == "min" else jnp.max(items)
+    key = options.get("key") or (lambda x: x)
+    best, *rest = items
+    for x in rest:
+        best = cond(better(key(x), key(best)), lambda x=x: x, lambda best=best: best)
+    return best
+
+
+def min(*args: Any, **options: Any) -> Any:
+    """`min`; of traced values `b if b < a else a`, Python's order with nan."""
+    return _extreme("min", lambda a, b: a < b, args, options)
+
+
+def max(*args: Any, **options: Any) -> Any:
+    """`max`; of traced values `b if b > a else a`."""
+    return _extreme("max", lambda a, b: a > b, args, options)
+
+
+def sum(items: Any, /, start: Any = 0) -> Any:
+    """`sum`; rows of a traced array keep their dtype and are added to the start."""
+    if unknown(items) and items.ndim > 0:
+        return start + jnp.sum(items, axis=0, dtype=items.dtype if items.dtype != bool else None) if items.shape[0] else start
+    return builtins.sum(items, start)
+
+
+def any(items: Iterable[Any], /) -> Any:
+    """`any`, of traced items too."""
+    if unknown(items) and items.ndim == 1:  # type: ignore[attr-defined]
+        return jnp.any(items)  # type: ignore[arg-type]
+    out: Any = False
+    for x in items:
+        out = or_(out, lambda x=x: x)
+        if out is True:
+            return True
+    return out
+
+
+def all(items: Iterable[Any], /) -> Any:
+    """`all`, of traced items too."""
+    if unknown(items) and items.ndim == 1:  # type: ignore[attr-defined]
+        return jnp.all(items)  # type: ignore[arg-type]
+    out: Any = True
+    for x in items:
+        out = and_(out, lambda x=x: x)
+        if out is False:
+            return False
+    return out
+
+
+def bool(x: Any = False) -> Any:
+    """`bool`; of a traced value a traced bool."""
+    return truth(x)
+
+
+def _scalar(x: Any, name: str) -> Any:
+    if x.shape != ():
+        raise ConcreteValueError(f"`{name}` of an array of shape {x.shape}", here(), f"use `.astype({name})`")
+    return x
+
+
+def int(x: Any = 0, *args: Any) -> Any:
+    """`int`; of a traced 0-d value its truncation, a traced integer."""
+    x = read(x)
+    if not unknown(x):
+        return builtins.int(x, *args)
+    return jnp.trunc(_scalar(x, "int")).astype(builtins.int) if jnp.issubdtype(x.dtype, jnp.floating) else _scalar(x, "int").astype(builtins.int)
+
+
+def float(x: Any = 0.0) -> Any:
+    """`float`; of a traced 0-d value a traced float."""
+    x = read(x)
+    return _scalar(x, "float").astype(builtins.float) if unknown(x) else builtins.float(x)
+
+
+def sorted(items: Any, /, **options: Any) -> Any:
+    """`sorted`; of the numbers of a traced array a list in ascending order."""
+    if unknown(items) and items.ndim == 1 and not options.get("key"):
+        values = jnp.sort(items)
+        return list(values[::-1] if options.get("reverse") else values)
+    if isinstance(items, (list, tuple)) and items and builtins.all(isinstance(x, jax.Array) for x in items) and _unknown_items(items):
+        return sorted(jnp.stack(list(items)), **options)
+    return builtins.sorted(items, **options)

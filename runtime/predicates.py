@@ -1,0 +1,35 @@
+"""The truth of a value: a Python bool when it is known now, else a traced bool of shape ().
+
+RULES: a predicate has exactly one element (shapes (), (1,), (1, 1) ...); another size is Python's own ValueError, traced or not.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+from jax import lax
+
+from autograph.runtime import _jax
+from autograph.runtime.errors import PredicateError
+from autograph.runtime.places import here
+from autograph.runtime.unset import read
+from autograph.runtime.values import Maybe, Unset
+
+
+def truth(p: Any) -> Any:
+    """`bool(p)`, or a traced bool array of shape () if that cannot be known now."""
+    if p is True or p is False:
+        return p
+    if isinstance(p, (Maybe, Unset)):
+        p = read(p)
+    if isinstance(p, jax.core.Tracer) and not _jax.concrete(p):
+        if p.size != 1:
+            kind = "an empty array" if p.size == 0 else "an array with more than one element"
+            raise PredicateError(
+                f"the truth value of {kind} is ambiguous: this one has shape {p.shape}", here(),
+                "use `.any()` or `.all()`, or `jnp.where(test, a, b)` to choose element by element",
+            )  # fmt: skip
+        p = lax.reshape(p, ()) if p.shape else p
+        return p if p.dtype == bool else lax.ne(p, lax.full((), 0, p.dtype))
+    return bool(p)

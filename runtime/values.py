@@ -1,0 +1,334 @@
+"""What converted code holds in a variable, its spec, and how two specs are joined.
+
+A *value* is an array, a number, a pytree of them, anything static, `Unset`, or `Maybe` (a value and a tag that says whether it is set).
+A *spec* is the same tree with `Type` where an array goes and `Static` elsewhere.  `join` settles types, `pack` gives flat arrays, `unpack` undoes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from autograph.runtime._jax import ShapedArray, Tracer, convert_type
+
+NUMBERS: Final = (bool, int, float, complex)
+ARRAYS: Final = (jax.Array, np.ndarray, np.generic)
+Spec = Any  # a pytree of Type and Static
+
+
+class Unset:
+    """The value of the variable `name` while it has none."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<{self.name} is unset>"
+
+
+class _Blank:
+    """A place that is written before it is read: it takes the type of whatever it meets."""
+
+    def __repr__(self) -> str:
+        return "blank"
+
+
+blank: Final = _Blank()
+
+
+@dataclass
+class Maybe:
+    """A variable that only the traced values know to be set: its value, and an int8 tag (0 set, 1 unset)."""
+
+    value: Any
+    tag: Any
+    name: str = field(compare=False, default="")
+
+
+jax.tree_util.register_pytree_node(
+    Maybe, lambda m: ((m.value, m.tag), m.name), lambda name, children: Maybe(children[0], children[1], name)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """Shape, dtype and weak type of an array."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+    weak: bool
+
+    def aval(self) -> ShapedArray:
+        return ShapedArray(self.shape, self.dtype, weak_type=self.weak)
+
+    def __repr__(self) -> str:
+        return f"{self.dtype.name}[{','.join(map(str, self.shape))}]"
+
+
+class Static:
+    """A leaf that stays Python."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        if isinstance(self.value, Unset):
+            return "unset"
+        text = repr(self.value)
+        return text if len(text) <= 60 else f"a {type(self.value).__name__}"
+
+    def __eq__(self, other: object) -> bool:
+        a, b = self.value, other.value if isinstance(other, Static) else other
+        if a is b or type(a) is not type(b):
+            return a is b
+        if isinstance(a, Unset):
+            return True
+        if type(a) in NUMBERS:
+            return repr(a) == repr(b)  # 0.0 is not -0.0, and nan is nan
+        try:
+            return bool(a == b)
+        except Exception:  # an `__eq__` of the user's that does not answer: different objects are different
+            return False
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+TAG: Final = Type((), np.dtype("int8"), False)
+BLANK: Final = Static(blank)
+_WEAK_TYPES: Final = {bool: False, int: True, float: True, complex: True}
+_SCALARS: Final = {"i": int, "u": int, "f": float, "c": complex}
+
+
+def type_of(v: Any) -> Type | None:
+    """The type of an array or number; of a spec's leaf; None of what stays Python."""
+    if isinstance(v, Tracer):
+        return of_aval(v.aval)
+    if isinstance(v, Type):
+        return v
+    if isinstance(v, Static):
+        return type_of(v.value) if type(v.value) in NUMBERS else None
+    if type(v) in NUMBERS:
+        return Type((), jax.dtypes.canonicalize_dtype(type(v)), _WEAK_TYPES[type(v)])
+    aval = jax.typeof(v)
+    dtype = jax.dtypes.canonicalize_dtype(aval.dtype) if isinstance(aval.dtype, np.dtype) else aval.dtype
+    return Type(aval.shape, dtype, aval.weak_type and aval.dtype != bool)
+
+
+def of_aval(aval: Any) -> Type:
+    # Comparing two weak values gives a weak bool; a bool has nothing to be weak about.
+    return Type(aval.shape, aval.dtype, bool(getattr(aval, "weak_type", False)) and aval.dtype != bool)
+
+
+_ATOMS: Final = frozenset({bool, int, float, complex, str, bytes, type(None), Unset, _Blank, range, slice, type})
+
+
+def spec_of(v: Any) -> Spec:
+    """The spec of a value: arrays become types, the rest stays what it is."""
+    if isinstance(v, Tracer):
+        return of_aval(v.aval)
+    if type(v) in _ATOMS:
+        return Static(v)
+    if isinstance(v, ARRAYS):
+        return _array_spec(v)
+    return jax.tree.map(lambda x: _array_spec(x) if isinstance(x, ARRAYS) else Static(x), v, is_leaf=lambda x: x is None)
+
+
+def _array_spec(v: Any) -> Spec:
+    if isinstance(v, np.ndarray) and v.dtype.kind not in "biufcV":
+        return Static(v)  # strings and objects
+    return type_of(v)
+
+
+def is_leaf(spec: Spec) -> bool:
+    return isinstance(spec, (Type, Static))
+
+
+def leaves(spec: Spec) -> list[Any]:
+    return [spec] if is_leaf(spec) else jax.tree.leaves(spec)
+
+
+def types(specs: Iterable[Spec]) -> list[Type]:
+    """The array types in some specs, in order."""
+    return [leaf for spec in specs for leaf in leaves(spec) if isinstance(leaf, Type)]
+
+
+def widen(spec: Spec) -> Spec:
+    """The spec in which Python numbers are weakly typed arrays, as a staged loop needs them."""
+    return (type_of(spec) or spec) if is_leaf(spec) else jax.tree.map(lambda s: type_of(s) or s, spec)
+
+
+def _children(v: Any) -> tuple[list[Any], Any]:
+    return jax.tree.flatten(v, is_leaf=lambda x: x is not v)
+
+
+class Mismatch(Exception):
+    """Two specs that nothing covers: the path below the variable, and both specs."""
+
+    def __init__(self, path: str, a: Spec, b: Spec, why: str = "") -> None:
+        super().__init__(path, a, b, why)
+        self.path, self.a, self.b, self.why = path, a, b, why
+
+
+def join(a: Spec, b: Spec, path: str = "") -> Spec:
+    """The least spec that covers both (dtypes and weak types as `jnp.promote_types`; a scalar broadcasts).
+
+    Raises Mismatch where there is none.
+    """
+    if is_leaf(a) and is_leaf(b):
+        return _join_leaves(a, b, path)
+    if a is BLANK or (isinstance(a, Static) and a.value is blank):
+        return b
+    if isinstance(b, Static) and b.value is blank:
+        return a
+    if _optional(a) or _optional(b):
+        return Maybe(join(_inner(a), _inner(b), path), TAG, _name(a) or _name(b))
+    if is_leaf(a) or is_leaf(b):
+        raise Mismatch(path, a, b)
+    (xs, tree), (ys, other) = _children(a), _children(b)
+    if tree != other:
+        raise Mismatch(path, a, b)
+    keys = [_key(k) for k, _ in jax.tree_util.tree_flatten_with_path(a, is_leaf=lambda x: x is not a)[0]]
+    return tree.unflatten([join(x, y, path + key) for key, x, y in zip(keys, xs, ys, strict=True)])
+
+
+def _join_leaves(a: Type | Static, b: Type | Static, path: str) -> Spec:
+    if a == b:
+        return a
+    if isinstance(a, Static) and a.value is blank:
+        return b
+    if isinstance(b, Static) and b.value is blank:
+        return a
+    if _optional(a) or _optional(b):
+        return Maybe(join(_inner(a), _inner(b), path), TAG, _name(a) or _name(b))
+    s, t = type_of(a), type_of(b)
+    if s is None or t is None:
+        raise Mismatch(path, a, b)
+    if s.shape != t.shape and s.shape and t.shape:
+        raise Mismatch(path, a, b)
+    try:
+        dtype = s.dtype if s.dtype == t.dtype else jnp.result_type(_promotable(s), _promotable(t))
+    except Exception as error:  # no common dtype, or promotion is strict: the reason is JAX's
+        raise Mismatch(path, a, b, str(error).splitlines()[0]) from None
+    weak = all(u.weak or (u.dtype == bool and s.dtype != t.dtype) for u in (s, t))
+    return Type(s.shape or t.shape, dtype, weak)
+
+
+def _promotable(t: Type) -> Any:
+    return _SCALARS[t.dtype.kind] if t.weak else t.dtype
+
+
+def _optional(s: Spec) -> bool:
+    return isinstance(s, Maybe) or (isinstance(s, Static) and isinstance(s.value, Unset))
+
+
+def _inner(s: Spec) -> Spec:
+    if isinstance(s, Maybe):
+        return s.value
+    return BLANK if _optional(s) else s
+
+
+def _name(s: Spec) -> str:
+    return s.name if isinstance(s, Maybe) else s.value.name if _optional(s) else ""
+
+
+def _key(path: tuple[Any, ...]) -> str:
+    return jax.tree_util.keystr(path)
+
+
+def covers(wide: Spec, spec: Spec) -> bool:
+    """Whether a value of `spec` can be widened to `wide`."""
+    try:
+        return bool(join(wide, spec) == wide)
+    except Mismatch:
+        return False
+
+
+def to_type(x: Any, t: Type) -> Any:
+    """`x` widened to an array of type `t`; never narrowed."""
+    if x is blank:
+        return lax.full(t.shape, 0, t.dtype) if not isinstance(t.dtype, np.dtype) else np.zeros(t.shape, t.dtype)
+    if type(x) in NUMBERS:
+        if t.dtype.kind in "iu" and not np.iinfo(t.dtype).min <= x <= np.iinfo(t.dtype).max:
+            raise OverflowError(f"{x} does not fit {t}")
+        if t.weak and t.shape == () and t.dtype.kind in _SCALARS:
+            return _SCALARS[t.dtype.kind](x)
+        x = np.full(t.shape, x, t.dtype) if t.shape else t.dtype.type(x)
+    have = type_of(x)
+    assert have is not None and covers(t, have), f"{have} would be narrowed to {t}"
+    if (have.dtype, have.weak) != (t.dtype, t.weak):
+        x = convert_type(jnp.asarray(x), t.dtype, t.weak)
+    return x if have.shape == t.shape else lax.broadcast(x, t.shape)
+
+
+def pack(v: Any, spec: Spec, convert: Callable[[Any, Type], Any] = to_type) -> list[Any]:
+    """The arrays of a value in the form that `spec` wants, flat."""
+    if isinstance(spec, Type):
+        return [convert(v, spec)]
+    if isinstance(spec, Static):
+        return []
+    if isinstance(spec, Maybe):
+        if isinstance(v, Maybe):
+            inner, tag = v.value, v.tag
+        else:
+            inner, tag = (blank, 1) if isinstance(v, Unset) else (v, 0)
+        return pack(inner, spec.value, convert) + [convert(np.int8(tag) if type(tag) is int else tag, TAG)]
+    inner_specs = _children(spec)[0]
+    values = [blank] * len(inner_specs) if v is blank else _children(v)[0]
+    return [x for w, s in zip(values, inner_specs, strict=True) for x in pack(w, s, convert)]
+
+
+def unpack(spec: Spec, flat: Iterator[Any]) -> Any:
+    """The value of `spec` whose arrays are the next ones of `flat`."""
+    if isinstance(spec, Type):
+        return next(flat)
+    if isinstance(spec, Static):
+        return spec.value
+    return jax.tree.map(lambda s: next(flat) if isinstance(s, Type) else s.value, spec)
+
+
+def flat_arrays(values: Sequence[Any]) -> list[Any]:
+    """The arrays in some values, in the order of `types(map(spec_of, values))`."""
+    return [x for v in values for x in jax.tree.leaves(v) if isinstance(_leaf_spec(x), Type)]
+
+
+def _leaf_spec(x: Any) -> Any:
+    return _array_spec(x) if isinstance(x, ARRAYS) else None
+
+
+def traced(*values: Any) -> bool:
+    """Whether any leaf is an array whose value is not known now."""
+    return any(isinstance(x, Tracer) for v in values for x in (jax.tree.leaves(v) if type(v) not in _ATOMS else ()))
+
+
+def describe(spec: Spec) -> str:
+    """A spec as an error shows it."""
+    if isinstance(spec, Static):
+        v = spec.value
+        if type(v) in NUMBERS:
+            return f"the number {v!r}"
+        return repr(spec)
+    if isinstance(spec, Type):
+        return f"{spec!r}" + (" (weak)" if spec.weak else "")
+    if isinstance(spec, Maybe):
+        return f"{describe(spec.value)} or unset"
+    return _tree_text(spec)
+
+
+def _tree_text(spec: Spec) -> str:
+    inner = jax.tree.map(lambda s: _Text(describe(s)), spec, is_leaf=lambda x: is_leaf(x) or isinstance(x, Maybe))
+    return repr(inner)
+
+
+class _Text(str):
+    def __repr__(self) -> str:
+        return str(self)

@@ -1,0 +1,33 @@
+"""What all tests share: the forms in which a function is run, and the flag that updates golden files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import pytest
+
+import autograph as ag
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="rewrite the converted sources in tests/golden")
+
+
+def plain(f: Callable[..., Any]) -> Callable[..., Any]:
+    return ag.convert(f)
+
+
+def static(f: Callable[..., Any]) -> Callable[..., Any]:
+    return ag.convert(f, form="staged")
+
+
+def jitted(f: Callable[..., Any]) -> Callable[..., Any]:
+    return jax.jit(ag.convert(f))
+
+
+@pytest.fixture(params=[plain, static, jitted], ids=["plain", "static", "jit"])
+def run(request: pytest.FixtureRequest) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A form of a function: plain, staged on static values, staged under `jit`."""
+    return request.param  # type: ignore[no-any-return]
