@@ -10,7 +10,7 @@
             steps += 1
         return steps
 
-Names are loaded when they are first used: `import autograph` alone imports nothing.
+Names are loaded when they are first used: `import autograph` alone imports nothing.  What generated code calls (`ag.cond`, ...) is here too.
 """
 
 from __future__ import annotations
@@ -33,14 +33,13 @@ _HOME = {
     "convert": "autograph.api", "do_not_convert": "autograph.api", "function": "autograph.api", "to_code": "autograph.api",
     "AutographError": "autograph.runtime.errors", "ConversionError": "autograph.runtime.errors", "StagingError": "autograph.runtime.errors",
 }  # fmt: skip
-_RUNTIME = frozenset({"cond", "while_loop", "for_loop", "range", "jit"})
-__all__ = [*_HOME, *sorted(_RUNTIME)]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = [*_HOME]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         value = getattr(importlib.import_module(_HOME[name]), name)
-    elif name in _RUNTIME:
+    elif not name.startswith("_") and name in importlib.import_module("autograph.runtime").public_names():
         value = getattr(importlib.import_module("autograph.runtime"), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

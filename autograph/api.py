@@ -131,7 +131,8 @@ def to_code(fn: Any, /, *, after: str = "") -> str:
         return ag.cond(x > 0, lambda: 1, lambda: -1)
     <BLANKLINE>
     """
-    return listing(_form(fn), after)
+    form = _form(fn)
+    return listing(form.node, form.file, after)
 
 
 def _form(fn: Any) -> Form:

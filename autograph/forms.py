@@ -67,8 +67,7 @@ class Form:
         return s.read(self.node)
 
     def context(self, tree: Any) -> Context:
-        free = frozenset(self.code.co_freevars)
-        return Context(Fresh(tree), self.file.modules, self.file.bound, self.file.converted, free)
+        return Context(Fresh(tree), self.file.modules, self.file.bound, self.file.converted)
 
     def plain(self) -> CodeType:
         """The plain form, with its entry."""

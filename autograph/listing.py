@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from autograph import syntax as s
-from autograph.forms import Form
 from autograph.names import Fresh
 from autograph.passes import PASSES, run_passes
 from autograph.passes.context import Context
@@ -13,13 +12,10 @@ from autograph.printing import source
 from autograph.source import File
 
 
-def converted(node: Any, file: File, free: frozenset[str] = frozenset(), after: str = "") -> Any:
-    """The `ast` of a function in its staged form, decorators and defaults included; `ag` is the runtime."""
+def converted(node: Any, file: File, after: str = "") -> Any:
+    """The `ast` of a function in its staged form; what is evaluated around it (decorators, defaults, annotations) is the user's own."""
     tree = s.read(node)
-    decorators = getattr(tree, "decorator_list", [])
-    run_passes(tree, Context(Fresh(tree), file.modules, file.bound, file.converted, free), after)
-    if decorators:
-        tree.decorator_list = decorators
+    run_passes(tree, Context(Fresh(tree), file.modules, file.bound, file.converted), after)
     return s.write(_Alias(file.alias).visit(tree))
 
 
@@ -28,14 +24,15 @@ class _Alias(s.NodeTransformer):  # type: ignore[misc]
         self.alias = alias
 
     def visit_Name(self, node: Any) -> Any:
-        return s.at(s.name(self.alias, node.ctx), node) if node.id == s.RUNTIME else node
+        return s.at(s.name(self.alias, node.ctx), node) if node.id == s.RUNTIME else self.generic_visit(node)
 
 
-def listing(form: Form, after: str = "") -> str:
-    """The converted source of one function; its decorators are not part of it."""
+def listing(node: Any, file: File, after: str = "") -> str:
+    """The converted source of one function, without its decorators."""
     if after and after not in {p.name for p in PASSES}:
         raise ValueError(f"there is no pass {after!r}: the passes are {', '.join(p.name for p in PASSES)}")
-    node = converted(form.node, form.file, frozenset(form.code.co_freevars), after)
-    if hasattr(node, "decorator_list"):
-        node.decorator_list = []
-    return source([node] if hasattr(node, "decorator_list") else node)
+    new = converted(node, file, after)
+    if hasattr(new, "decorator_list"):
+        new.decorator_list = []
+        return source([new])
+    return source(new) + "\n"

@@ -5,7 +5,6 @@ the user's.  Code objects are unknown to the cyclic collector: nothing planted m
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast

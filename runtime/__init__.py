@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from autograph.runtime.loops import while_loop as while_loop
     from autograph.runtime.unset import read as read
     from autograph.runtime.unset import read_free as read_free
+    from autograph.runtime.unset import some as some
     from autograph.runtime.values import Unset as Unset
     from autograph.runtime.values import blank as blank
 
@@ -52,11 +53,16 @@ _WHERE = {
     "numbers": "min max sum any all int float bool abs round sorted",
     "output": "print",
     "rows": "range enumerate zip reversed",
-    "unset": "read read_free",
+    "unset": "read read_free some",
     "values": "Unset blank",
 }
 _HOME = {name: module for module, names in _WHERE.items() for name in names.split()}
 __all__ = [*_HOME, "calls"]  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def public_names() -> frozenset[str]:
+    """The names that generated code may use."""
+    return frozenset(_HOME)
 
 
 def __getattr__(name: str) -> Any:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,14 +13,17 @@ import jax
 from jax import lax
 from jax._src import core as _core
 from jax._src import linear_util as _lu
+from jax._src import source_info_util as _source_info
+from jax._src import traceback_util as _tracebacks
 from jax._src.api_util import debug_info as _debug_info
 from jax._src.interpreters import partial_eval as _pe
-from jax._src.traceback_util import register_exclusion as _hide_frames
 from jax.core import ShapedArray, Tracer
 from jax.extend.core import ClosedJaxpr, Literal, Primitive, Var
 from jax.interpreters import ad, batching, mlir
 
-hide_frames = _hide_frames
+for _folder in {os.path.dirname(f(__file__)) + os.sep for f in (os.path.abspath, os.path.realpath)}:
+    _tracebacks.register_exclusion(_folder)  # our frames stay out of the user's tracebacks,
+    _source_info.register_exclusion(_folder)  # and equations are located at the user's lines
 
 try:
     from jax._src import flattree as _flattree

@@ -56,7 +56,7 @@ def cond(pred: Any, then: Callable[..., Any], orelse: Callable[..., Any], *state
 
 def keep(*state: Any) -> Any:
     """The side of a branch that changes nothing."""
-    return state[0] if len(state) == 1 else state
+    return state[0] if len(state) == 1 else state or None
 
 
 def staged_cond(p: Any, then: Callable[..., Any], orelse: Callable[..., Any], state: Sequence[Any]) -> Any:

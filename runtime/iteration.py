@@ -80,13 +80,13 @@ def _counted(start: Any, stop: Any, step: int, item: Callable[[Any], Any], body:
 
 def _unrolled(items: Iterable[Any], body: Callable[..., Any], state: list[Any], flag: int | None) -> list[Any]:
     count = len(state)
+    left: Any = False
     for x in items:
+        if left is False:
+            state = listed(body(x, *state), count)
+        else:  # a traced value decides whether the loop goes on: the rest is unrolled under the flag
+            state = listed(staged_cond(left, lambda *s: given(s), lambda *s, x=x: body(x, *s), state), count)
         left = flag is not None and truth(state[flag])
         if left is True:
             break
-        if left is False:
-            state = listed(body(x, *state), count)
-        else:
-            state = listed(staged_cond(left, lambda *s: given(s), lambda *s, x=x: body(x, *s), state), count)
     return state
-

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from autograph.runtime.errors import UnsetError
-from autograph.runtime.places import caller, here, place_of
+from autograph.runtime.places import here
 from autograph.runtime.values import Maybe, Unset
 
 
@@ -27,6 +27,11 @@ def read(x: Any) -> Any:
     return x
 
 
+def some(x: Any) -> Any:
+    """The value of a variable that the source proves to be set here, though it is unset on other paths."""
+    return x.value if type(x) is Maybe else x
+
+
 def read_free(x: Any) -> Any:
     """`read` for a variable of an enclosing function, whose error is Python's NameError."""
     if type(x) is Unset:
@@ -35,6 +40,4 @@ def read_free(x: Any) -> Any:
 
 
 def unbound(name: str) -> UnboundLocalError:
-    frame = caller()
-    assert place_of(frame) is not None
     return UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")

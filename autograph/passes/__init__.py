@@ -16,6 +16,7 @@ from autograph.passes.control_flow import lower_control_flow
 from autograph.passes.expressions import lower_expressions
 from autograph.passes.jumps import lower_jumps
 from autograph.passes.stores import lower_stores
+from autograph.passes.unset import note_sure_reads
 
 
 class Pass(NamedTuple):
@@ -26,6 +27,7 @@ class Pass(NamedTuple):
 
 PASSES = (
     Pass("stores", lower_stores, True),  # first: a store into `x[i]` makes `x` a variable that changes
+    Pass("facts", note_sure_reads, True),  # definite assignment, on the user's own structure; changes nothing
     Pass("chains", cut_chains, True),  # before jumps, which nest
     Pass("jumps", lower_jumps, True),  # blocks are left at their end only, so that they can become functions
     Pass("control_flow", lower_control_flow, True),

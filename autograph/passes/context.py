@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,8 +17,8 @@ class Context:
     modules: dict[str, str] = field(default_factory=dict)  # names bound once in the file, by an import: what they stand for
     bound: frozenset[str] = frozenset()  # names that the file binds anywhere: a builtin of that name may be another thing
     converted: frozenset[str] = frozenset()  # module-level functions that a decorator in the file converts
-    free: frozenset[str] = frozenset()  # names of the scopes around the function
-    blocks: dict[str, str] = field(default_factory=dict)
+    sure: set[Any] = field(default_factory=set)  # the nodes of reads that the source proves to be of a set variable
+    blocks: dict[str, str] = field(default_factory=dict)  # the names of generated functions
 
     def block_name(self, stem: str) -> str:
         """`then`, `orelse`, `test`, `body`, `item`: one name each for the whole conversion."""
@@ -26,6 +27,4 @@ class Context:
         return self.blocks[stem]
 
     def is_builtin(self, node: Any) -> bool:
-        import builtins
-
-        return hasattr(builtins, getattr(node, "id", "")) and node.id not in self.bound and node.id not in self.free
+        return hasattr(builtins, getattr(node, "id", "")) and node.id not in self.bound

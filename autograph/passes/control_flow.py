@@ -53,7 +53,7 @@ class _Lower:
             if isinstance(node, (s.If, s.While, s.For)) and self.bound.before.get(node) is not None:
                 self.plans[node] = plan = self._plan(node)
                 self.tracked |= (plan.ins - (self.bound.before[node] or NONE)) - self.scope.globals - self.scope.nonlocals
-        body = check_reads(self.fn.body, self.scope, self.bound, frozenset(self.tracked))
+        body = check_reads(self.fn.body, self.scope, self.bound, frozenset(self.tracked), self.context)
         body = self.block(body)
         shared = NONE.union(*(plan.shared for plan in self.plans.values())) & self.scope.locals
         for name in self.scope.ordered(shared - binds_all(body) - frozenset(self.scope.parameters)):  # `nonlocal` needs a binding
@@ -110,7 +110,7 @@ class _Lower:
         values = [None if plan.shared else value_of(b, outs, node.test) for b in (body, orelse)]
         state = [] if all(values) else ins
         for stem, stmts, value in zip(("then", "orelse"), (body, orelse), values, strict=True):
-            if not stmts and ins == outs and state:
+            if not stmts and ins == outs and not all(values):
                 sides.append(s.runtime("keep"))
             elif value is not None:
                 sides.append(_lambda(state, value))

@@ -24,7 +24,7 @@ _SYMBOLS = {
 
 
 def lower_expressions(fn: Any, context: Context) -> None:
-    lower = _Expressions()
+    lower = _Expressions(context.blocks.get("test", ""))
     if isinstance(fn, s.Lambda):
         fn.body = lower.visit(fn.body)
     else:
@@ -32,6 +32,9 @@ def lower_expressions(fn: Any, context: Context) -> None:
 
 
 class _Expressions(s.NodeTransformer):  # type: ignore[misc]
+    def __init__(self, test: str) -> None:
+        self.test = test  # the name of the functions that are tests of loops
+
     def visit(self, node: Any, truth: bool = False) -> Any:
         match node:
             case s.BoolOp():
@@ -54,6 +57,11 @@ class _Expressions(s.NodeTransformer):  # type: ignore[misc]
                 return node
             case s.ClassDef():
                 return self._class(node)
+            case s.FunctionDef(name=name) if name == self.test:
+                *first, last = node.body
+                last.value = self.visit(last.value, truth=True)
+                node.body = [*map(self.visit, first), last]
+                return node
             case s.Call(func=s.Attribute(value=s.Name(id=s.RUNTIME), attr="cond")):
                 node.args = [self.visit(a, truth=k == 0) for k, a in enumerate(node.args)]
                 return node

@@ -1,43 +1,77 @@
-"""Check the reads of variables that may be unset, and give such variables a value that says so.
+"""Variables that a block takes without being surely set: their first value, and the checks of their reads.
 
     if c:                            y = ag.Unset('y')
         y = 1               =>       if c:
     return y                             y = 1
                                      return ag.read(y)
 
-Only variables that a lowered block takes or gives without being surely set need this; `del y` becomes `y = ag.Unset('y')`.
+What the source proves to be set is not checked: if every read of a variable is, its first value is `ag.blank`, which takes any type; else
+such a read is `ag.some(y)`.  The proof is made on the source as the user wrote it, before jumps become flags.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from autograph import syntax as s
 from autograph.facts import Bound
 from autograph.names import Names, Scope, binds, comprehension_targets, free, surely_binds
+from autograph.passes.context import Context
 from autograph.quote import quote, quote_expr
 
 
-def check_reads(body: list[Any], scope: Scope, bound: Bound, tracked: Names) -> list[Any]:
+def note_sure_reads(fn: Any, context: Context) -> None:
+    """Remember which reads of local names the source proves to be of a set variable."""
+    scope = Scope(fn)
+    bound = Bound(fn.body, frozenset(scope.parameters) | scope.globals | scope.nonlocals)
+    for stmt, known in bound.before.items():
+        if known is not None:
+            context.sure.update(n for n in _reads_of(stmt) if n.id in known)
+
+
+def _reads_of(stmt: Any) -> Iterator[Any]:
+    """The names that a statement itself reads, also in functions made in it; the statements in its blocks are visited on their own."""
+    inside = {id(child) for block in s.blocks(stmt) for child in block}
+    stack = [c for c in s.children(stmt) if id(c) not in inside]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, s.Name):
+            if not isinstance(node.ctx, s.Store) or isinstance(stmt, s.AugAssign):
+                yield node
+        else:
+            stack += [c for c in s.children(node) if id(c) not in inside]
+
+
+def check_reads(body: list[Any], scope: Scope, bound: Bound, tracked: Names, context: Context) -> list[Any]:
     """`body` with checks on reads of `tracked` names that are not surely set, and with their first values."""
     if not tracked:
         return body
-    _Checker(tracked, bound, scope).block(body)
-    return _initialised(body, scope, tracked)
+    checker = _Checker(tracked, bound, context.sure)
+    unsure = checker.unsure_anywhere(body)
+    checker.checked = unsure
+    checker.block(body)
+    return _initialised(body, scope, tracked, unsure)
 
 
-def _initialised(body: list[Any], scope: Scope, tracked: Names) -> list[Any]:
-    """Put `y = ag.Unset('y')` before the first statement that binds `y`, and after an `except ... as y` that unbinds it."""
+def _initialised(body: list[Any], scope: Scope, tracked: Names, unsure: Names) -> list[Any]:
+    """Put the first value before the statement that first binds a variable, and after an `except ... as y` that unbinds it."""
     out: list[Any] = []
     missing = set(tracked) - set(scope.parameters)
+
+    def first_value(name: str, at: Any) -> list[Any]:
+        if name in unsure:
+            return quote("$name = ag.Unset($text)", at, name=name, text=s.constant(name))
+        return quote("$name = ag.blank", at, name=name)
+
     for stmt in body:
-        first = scope.ordered(missing & binds(stmt))
-        missing -= set(first)
-        for name in first if s.blocks(stmt) else scope.ordered(set(first) - surely_binds(stmt)):
-            out += quote("$name = ag.Unset($text)", stmt, name=name, text=s.constant(name))
+        first = missing & binds(stmt)
+        missing -= first
+        for name in scope.ordered(first if s.blocks(stmt) else first - surely_binds(stmt)):
+            out += first_value(name, stmt)
         out.append(stmt)
-        out += [q for name in scope.ordered(_unbound_by(stmt) & tracked) for q in quote("$name = ag.Unset($text)", stmt, name=name, text=s.constant(name))]
+        for name in scope.ordered(_unbound_by(stmt) & tracked):
+            out += first_value(name, stmt)
     return out
 
 
@@ -46,79 +80,88 @@ def _unbound_by(stmt: Any) -> Names:
 
 
 class _Checker:
-    def __init__(self, tracked: Names, bound: Bound, scope: Scope) -> None:
-        self.tracked, self.bound, self.scope = tracked, bound, scope
+    def __init__(self, tracked: Names, bound: Bound, sure: set[Any]) -> None:
+        self.tracked, self.bound, self.sure, self.checked = tracked, bound, sure, tracked
+
+    def unsure_anywhere(self, body: list[Any]) -> Names:
+        """The tracked names with a read that nothing proves."""
+        found: set[str] = set()
+        stack = list(body)
+        while stack:
+            stmt = stack.pop()
+            known = self.bound.before.get(stmt) or frozenset()
+            found |= {n.id for n in _reads_of(stmt) if n.id in self.tracked and n.id not in known and n not in self.sure}
+            if not isinstance(stmt, s.SCOPES):
+                stack += [child for block in s.blocks(stmt) for child in block]
+        return frozenset(found)
 
     def block(self, block: list[Any]) -> None:
-        for k, stmt in enumerate(block):
-            known = self.bound.before.get(stmt)
-            unsure = self.tracked - known if known is not None else self.tracked
-            if isinstance(stmt, s.Delete) and unsure_names(stmt) & self.tracked:
-                block[k : k + 1] = self._delete(stmt, unsure)
-                continue
-            if unsure:
-                self._statement(stmt, unsure)
+        out: list[Any] = []
+        for stmt in block:
+            known = self.bound.before.get(stmt) or frozenset()
+            names = self.checked - known
             for inner in s.blocks(stmt):
                 self.block(inner)
+            if isinstance(stmt, s.Delete):
+                out += self._delete(stmt, names)
+                continue
+            if names:
+                target = stmt.target if isinstance(stmt, s.AugAssign) else None
+                if isinstance(target, s.Name) and target.id in names:
+                    operator = "some" if target in self.sure else "read"
+                    out += quote(f"$name = ag.{operator}($name)", stmt, name=target.id)
+                self._statement(stmt, names)
+            out.append(stmt)
+        block[:] = out
 
-    def _delete(self, stmt: Any, unsure: Names) -> list[Any]:
+    def _delete(self, stmt: Any, names: Names) -> list[Any]:
         out: list[Any] = []
         for target in stmt.targets:
             if isinstance(target, s.Name) and target.id in self.tracked:
-                if target.id in unsure:
+                if target.id in names and target not in self.sure:
                     out += quote("ag.read($name)", stmt, name=target.id)
                 out += quote("$name = ag.Unset($text)", stmt, name=target.id, text=s.constant(target.id))
             else:
                 out.append(s.at(s.Delete([target]), stmt))
         return out
 
-    def _statement(self, stmt: Any, unsure: Names) -> None:
-        """Check the reads of a statement itself; the statements in its blocks are visited on their own."""
+    def _statement(self, stmt: Any, names: Names) -> None:
+        """Check the reads of a statement itself."""
         inside = {id(block) for block in s.blocks(stmt)}
+        reads = _Reads(names, self.sure)
         for field in stmt._fields:
             value = getattr(stmt, field, None)
-            if isinstance(value, list) and id(value) in inside:
-                continue
-            if field == "cases" or field == "handlers":
+            if field in ("cases", "handlers"):
                 for part in value:
                     for name in ("guard", "type", "pattern"):
                         if getattr(part, name, None) is not None:
-                            setattr(part, name, _Reads(unsure).visit(getattr(part, name)))
-                continue
-            if isinstance(stmt, s.AugAssign) and field == "target" and isinstance(value, s.Name) and value.id in unsure:
-                continue
-            if isinstance(value, list):
-                setattr(stmt, field, [_Reads(unsure).visit(v) if isinstance(v, s.AST) else v for v in value])
+                            setattr(part, name, reads.visit(getattr(part, name)))
+            elif isinstance(value, list) and id(value) not in inside:
+                setattr(stmt, field, [reads.visit(v) if isinstance(v, s.AST) else v for v in value])
             elif isinstance(value, s.AST):
-                setattr(stmt, field, _Reads(unsure).visit(value))
-
-
-def unsure_names(stmt: Any) -> Names:
-    return frozenset(t.id for t in stmt.targets if isinstance(t, s.Name))
+                setattr(stmt, field, reads.visit(value))
 
 
 class _Reads(s.NodeTransformer):  # type: ignore[misc]
-    def __init__(self, unsure: Names, operator: str = "ag.read($name)") -> None:
-        self.unsure, self.operator = unsure, operator
+    def __init__(self, names: Names, sure: set[Any], operator: str = "read") -> None:
+        self.names, self.sure, self.operator = names, sure, operator
 
     def visit_Name(self, node: Any) -> Any:
-        if isinstance(node.ctx, s.Load) and node.id in self.unsure:
-            return quote_expr(self.operator, node, name=node.id)
-        return node
+        if not isinstance(node.ctx, s.Load) or node.id not in self.names:
+            return node
+        return quote_expr(f"ag.{'some' if node in self.sure else self.operator}($name)", node, name=node.id)
 
     def _comprehension(self, node: Any) -> Any:
-        hidden = comprehension_targets(node)
-        return _Reads(self.unsure - hidden, self.operator).generic_visit(node)
+        return _Reads(self.names - comprehension_targets(node), self.sure, self.operator).generic_visit(node)
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
     def _function(self, node: Any) -> Any:
         """A function made here reads the variable through its cell when it is called."""
-        mine = self.unsure & free(node)
+        mine = self.names & free(node)
         if mine:
-            inner = _Reads(mine, "ag.read_free($name)")
-            body: Sequence[Any] = node.body if isinstance(node.body, list) else [node.body]
-            new = [inner.visit(b) for b in body]
+            inner = _Reads(mine, self.sure, "read_free")
+            new = [inner.visit(b) for b in (node.body if isinstance(node.body, list) else [node.body])]
             node.body = new if isinstance(node.body, list) else new[0]
         return node
 
