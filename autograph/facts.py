@@ -1,21 +1,22 @@
 """Dataflow over the syntax tree: which names are live, and which are surely bound.
 
-Python is structured: control leaves a statement by falling through, break, continue, return or raise.  Carrying what is live at each of
-these five exits is enough to walk a function backwards once, without a control-flow graph.  (Aho et al., Compilers, 9.2.5 and 9.2.6.)
+Python is structured: control leaves a statement by falling through, break, continue, return or raise.  Carrying what holds at each of
+these five exits is enough to walk a function once, without a control-flow graph: backwards for what is live, forwards for what is bound.
+(Aho et al., Compilers, 9.2.5 and 9.2.6.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from autograph import syntax as s
-from autograph.names import NONE, Names, binds, reads, surely_binds
+from autograph.names import NONE, Names, reads, surely_binds
+
+State = Names | None  # the names bound on every path to a point; None where no path leads there
 
 
-@dataclass(frozen=True)
-class Exits:
+class Exits(NamedTuple):
     """What is live wherever control may go next."""
 
     next: Names = NONE
@@ -25,6 +26,16 @@ class Exits:
     exc: Names = NONE
 
 
+class Ends(NamedTuple):
+    """What is bound wherever control leaves."""
+
+    next: State = None
+    brk: State = None
+    cont: State = None
+    ret: State = None
+    exc: State = None
+
+
 class Liveness:
     """`before[stmt]`, `after[stmt]`: names live around a statement; `raising[stmt]`: names live if it raises.
 
@@ -32,41 +43,34 @@ class Liveness:
     """
 
     def __init__(self, body: Sequence[Any], always: Names = NONE) -> None:
-        self.before: dict[Any, Names] = {}
-        self.after: dict[Any, Names] = {}
-        self.raising: dict[Any, Names] = {}
+        self.before: dict[Any, Names] = dict.fromkeys(_statements(body), always)
+        self.after: dict[Any, Names] = dict(self.before)
+        self.raising: dict[Any, Names] = dict(self.before)
+        self._ends = Bound(body, NONE).ends
         self._block(body, Exits(always, always, always, always, always))
 
-    def _block(self, body: Iterable[Any], exits: Exits) -> Names:
-        for stmt in reversed(list(body)):
+    def _block(self, body: Sequence[Any], exits: Exits) -> Names:
+        for stmt in reversed(body):
             live = self._stmt(stmt, exits)
-            self.after[stmt] = self.after.get(stmt, NONE) | exits.next
-            self.before[stmt] = self.before.get(stmt, NONE) | live
-            self.raising[stmt] = self.raising.get(stmt, NONE) | exits.exc
-            exits = replace(exits, next=live)
+            self.after[stmt] |= exits.next
+            self.before[stmt] |= live
+            self.raising[stmt] |= exits.exc
+            exits = exits._replace(next=live)
         return exits.next
 
     def _stmt(self, stmt: Any, x: Exits) -> Names:
+        fails = x.exc if _may_raise(stmt) else NONE
         match stmt:
             case s.If():
-                return _before(stmt.test, self._block(stmt.body, x) | self._block(stmt.orelse, x), x.exc)
+                return fails | _test(stmt.test, self._block(stmt.body, x), self._block(stmt.orelse, x))
             case s.While():
                 leave = self._block(stmt.orelse, x)
-                return self._loop(stmt, x, lambda again: _before(stmt.test, again | leave, x.exc))
+                return self._loop(stmt, x, lambda again: fails | _test(stmt.test, again, leave))
             case s.For() | s.AsyncFor():
                 leave = self._block(stmt.orelse, x)
-                bound = surely_binds(stmt.target)
-                head = self._loop(stmt, x, lambda again: (again - bound) | reads(stmt.target) | leave | x.exc)
-                return _before(stmt.iter, head, x.exc)
+                return fails | _live(stmt.iter, self._loop(stmt, x, lambda again: _live(stmt.target, again) | leave | x.exc))
             case s.With() | s.AsyncWith():
-                # Leaving may raise, and whatever the body raises may be suppressed.
-                inside = Exits(*(live | x.exc for live in (x.next, x.brk, x.cont, x.ret, x.next)))
-                live = self._block(stmt.body, inside)
-                for item in reversed(stmt.items):
-                    if item.optional_vars is not None:
-                        live = (live - surely_binds(item.optional_vars)) | reads(item.optional_vars) | inside.exc
-                    live = _before(item.context_expr, live, inside.exc)
-                return live
+                return self._with(stmt.items, stmt.body, x)
             case s.Try() | s.TryStar():
                 return self._try(stmt, x)
             case s.Match():
@@ -74,139 +78,283 @@ class Liveness:
                 for case in reversed(stmt.cases):
                     entered = self._block(case.body, x)
                     if case.guard is not None:
-                        entered = _before(case.guard, entered | live, x.exc)
-                    live = live | (entered - surely_binds(case.pattern)) | reads(case.pattern)
-                return _before(stmt.subject, live, x.exc)
+                        entered = _test(case.guard, entered, live) | x.exc
+                    # Names are captured when the whole pattern has matched.
+                    live = (NONE if _irrefutable(case.pattern) else live) | (entered - surely_binds(case.pattern)) | reads(case.pattern)
+                return fails | _live(stmt.subject, live)
             case s.Break():
                 return x.brk
             case s.Continue():
                 return x.cont
             case s.Return():
-                return _before(stmt.value, x.ret, x.exc) if stmt.value is not None else x.ret
+                return fails | _live(stmt.value, x.ret)
             case s.Raise():
-                return reads(stmt) | x.exc
-            case s.Delete():
-                return x.next - binds(stmt) | binds(stmt) | reads(stmt) | x.exc
+                return fails | reads(stmt)
+            case s.Assert():
+                return fails | _test(stmt.test, x.next, _live(stmt.msg, x.exc))
             case _:
-                return (x.next - surely_binds(stmt)) | reads(stmt) | x.exc
+                return fails | _live(stmt, x.next)
 
-    def _loop(self, loop: Any, x: Exits, head_of: Any) -> Names:
+    def _loop(self, loop: Any, x: Exits, head_of: Callable[[Names], Names]) -> Names:
         """The least solution of head = head_of(what is live at the start of the body)."""
-        head: Names = head_of(NONE)
+        head = head_of(NONE)
         while True:
-            again = head | head_of(self._block(loop.body, replace(x, next=head, cont=head, brk=x.next)))
+            again = head | head_of(self._block(loop.body, x._replace(next=head, cont=head, brk=x.next)))
             if again == head:
                 return head
             head = again
 
+    def _with(self, items: Sequence[Any], body: Sequence[Any], x: Exits) -> Names:
+        if not items:
+            return self._block(body, x)
+        # Leaving may raise, and whatever is raised inside may be suppressed.
+        inside = Exits(*(live | x.exc for live in (x.next, x.brk, x.cont, x.ret, x.next)))
+        live = self._with(items[1:], body, inside)
+        target = items[0].optional_vars
+        if target is not None:
+            live = _live(target, live) | (NONE if isinstance(target, s.Name) else inside.exc)
+        return _live(items[0].context_expr, live) | x.exc
+
     def _try(self, stmt: Any, x: Exits) -> Names:
         if stmt.finalbody:
-            x = Exits(*(self._block(stmt.finalbody, replace(x, next=live)) for live in (x.next, x.brk, x.cont, x.ret, x.exc)))
-        caught = x.exc
+            taken = self._ends.get(stmt, Ends())
+            x = Exits(*(live if end is None else self._block(stmt.finalbody, x._replace(next=live)) for live, end in zip(x, taken)))
+        star = isinstance(stmt, s.TryStar)
+        caught = x.exc | x.next if star else x.exc
         for handler in reversed(stmt.handlers):
-            entered = self._block(handler.body, x) - (frozenset([handler.name.id]) if handler.name is not None else NONE)
-            caught |= entered | (reads(handler.type) if handler.type is not None else NONE)
-        return self._block(stmt.body, replace(x, next=self._block(stmt.orelse, x), exc=caught))
+            named = frozenset([handler.name.id]) if handler.name is not None else NONE
+            # `except*` goes on to the handlers below, whatever a handler does.  Leaving a handler unbinds its name.
+            inside = Exits(*(live - named for live in (x._replace(next=caught, exc=caught) if star else x)))
+            entered = self._block(handler.body, inside) - named
+            caught = entered if handler.type is None else _live(handler.type, entered | caught) | x.exc
+        return self._block(stmt.body, x._replace(next=self._block(stmt.orelse, x), exc=caught))
 
 
-def _before(expr: Any, live: Names, exc: Names) -> Names:
-    """What is live before an expression that leads to where `live` is live."""
-    return (live - surely_binds(expr)) | reads(expr) | exc
+def _live(node: Any, live: Names) -> Names:
+    """What is live before a node is evaluated that is followed by `live`."""
+    match node:
+        case None:
+            return live
+        case s.Name():
+            if isinstance(node.ctx, s.Store):
+                return live - {node.id}
+            return live | {node.id} if node.id != s.RUNTIME else live
+        case s.BoolOp() | s.IfExp() | s.Compare() | s.UnaryOp(op=s.Not()):
+            return _test(node, live, live)
+        case s.NamedExpr() | s.Assign():
+            targets = node.targets if isinstance(node, s.Assign) else [node.target]
+            return _live(node.value, _in_turn(targets, live))
+        case s.AugAssign(target=s.Name(id=id)):
+            return _live(node.value, live - {id}) | {id}
+        case s.AnnAssign():  # the annotation of a local is not evaluated
+            return _live(node.value, live if isinstance(node.target, s.Name) and node.value is None else _live(node.target, live))
+        case s.Delete():
+            return _in_turn(node.targets, live - _deleted(node)) | _deleted(node)
+        case s.Call() | s.Expr() | s.Tuple() | s.List() | s.Starred() | s.BinOp() | s.Attribute() | s.Subscript() | s.keyword():
+            return _in_turn(list(s.children(node)), live)
+        case _:
+            return (live - surely_binds(node)) | reads(node)
+
+
+def _in_turn(nodes: Sequence[Any], live: Names) -> Names:
+    for node in reversed(nodes):
+        live = _live(node, live)
+    return live
+
+
+def _test(node: Any, yes: Names, no: Names) -> Names:
+    """What is live before a condition after which `yes` is live if it holds, and `no` if not."""
+    match node:
+        case s.Constant():
+            return yes if node.value else no
+        case s.UnaryOp(op=s.Not()):
+            return _test(node.operand, no, yes)
+        case s.IfExp():
+            return _test(node.test, _test(node.body, yes, no), _test(node.orelse, yes, no))
+        case s.BoolOp(op=s.And()):
+            for value in reversed(node.values):
+                yes = _test(value, yes, no)
+            return yes
+        case s.BoolOp():
+            for value in reversed(node.values):
+                no = _test(value, yes, no)
+            return no
+        case s.Compare():
+            yes |= no
+            for value in reversed(node.comparators):
+                yes = _live(value, yes) | (no if value is not node.comparators[0] else NONE)
+            return _live(node.left, yes)
+        case _:
+            return _live(node, yes | no)
 
 
 class Bound:
-    """`before[stmt]`: the names surely bound when a statement starts; None if it never does."""
+    """`before[stmt]`: the names surely bound when a statement starts; None if it never does.
+
+    `ends[stmt]`: how control comes to the `finally` of a `try` statement.
+    """
 
     def __init__(self, body: Sequence[Any], given: Names) -> None:
-        self.before: dict[Any, Names | None] = {}
-        self._breaks: list[list[Names | None]] = []
-        self.end = self._block(body, given)
+        self.before: dict[Any, State] = dict.fromkeys(_statements(body))
+        self.ends: dict[Any, Ends] = {}
+        self.end = self._block(body, given).next
 
-    def _block(self, body: Iterable[Any], bound: Names | None) -> Names | None:
+    def _block(self, body: Sequence[Any], bound: State) -> Ends:
+        ends = Ends()
         for stmt in body:
-            self.before[stmt] = bound
-            bound = self._stmt(stmt, bound)
-        return bound
+            if bound is None:
+                break
+            self.before[stmt] = meet(self.before[stmt], bound)
+            left = self._stmt(stmt, bound)
+            ends, bound = _join(ends, left), left.next
+        return ends._replace(next=bound)
 
-    def _stmt(self, stmt: Any, bound: Names | None) -> Names | None:
-        if bound is None:
-            for node in s.own(stmt):
-                if isinstance(node, s.stmt):
-                    self.before[node] = None
-            return None
+    def _stmt(self, stmt: Any, bound: Names) -> Ends:
+        # What a statement binds before it raises is more than `bound`: only `del` takes away.
+        fails = Ends(exc=bound if _may_raise(stmt) else None)
         match stmt:
             case s.If():
-                bound |= surely_binds(stmt.test)
-                return meet(self._block(stmt.body, bound), self._block(stmt.orelse, bound))
+                yes, no = _outcomes(stmt.test, bound)
+                return _join(fails, self._block(stmt.body, yes), self._block(stmt.orelse, no))
             case s.While() | s.For() | s.AsyncFor():
                 return self._loop(stmt, bound)
             case s.Break():
-                self._breaks[-1].append(bound)
-                return None
-            case s.Return() | s.Continue() | s.Raise():
-                return None
+                return Ends(brk=bound)
+            case s.Continue():
+                return Ends(cont=bound)
+            case s.Return():
+                return fails._replace(ret=bound | surely_binds(stmt))
+            case s.Raise():
+                return fails
             case s.With() | s.AsyncWith():
-                entered = bound
-                for item in stmt.items:
-                    entered |= surely_binds(item)
-                return meet(self._block(stmt.body, entered), (bound | surely_binds(stmt.items[0].context_expr)) - deleted(stmt))
+                return self._with(stmt.items, stmt.body, bound)
             case s.Try() | s.TryStar():
                 return self._try(stmt, bound)
             case s.Match():
-                bound |= surely_binds(stmt.subject)
-                ends: list[Names | None] = []
-                for case in stmt.cases:
-                    entered = bound | surely_binds(case.pattern) | (surely_binds(case.guard) if case.guard is not None else NONE)
-                    ends.append(self._block(case.body, entered))
-                return meet(*ends, None if _irrefutable(stmt.cases[-1]) else bound)
+                return self._match(stmt, bound)
+            case s.Assert():
+                return fails._replace(next=_outcomes(stmt.test, bound)[0])
             case s.Delete():
-                return bound - binds(stmt)
+                after = (bound | surely_binds(stmt)) - _deleted(stmt)
+                return Ends(next=after, exc=bound if isinstance(stmt.targets[0], s.Name) and len(stmt.targets) == 1 else bound & after)
             case _:
-                return bound | surely_binds(stmt)
+                return fails._replace(next=bound | surely_binds(stmt))
 
-    def _loop(self, loop: Any, bound: Names) -> Names | None:
-        head = bound - deleted(*loop.body)
-        self._breaks.append([])
-        if isinstance(loop, s.While):
-            head |= surely_binds(loop.test)
-            entered = head
-        else:
-            head |= surely_binds(loop.iter)
-            entered = head | surely_binds(loop.target)
-        self._block(loop.body, entered)
-        breaks = self._breaks.pop()
-        forever = isinstance(loop, s.While) and isinstance(loop.test, s.Constant) and bool(loop.test.value)
-        return meet(self._block(loop.orelse, None if forever else head), *breaks)
+    def _loop(self, loop: Any, bound: Names) -> Ends:
+        head: Names = bound if isinstance(loop, s.While) else bound | surely_binds(loop.iter)
+        while True:
+            yes, no = _outcomes(loop.test, head) if isinstance(loop, s.While) else (head | surely_binds(loop.target), head)
+            inside = self._block(loop.body, yes)
+            again = meet(head, inside.next, inside.cont)
+            if again == head:
+                break
+            head = again or NONE
+        leave = self._block(loop.orelse, no)
+        fails = Ends(exc=bound & head if _may_raise(loop) else None)
+        return _join(fails, leave, Ends(next=inside.brk, ret=inside.ret, exc=inside.exc))
 
-    def _try(self, stmt: Any, bound: Names) -> Names | None:
-        failed = bound - deleted(*stmt.body)
-        ends = [self._block(stmt.orelse, self._block(stmt.body, bound))]
+    def _with(self, items: Sequence[Any], body: Sequence[Any], bound: Names) -> Ends:
+        if not items:
+            return self._block(body, bound)
+        entered, target = bound | surely_binds(items[0].context_expr), items[0].optional_vars
+        inside = self._with(items[1:], body, entered if target is None else entered | surely_binds(target))
+        if target is not None and not isinstance(target, s.Name):
+            inside = _join(inside, Ends(exc=entered))
+        # Leaving may raise, and whatever is raised inside may be suppressed.
+        return inside._replace(next=meet(inside.next, inside.exc), exc=meet(bound, *inside))
+
+    def _try(self, stmt: Any, bound: Names) -> Ends:
+        body = self._block(stmt.body, bound)
+        ends = _join(self._block(stmt.orelse, body.next), body._replace(next=None, exc=None))
+        caught = body.exc
         for handler in stmt.handlers:
+            if caught is None:
+                break
             named = frozenset([handler.name.id]) if handler.name is not None else NONE
-            end = self._block(handler.body, failed | named)
-            ends.append(None if end is None else end - named)
+            tested = caught if handler.type is None else caught | surely_binds(handler.type)
+            inside = self._block(handler.body, tested | named)
+            inside = Ends(*(None if end is None else end - named for end in inside))
+            if isinstance(stmt, s.TryStar):  # goes on to the handlers below
+                tested, inside = meet(tested, inside.next, inside.exc) or NONE, inside._replace(next=None, exc=None)
+            ends = _join(ends, inside, Ends(exc=caught if handler.type is not None else None))
+            caught = None if handler.type is None else tested
+        ends = _join(ends, Ends(next=caught if isinstance(stmt, s.TryStar) else None, exc=caught))
         if not stmt.finalbody:
-            return meet(*ends)
-        through, end = self._block(stmt.finalbody, bound - deleted(stmt)), meet(*ends)
-        return None if through is None or end is None else (end - deleted(*stmt.finalbody)) | through
+            return ends
+        self.ends[stmt] = _join(self.ends.get(stmt, Ends()), ends)
+        left = Ends()
+        for way, end in zip(Ends._fields, ends):
+            through = self._block(stmt.finalbody, end)
+            left = _join(left, through._replace(next=None), Ends(**{way: through.next}))
+        return left
+
+    def _match(self, stmt: Any, bound: Names) -> Ends:
+        ends, rest = Ends(exc=bound), meet(*_outcomes(stmt.subject, bound))
+        for case in stmt.cases:
+            if rest is None:
+                break
+            matched = rest | surely_binds(case.pattern)
+            yes, no = (matched, None) if case.guard is None else _outcomes(case.guard, matched)
+            ends = _join(ends, self._block(case.body, yes))
+            rest = meet(None if _irrefutable(case.pattern) else rest, no)
+        return _join(ends, Ends(next=rest))
 
 
-def meet(*states: Names | None) -> Names | None:
+def _outcomes(node: Any, bound: State) -> tuple[State, State]:
+    """What is bound after a condition that holds, and after one that does not."""
+    if bound is None:
+        return None, None
+    match node:
+        case s.Constant():
+            return (bound, None) if node.value else (None, bound)
+        case s.UnaryOp(op=s.Not()):
+            return _outcomes(node.operand, bound)[::-1]
+        case s.IfExp():
+            ways = [_outcomes(arm, state) for arm, state in zip((node.body, node.orelse), _outcomes(node.test, bound))]
+            return meet(ways[0][0], ways[1][0]), meet(ways[0][1], ways[1][1])
+        case s.BoolOp():
+            done: State = None
+            conjunction = isinstance(node.op, s.And)
+            for value in node.values:
+                yes, no = _outcomes(value, bound)
+                bound, done = (yes, meet(done, no)) if conjunction else (no, meet(done, yes))
+            return (bound, done) if conjunction else (done, bound)
+        case s.Compare():
+            return bound.union(*map(surely_binds, s.children(node))), bound | surely_binds(node)
+        case _:
+            return bound | surely_binds(node), bound | surely_binds(node)
+
+
+def meet(*states: State) -> State:
     """Names bound on every path; None stands for a path that is never taken."""
     reached = [state for state in states if state is not None]
     return frozenset.intersection(*reached) if reached else None
 
 
-def deleted(*nodes: Any) -> Names:
-    """Names that may be unbound somewhere inside: by `del x`, or by leaving `except E as x`."""
-    found: set[str] = set()
-    for n in s.own(*nodes):
-        if isinstance(n, s.Name) and isinstance(n.ctx, s.Del):
-            found.add(n.id)
-        elif isinstance(n, s.ExceptHandler) and n.name is not None:
-            found.add(n.name.id)
-    return frozenset(found)
+def _join(*ends: Ends) -> Ends:
+    return Ends(*map(meet, *ends))
 
 
-def _irrefutable(case: Any) -> bool:
-    return case.guard is None and isinstance(case.pattern, s.MatchAs) and case.pattern.pattern is None
+def _may_raise(stmt: Any) -> bool:
+    """Whether a statement may raise in what it evaluates itself, outside its blocks."""
+    match stmt:
+        case s.Pass() | s.Break() | s.Continue() | s.Global() | s.Nonlocal() | s.Return(value=None | s.Constant()) | s.Expr(value=s.Constant()):
+            return False
+        case s.If(test=s.Constant()) | s.While(test=s.Constant()) | s.AnnAssign(target=s.Name(), value=None | s.Constant()):
+            return False
+        case s.Assign(value=s.Constant()):
+            return not all(isinstance(target, s.Name) for target in stmt.targets)
+        case _:
+            return not isinstance(stmt, (s.Try, s.TryStar))
+
+
+def _deleted(stmt: Any) -> Names:
+    return frozenset(n.id for n in s.own(stmt) if isinstance(n, s.Name) and isinstance(n.ctx, s.Del))
+
+
+def _irrefutable(pattern: Any) -> bool:
+    return isinstance(pattern, s.MatchAs) and (pattern.pattern is None or _irrefutable(pattern.pattern))
+
+
+def _statements(body: Sequence[Any]) -> list[Any]:
+    return [n for n in s.own(*body) if isinstance(n, s.stmt)]

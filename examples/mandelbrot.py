@@ -16,12 +16,12 @@ SHADES = " .:-=+*#%@"
 def escape_time(c: ArrayLike, limit: ArrayLike = 50) -> ArrayLike:
     """The number of steps of z -> z² + c until |z| > 2, at most `limit`."""
     z = 0j
-    for n in range(limit):
+    n = 0
+    while n < limit:
         if abs(z) > 2:
             break
         z = z * z + c
-    else:
-        n = limit
+        n += 1
     return n
 
 

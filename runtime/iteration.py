@@ -69,7 +69,7 @@ def _counted(start: Any, stop: Any, step: int, item: Callable[[Any], Any], body:
         return lax.bitwise_not(left) if going is True else lax.bitwise_and(going, lax.bitwise_not(left))
 
     def turn(i: Any, *state: Any) -> Any:
-        return [i + step, *listed(body(item(i), *state), len(state))]
+        return given([i + step, *listed(body(item(i), *state), len(state))])
 
     def names(_: Any, count: int) -> list[str]:
         return ["the index", *parameter_names(body, count - 1)]

@@ -14,13 +14,14 @@ from typing import Any
 from jax import lax
 
 from autograph.runtime import _jax
+from autograph.runtime._jax import Var
 from autograph.runtime.block import Block, Place, innermost
 from autograph.runtime.cells import restored
 from autograph.runtime.errors import IntegerRangeError, LoopTypeError
 from autograph.runtime.places import caller, last_store, parameter_names, place_of
 from autograph.runtime.predicates import truth
 from autograph.runtime.reverse import forward_only
-from autograph.runtime.values import NUMBERS, Mismatch, Spec, blank, describe, join, pack, spec_of, type_of, types, unpack, widen
+from autograph.runtime.values import NUMBERS, Maybe, Mismatch, Spec, Static, Unset, blank, blank_uses, describe, join, pack, spec_of, type_of, types, unpack, widen
 
 _MOST_RUNS = 30  # the lattice of types is finite and low: this is never reached by types that settle
 
@@ -49,9 +50,10 @@ def while_loop(test: Callable[..., Any], body: Callable[..., Any], *state: Any) 
 def run_while(test: Callable[..., Any], body: Callable[..., Any], state: list[Any], names: Callable[..., list[str]]) -> list[Any]:
     place = Place(getattr(body, "__code__", None))
     begin: list[Spec] | None = None
+    p = truth(test(*state))
+    certain = p is True  # at least one turn is made
     if place.key not in place.memory or not place.key:
         turns = 0
-        p = truth(test(*state))
         while p is True:
             with nullcontext() if turns else place.scope("body"):
                 after = listed(body(*state), len(state))
@@ -62,11 +64,11 @@ def run_while(test: Callable[..., Any], body: Callable[..., Any], state: list[An
                 if (frame := innermost()) is not None:
                     frame.discarded = True
                 break
-            state = after
+            state, certain = after, False
         if p is False:
             return state
     with restored(test, body):
-        return Stage(body, state, names, place, begin).run_while(test)
+        return Stage(body, state, names, place, begin).run_while(test, certain)
 
 
 def listed(out: Any, count: int) -> list[Any]:
@@ -92,12 +94,22 @@ class Stage:
         if begin is not None:
             self.specs = self.joined(self.specs, [widen(s) for s in begin])
         for _ in range(_MOST_RUNS):
+            self.uses = blank_uses.count
             self.block = Block(body, [*self.items, *self.specs], place, "body", self._finish)
+            old, self.specs = self.specs, self.joint
             if self.settled:
+                self._add_inputs(old)
                 break
-            self.specs = self.joint
         if place.key:
             place.memory[place.key] = entry, self.specs
+
+    def _add_inputs(self, old: list[Spec]) -> None:
+        """Inputs that the body does not use, for variables that got their type in its run."""
+        taken = iter(self.block.invars)
+        invars = [next(taken) for _ in types(self.items)]
+        for a, b in zip(old, self.specs, strict=True):
+            invars += [next(taken) for _ in types([b])] if a == b else [Var(t.aval()) for t in types([b])]
+        self.block.invars = invars
 
     def _from_memory(self, entry: list[Spec]) -> list[Spec]:
         """The remembered types, if the entry is at least as wide as the one they were found from."""
@@ -114,20 +126,25 @@ class Stage:
         count = len(self.state)
         outs = listed(out, count)
         args = block.args[len(self.items) :]
+        self.raw = [spec_of(x) for x in outs]
         moved = {id(a): k for k, a in enumerate(args)}
-        specs = [spec_of(x) for x in outs]
+        specs = self.raw
         joint = list(self.specs)
         changing = True
         while changing:  # what a turn only moves from one variable to another is promoted in the same run
             new = self.joined(joint, [joint[moved[id(x)]] if id(x) in moved else s for x, s in zip(outs, specs, strict=True)])
             changing, joint = new != joint, new
         self.joint, self.settled = joint, joint == self.specs
-        if not self.settled:
+        new = [k for k, (a, b) in enumerate(zip(self.specs, joint, strict=True)) if a != b]
+        if not all(_bare(self.specs[k]) for k in new):
             return []
         try:
-            return [x for o, s in zip(outs, joint, strict=True) for x in pack(o, s)]
+            packed = [x for o, s in zip(outs, joint, strict=True) for x in pack(o, s)]
         except OverflowError as error:
             raise IntegerRangeError(f"{error}, the type of a loop variable", place_of(caller())) from None
+        # A variable that a turn sets and never takes from the turn before only gets its type: the run stands.
+        self.settled = self.settled or blank_uses.count == self.uses
+        return packed if self.settled else []
 
     def joined(self, before: Sequence[Spec], after: Sequence[Spec]) -> list[Spec]:
         out = []
@@ -160,17 +177,23 @@ class Stage:
         except OverflowError as error:
             raise IntegerRangeError(f"{error}, the type of a loop variable", place_of(caller())) from None
 
-    def results(self, outs: Sequence[Any]) -> list[Any]:
-        """The state after the loop; a number or array that no turn changes is what it was before."""
+    def results(self, outs: Sequence[Any], certain: bool) -> list[Any]:
+        """The state after the loop; a number or array that no turn changes is what it was before.
+
+        If it is `certain` that a turn is made, what every turn sets is set.
+        """
         raw = [x for s, t in zip(self.state, self.specs, strict=True) for x in pack(s, t, lambda x, _: x)]
         mine = self.block.invars[len(types(self.items)) :]
         flat = iter([
             r if u is v and _same_type(r, t) else o
             for o, r, u, v, t in zip(outs, raw, mine, self.block.outvars, types(self.specs), strict=True)
         ])  # fmt: skip
-        return [unpack(s, flat) for s in self.specs]
+        values = [unpack(s, flat) for s in self.specs]
+        if certain:
+            return [v.value if isinstance(v, Maybe) and not isinstance(r, Maybe) and not _bare(r) else v for v, r in zip(values, self.raw, strict=True)]
+        return values
 
-    def run_while(self, test: Callable[..., Any]) -> list[Any]:
+    def run_while(self, test: Callable[..., Any], certain: bool) -> list[Any]:
         body = self.block
         asked = Block(test, self.specs, self.place, "test", lambda _, p: [truth(p)])
         outs = lax.while_p.bind(
@@ -178,7 +201,7 @@ class Stage:
             cond_nconsts=len(asked.consts), cond_jaxpr=asked.jaxpr([*asked.consts, *asked.invars]),
             body_nconsts=len(body.consts), body_jaxpr=body.jaxpr([*body.consts, *body.invars]),
         )  # fmt: skip
-        return self.results(forward_only(outs, place_of(caller())))
+        return self.results(forward_only(outs, place_of(caller())), certain)
 
     def run_scan(self, xs: Iterable[Any], length: int, unroll: int) -> list[Any]:
         block = self.block
@@ -187,7 +210,12 @@ class Stage:
         outs = _jax.bind_scan(
             block.jaxpr([*block.consts, *mine, *items]), list(block.consts.values()), self.pack_state(), list(xs), length, unroll
         )
-        return self.results(outs)
+        return self.results(outs, certain=True)
+
+
+def _bare(spec: Spec) -> bool:
+    """Whether a variable has no value yet."""
+    return isinstance(spec, Static) and (spec.value is blank or isinstance(spec.value, Unset))
 
 
 def _same_type(x: Any, t: Any) -> bool:

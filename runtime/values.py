@@ -6,6 +6,7 @@ A *spec* is the same tree with `Type` where an array goes and `Static` elsewhere
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -253,9 +254,19 @@ def covers(wide: Spec, spec: Spec) -> bool:
         return False
 
 
+class _Uses(threading.local):
+    """How often a blank has been given a type, in this thread."""
+
+    count = 0
+
+
+blank_uses: Final = _Uses()
+
+
 def to_type(x: Any, t: Type) -> Any:
     """`x` widened to an array of type `t`; never narrowed."""
     if x is blank:
+        blank_uses.count += 1
         return lax.full(t.shape, 0, t.dtype) if not isinstance(t.dtype, np.dtype) else np.zeros(t.shape, t.dtype)
     if type(x) in NUMBERS:
         if t.dtype.kind in "iu" and not np.iinfo(t.dtype).min <= x <= np.iinfo(t.dtype).max:

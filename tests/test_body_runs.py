@@ -141,3 +141,18 @@ def test_nothing_is_evaluated_twice_at_run_time() -> None:
 
     text = jax.jit(ag.convert(f)).lower(1.0).compile().as_text()
     assert text.count(" sine(") <= 1
+
+
+@pytest.mark.parametrize("body", ["y = x * i", "y = x * i\n                x = x + y"])
+def test_a_variable_first_set_inside_costs_no_second_run(body: str) -> None:
+    counts, _ = runs(
+        f"""
+        def f(x, n):
+            for i in range(n + 1):
+                seen("body")
+                {body}
+            return x
+        """,
+        1.0, 3,
+    )  # fmt: skip
+    assert counts["body"] == 1

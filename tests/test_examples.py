@@ -6,6 +6,7 @@ import functools
 import importlib
 import math
 import re
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -34,20 +35,20 @@ def assert_same(got: Any, want: Any, tolerance: float = 1e-5) -> None:
             np.testing.assert_array_equal(g, w)
 
 
-def check(fn: Fn, *cases: tuple[Any, ...], tolerance: float = 1e-5, mapped: bool = True, **static: Any) -> None:
+def check(fn: Fn, *cases: tuple[Any, ...], first: tuple[Any, ...] = (), tolerance: float = 1e-5, **static: Any) -> None:
     """`fn` gives what its original gives outside every trace: as it is, under `jit`, and mapped over all cases at once."""
-    original = functools.partial(fn.__wrapped__, **static)  # type: ignore[attr-defined]
-    staged = functools.partial(fn, **static)
+    original = functools.partial(fn.__wrapped__, *first, **static)  # type: ignore[attr-defined]
+    staged = functools.partial(fn, *first, **static)
     jitted = jax.jit(staged)
     arrays = [jax.tree.map(jnp.asarray, case) for case in cases]
     wanted = [original(*case) for case in arrays]
     for case, want in zip(arrays, wanted, strict=True):
         assert_same(staged(*case), want, tolerance)
         assert_same(jitted(*case), want, tolerance)
-    if mapped:
-        together = jax.tree.map(lambda *xs: jnp.stack(xs), *arrays)
-        want = jax.tree.map(lambda *xs: np.stack([np.asarray(x) for x in xs]), *wanted)
-        assert_same(jax.vmap(staged)(*together), want, tolerance)
+    together = jax.tree.map(lambda *xs: jnp.stack(xs), *arrays)
+    want = jax.tree.map(lambda *xs: np.stack([np.asarray(x) for x in xs]), *wanted)
+    assert_same(jax.vmap(staged)(*together), want, tolerance)
+    if isinstance(fn, types.FunctionType):  # what `ag.function` gives is compiled already
         assert_same(jax.jit(jax.vmap(staged))(*together), want, tolerance)
 
 
@@ -59,18 +60,18 @@ def numbers(text: str) -> list[float]:
 
 
 def test_newton() -> None:
-    check(newton.newton, *[(1.0, a) for a in (2.0, 1.0, 0.25, 100.0)], f=newton.square)
-    check(newton.newton, *[(1.0, a) for a in (0.0, 0.3, 0.9)], f=newton.kepler)
+    check(newton.newton, *[(1.0, a) for a in (2.0, 1.0, 0.25, 100.0)], first=(newton.square,))
+    check(newton.newton, *[(1.0, a) for a in (0.0, 0.3, 0.9)], first=(newton.kepler,))
 
 
 def test_newton_without_root() -> None:
-    check(newton.newton, (1.0, -1.0), (0.3, -1.0), (1.0, 2.0), f=newton.square, limit=20)
+    check(newton.newton, (1.0, -1.0), (0.3, -1.0), (1.0, 2.0), first=(newton.square,), limit=20)
     root, steps = newton.newton(newton.square, 0.3, -1.0, limit=20)
     assert jnp.isnan(root) and steps == 20
 
 
 def test_newton_takes_no_step() -> None:
-    check(newton.newton, (1.0, 2.0), f=newton.square, limit=0)
+    check(newton.newton, (1.0, 2.0), first=(newton.square,), limit=0)
 
 
 def test_bisect() -> None:
@@ -82,7 +83,7 @@ def test_bisect() -> None:
         (1.0, 2.0, 1.0),  # one at the end
         (2.0, 2.0, 4.0),  # no width
     ]
-    check(newton.bisect, *cases, f=newton.square)
+    check(newton.bisect, *cases, first=(newton.square,))
     assert newton.bisect(newton.square, 0.0, 2.0, 2.0) == pytest.approx(math.sqrt(2.0), abs=1e-5)
     assert jnp.isnan(newton.bisect(newton.square, 2.0, 3.0, 1.0))
 
@@ -274,10 +275,9 @@ def test_forward_derivative_of_encode(params: rnn.Params, sequence: jax.Array) -
     assert (want[:, 4:] == 0).all() and (want[:, 3] != 0).any()
 
 
-def test_gradient_of_encode(params: rnn.Params, sequence: jax.Array) -> None:
-    """The array has a known length, so a loop over it with `break` has a gradient."""
-    want = jax.grad(lambda p: rnn.encode.__wrapped__(p, sequence, 4).sum())(params)
-    assert_same(jax.grad(lambda p: rnn.encode(p, sequence, jnp.int32(4)).sum())(params), want)
+def test_reverse_derivative_of_encode(params: rnn.Params, sequence: jax.Array) -> None:
+    with pytest.raises(ReverseModeError, match="AG601"):
+        jax.grad(lambda p: rnn.encode(p, sequence, jnp.int32(4)).sum())(params)
 
 
 def test_loss(params: rnn.Params, sequence: jax.Array) -> None:
@@ -323,7 +323,7 @@ def test_kmeans(centres: list[list[float]]) -> None:
     assert_same(kmeans.kmeans(points, start), want)
     assert_same(jax.jit(kmeans.kmeans)(points, start), want)
     assert_same(ag.convert(kmeans.kmeans.__wrapped__)(points, start), want)  # outside every trace a store still gives a new array
-    np.testing.assert_array_equal(start, centres)
+    np.testing.assert_array_equal(start, jnp.array(centres))
 
 
 def test_kmeans_of_many() -> None:
@@ -357,9 +357,10 @@ def bowl(x: jax.Array) -> jax.Array:
     return jnp.sum(jnp.arange(1, x.size + 1) * (x - 1) ** 2)
 
 
-@pytest.mark.parametrize("limit", [0, 1, 2, 8])
+@pytest.mark.parametrize("limit", [1, 8])
 def test_minimise(limit: int) -> None:
-    check(lbfgs.minimise, *[(jnp.array(x),) for x in ([-1.2, 1.0], [0.0, 0.0], [3.0, -2.0])], f=lbfgs.rosenbrock, limit=limit, tolerance=1e-3)
+    starts = [(jnp.array(x),) for x in ([-1.2, 1.0], [0.0, 0.0], [3.0, -2.0])]
+    check(lbfgs.minimise, *starts, first=(lbfgs.rosenbrock,), limit=limit, tolerance=1e-3)
 
 
 @pytest.mark.parametrize("history", [1, 3])
@@ -371,7 +372,7 @@ def test_minimise_a_bowl(history: int) -> None:
 
 
 def test_minimise_at_the_minimum() -> None:
-    check(lbfgs.minimise, (jnp.ones(2),), (jnp.ones(2) - 1e-6,), f=lbfgs.rosenbrock)
+    check(lbfgs.minimise, (jnp.ones(2),), (jnp.ones(2) - 1e-6,), first=(lbfgs.rosenbrock,))
     assert lbfgs.minimise(lbfgs.rosenbrock, jnp.ones(4)).steps == 0
 
 
@@ -389,8 +390,10 @@ def test_direction() -> None:
     gradient, steps, noise = jax.random.normal(keys[0], (3,)), jax.random.normal(keys[1], (4, 3)), jax.random.normal(keys[2], (4, 3))
     direction = ag.convert(lbfgs.direction)
     changes = 2 * steps + 0.1 * noise
-    check(direction, (gradient, steps, changes), (gradient, 0 * steps, 0 * changes), (gradient, steps, -changes))
-    check(direction, (gradient, steps.at[2:].set(0.0), changes.at[2:].set(0.0)))
+    check(
+        direction, (gradient, steps, changes), (gradient, 0 * steps, 0 * changes), (gradient, steps, -changes),
+        (gradient, steps.at[2:].set(0.0), changes.at[2:].set(0.0)),
+    )  # fmt: skip
 
 
 def test_lbfgs_main(capsys: pytest.CaptureFixture[str]) -> None:
@@ -406,7 +409,7 @@ def test_lbfgs_main(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("density", [metropolis.normal, metropolis.exponential])
 def test_sample(density: Fn) -> None:
-    check(metropolis.sample, *[(jax.random.key(3), n, 1.0, 2.0) for n in (0, 1, 2, 25)], log_density=density)
+    check(metropolis.sample, *[(jax.random.key(3), n, 1.0, 2.0) for n in (0, 1, 2, 25)], first=(density,))
 
 
 def test_sample_with_static_length() -> None:
@@ -417,7 +420,7 @@ def test_sample_with_static_length() -> None:
 
 
 def test_sample_with_old_keys() -> None:
-    check(metropolis.sample, (jax.random.PRNGKey(3), 20), log_density=metropolis.normal)
+    check(metropolis.sample, (jax.random.PRNGKey(3), 20), first=(metropolis.normal,))
 
 
 def test_densities() -> None:
