@@ -11,9 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from autograph import syntax as s
-from autograph.names import NONE, Names, reads, surely_binds
-
-State = Names | None  # the names bound on every path to a point; None where no path leads there
+from autograph.names import NONE, Names, State, binds_if, deletes, irrefutable, live_before, live_before_test, meet, reads, surely_binds
 
 
 class Exits(NamedTuple):
@@ -62,13 +60,13 @@ class Liveness:
         fails = x.exc if _may_raise(stmt) else NONE
         match stmt:
             case s.If():
-                return fails | _test(stmt.test, self._block(stmt.body, x), self._block(stmt.orelse, x))
+                return fails | live_before_test(stmt.test, self._block(stmt.body, x), self._block(stmt.orelse, x))
             case s.While():
                 leave = self._block(stmt.orelse, x)
-                return self._loop(stmt, x, lambda again: fails | _test(stmt.test, again, leave))
+                return self._loop(stmt, x, lambda again: fails | live_before_test(stmt.test, again, leave))
             case s.For() | s.AsyncFor():
                 leave = self._block(stmt.orelse, x)
-                return fails | _live(stmt.iter, self._loop(stmt, x, lambda again: _live(stmt.target, again) | leave | x.exc))
+                return fails | live_before(stmt.iter, self._loop(stmt, x, lambda again: live_before(stmt.target, again) | leave | x.exc))
             case s.With() | s.AsyncWith():
                 return self._with(stmt.items, stmt.body, x)
             case s.Try() | s.TryStar():
@@ -78,22 +76,22 @@ class Liveness:
                 for case in reversed(stmt.cases):
                     entered = self._block(case.body, x)
                     if case.guard is not None:
-                        entered = _test(case.guard, entered, live) | x.exc
+                        entered = live_before_test(case.guard, entered, live) | x.exc
                     # Names are captured when the whole pattern has matched.
-                    live = (NONE if _irrefutable(case.pattern) else live) | (entered - surely_binds(case.pattern)) | reads(case.pattern)
-                return fails | _live(stmt.subject, live)
+                    live = (NONE if irrefutable(case.pattern) else live) | (entered - surely_binds(case.pattern)) | reads(case.pattern)
+                return fails | live_before(stmt.subject, live)
             case s.Break():
                 return x.brk
             case s.Continue():
                 return x.cont
             case s.Return():
-                return fails | _live(stmt.value, x.ret)
+                return fails | live_before(stmt.value, x.ret)
             case s.Raise():
-                return fails | reads(stmt)
+                return fails | live_before(stmt.exc, live_before(stmt.cause, x.exc))
             case s.Assert():
-                return fails | _test(stmt.test, x.next, _live(stmt.msg, x.exc))
+                return fails | live_before_test(stmt.test, x.next, live_before(stmt.msg, x.exc))
             case _:
-                return fails | _live(stmt, x.next)
+                return fails | live_before(stmt, x.next)
 
     def _loop(self, loop: Any, x: Exits, head_of: Callable[[Names], Names]) -> Names:
         """The least solution of head = head_of(what is live at the start of the body)."""
@@ -112,8 +110,8 @@ class Liveness:
         live = self._with(items[1:], body, inside)
         target = items[0].optional_vars
         if target is not None:
-            live = _live(target, live) | (NONE if isinstance(target, s.Name) else inside.exc)
-        return _live(items[0].context_expr, live) | x.exc
+            live = live_before(target, live) | (NONE if isinstance(target, s.Name) else inside.exc)
+        return live_before(items[0].context_expr, live) | x.exc
 
     def _try(self, stmt: Any, x: Exits) -> Names:
         if stmt.finalbody:
@@ -126,66 +124,8 @@ class Liveness:
             # `except*` goes on to the handlers below, whatever a handler does.  Leaving a handler unbinds its name.
             inside = Exits(*(live - named for live in (x._replace(next=caught, exc=caught) if star else x)))
             entered = self._block(handler.body, inside) - named
-            caught = entered if handler.type is None else _live(handler.type, entered | caught) | x.exc
+            caught = entered if handler.type is None else live_before(handler.type, entered | caught) | x.exc
         return self._block(stmt.body, x._replace(next=self._block(stmt.orelse, x), exc=caught))
-
-
-def _live(node: Any, live: Names) -> Names:
-    """What is live before a node is evaluated that is followed by `live`."""
-    match node:
-        case None:
-            return live
-        case s.Name():
-            if isinstance(node.ctx, s.Store):
-                return live - {node.id}
-            return live | {node.id} if node.id != s.RUNTIME else live
-        case s.BoolOp() | s.IfExp() | s.Compare() | s.UnaryOp(op=s.Not()):
-            return _test(node, live, live)
-        case s.NamedExpr() | s.Assign():
-            targets = node.targets if isinstance(node, s.Assign) else [node.target]
-            return _live(node.value, _in_turn(targets, live))
-        case s.AugAssign(target=s.Name(id=id)):
-            return _live(node.value, live - {id}) | {id}
-        case s.AnnAssign():  # the annotation of a local is not evaluated
-            return _live(node.value, live if isinstance(node.target, s.Name) and node.value is None else _live(node.target, live))
-        case s.Delete():
-            return _in_turn(node.targets, live - _deleted(node)) | _deleted(node)
-        case s.Call() | s.Expr() | s.Tuple() | s.List() | s.Starred() | s.BinOp() | s.Attribute() | s.Subscript() | s.keyword():
-            return _in_turn(list(s.children(node)), live)
-        case _:
-            return (live - surely_binds(node)) | reads(node)
-
-
-def _in_turn(nodes: Sequence[Any], live: Names) -> Names:
-    for node in reversed(nodes):
-        live = _live(node, live)
-    return live
-
-
-def _test(node: Any, yes: Names, no: Names) -> Names:
-    """What is live before a condition after which `yes` is live if it holds, and `no` if not."""
-    match node:
-        case s.Constant():
-            return yes if node.value else no
-        case s.UnaryOp(op=s.Not()):
-            return _test(node.operand, no, yes)
-        case s.IfExp():
-            return _test(node.test, _test(node.body, yes, no), _test(node.orelse, yes, no))
-        case s.BoolOp(op=s.And()):
-            for value in reversed(node.values):
-                yes = _test(value, yes, no)
-            return yes
-        case s.BoolOp():
-            for value in reversed(node.values):
-                no = _test(value, yes, no)
-            return no
-        case s.Compare():
-            yes |= no
-            for value in reversed(node.comparators):
-                yes = _live(value, yes) | (no if value is not node.comparators[0] else NONE)
-            return _live(node.left, yes)
-        case _:
-            return _live(node, yes | no)
 
 
 class Bound:
@@ -214,7 +154,7 @@ class Bound:
         fails = Ends(exc=bound if _may_raise(stmt) else None)
         match stmt:
             case s.If():
-                yes, no = _outcomes(stmt.test, bound)
+                yes, no = binds_if(stmt.test, bound)
                 return _join(fails, self._block(stmt.body, yes), self._block(stmt.orelse, no))
             case s.While() | s.For() | s.AsyncFor():
                 return self._loop(stmt, bound)
@@ -233,9 +173,9 @@ class Bound:
             case s.Match():
                 return self._match(stmt, bound)
             case s.Assert():
-                return fails._replace(next=_outcomes(stmt.test, bound)[0])
+                return fails._replace(next=binds_if(stmt.test, bound)[0])
             case s.Delete():
-                after = (bound | surely_binds(stmt)) - _deleted(stmt)
+                after = (bound | surely_binds(stmt)) - deletes(stmt)
                 return Ends(next=after, exc=bound if isinstance(stmt.targets[0], s.Name) and len(stmt.targets) == 1 else bound & after)
             case _:
                 return fails._replace(next=bound | surely_binds(stmt))
@@ -243,7 +183,7 @@ class Bound:
     def _loop(self, loop: Any, bound: Names) -> Ends:
         head: Names = bound if isinstance(loop, s.While) else bound | surely_binds(loop.iter)
         while True:
-            yes, no = _outcomes(loop.test, head) if isinstance(loop, s.While) else (head | surely_binds(loop.target), head)
+            yes, no = binds_if(loop.test, head) if isinstance(loop, s.While) else (head | surely_binds(loop.target), head)
             inside = self._block(loop.body, yes)
             again = meet(head, inside.next, inside.cont)
             if again == head:
@@ -289,46 +229,15 @@ class Bound:
         return left
 
     def _match(self, stmt: Any, bound: Names) -> Ends:
-        ends, rest = Ends(exc=bound), meet(*_outcomes(stmt.subject, bound))
+        ends, rest = Ends(exc=bound), meet(*binds_if(stmt.subject, bound))
         for case in stmt.cases:
             if rest is None:
                 break
             matched = rest | surely_binds(case.pattern)
-            yes, no = (matched, None) if case.guard is None else _outcomes(case.guard, matched)
+            yes, no = (matched, None) if case.guard is None else binds_if(case.guard, matched)
             ends = _join(ends, self._block(case.body, yes))
-            rest = meet(None if _irrefutable(case.pattern) else rest, no)
+            rest = meet(None if irrefutable(case.pattern) else rest, no)
         return _join(ends, Ends(next=rest))
-
-
-def _outcomes(node: Any, bound: State) -> tuple[State, State]:
-    """What is bound after a condition that holds, and after one that does not."""
-    if bound is None:
-        return None, None
-    match node:
-        case s.Constant():
-            return (bound, None) if node.value else (None, bound)
-        case s.UnaryOp(op=s.Not()):
-            return _outcomes(node.operand, bound)[::-1]
-        case s.IfExp():
-            ways = [_outcomes(arm, state) for arm, state in zip((node.body, node.orelse), _outcomes(node.test, bound))]
-            return meet(ways[0][0], ways[1][0]), meet(ways[0][1], ways[1][1])
-        case s.BoolOp():
-            done: State = None
-            conjunction = isinstance(node.op, s.And)
-            for value in node.values:
-                yes, no = _outcomes(value, bound)
-                bound, done = (yes, meet(done, no)) if conjunction else (no, meet(done, yes))
-            return (bound, done) if conjunction else (done, bound)
-        case s.Compare():
-            return bound.union(*map(surely_binds, s.children(node))), bound | surely_binds(node)
-        case _:
-            return bound | surely_binds(node), bound | surely_binds(node)
-
-
-def meet(*states: State) -> State:
-    """Names bound on every path; None stands for a path that is never taken."""
-    reached = [state for state in states if state is not None]
-    return frozenset.intersection(*reached) if reached else None
 
 
 def _join(*ends: Ends) -> Ends:
@@ -338,22 +247,23 @@ def _join(*ends: Ends) -> Ends:
 def _may_raise(stmt: Any) -> bool:
     """Whether a statement may raise in what it evaluates itself, outside its blocks."""
     match stmt:
-        case s.Pass() | s.Break() | s.Continue() | s.Global() | s.Nonlocal() | s.Return(value=None | s.Constant()) | s.Expr(value=s.Constant()):
+        case s.Pass() | s.Break() | s.Continue() | s.Global() | s.Nonlocal() | s.Try() | s.TryStar():
             return False
-        case s.If(test=s.Constant()) | s.While(test=s.Constant()) | s.AnnAssign(target=s.Name(), value=None | s.Constant()):
-            return False
-        case s.Assign(value=s.Constant()):
-            return not all(isinstance(target, s.Name) for target in stmt.targets)
+        case s.If() | s.While():
+            return not _harmless(stmt.test)
+        case s.Assign():
+            return not (_harmless(stmt.value) and all(isinstance(target, s.Name) for target in stmt.targets))
+        case s.AnnAssign():
+            return not (_harmless(stmt.value) and isinstance(stmt.target, s.Name))
+        case s.Return() | s.Expr():
+            return not _harmless(stmt.value)
         case _:
-            return not isinstance(stmt, (s.Try, s.TryStar))
+            return True
 
 
-def _deleted(stmt: Any) -> Names:
-    return frozenset(n.id for n in s.own(stmt) if isinstance(n, s.Name) and isinstance(n.ctx, s.Del))
-
-
-def _irrefutable(pattern: Any) -> bool:
-    return isinstance(pattern, s.MatchAs) and (pattern.pattern is None or _irrefutable(pattern.pattern))
+def _harmless(expr: Any) -> bool:
+    """Whether an expression cannot raise.  Reading a name can: it may be unbound."""
+    return expr is None or isinstance(expr, s.Constant) or isinstance(expr, s.Lambda) and not (expr.args.defaults or any(expr.args.kw_defaults))
 
 
 def _statements(body: Sequence[Any]) -> list[Any]:

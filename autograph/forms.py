@@ -120,12 +120,12 @@ class Form:
         """The staged function of the plain one that is running: its cells are the witness's, by name."""
         code = self._staged or self.staged()
         cells = dict(zip(witness.__code__.co_freevars, witness.__closure__ or (), strict=True))
-        return FunctionType(code, witness.__globals__, code.co_name, None, tuple([cells[n] for n in code.co_freevars]))
+        return FunctionType(code, witness.__globals__, code.co_name, None, tuple([cells[n] for n in code.co_freevars]) or None)
 
     def function(self, code: CodeType, like: FunctionType) -> FunctionType:
         """A function with this code, over the globals, cells and defaults of another."""
         cells = dict(zip(like.__code__.co_freevars, like.__closure__ or (), strict=True))
-        new = FunctionType(code, like.__globals__, like.__name__, like.__defaults__, tuple([cells[n] for n in code.co_freevars]))
+        new = FunctionType(code, like.__globals__, like.__name__, like.__defaults__, tuple([cells[n] for n in code.co_freevars]) or None)
         new.__kwdefaults__ = like.__kwdefaults__
         return new
 

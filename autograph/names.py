@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from autograph import syntax as s
 
 Names = frozenset[str]
 NONE: Names = frozenset()
+State = Names | None  # the names bound on every path to a point; None where no path leads there
 
 
 def reads(node: Any) -> Names:
@@ -29,9 +30,8 @@ def _reads(node: Any, found: set[str]) -> None:
             _reads(node.value, found)
         case s.FunctionDef() | s.AsyncFunctionDef() | s.Lambda() | s.ClassDef():
             found |= free(node)
-            for child in s.own(node):
-                if child is not node and isinstance(child, s.Name) and isinstance(child.ctx, s.Load):
-                    found.add(child.id)
+            for child in _evaluated(node):
+                _reads(child, found)
         case s.ListComp() | s.SetComp() | s.DictComp() | s.GeneratorExp():
             inside: set[str] = set()
             for child in s.children(node):
@@ -42,6 +42,15 @@ def _reads(node: Any, found: set[str]) -> None:
         case _:
             for child in s.children(node):
                 _reads(child, found)
+
+
+def _evaluated(node: Any) -> list[Any]:
+    """What a function, lambda or class evaluates in the scope around it, where it is made."""
+    if isinstance(node, s.ClassDef):
+        return [*node.decorator_list, *node.bases, *node.keywords]
+    annotations = [p.annotation for p in s.parameters(node.args)] + [getattr(node, "returns", None)]
+    parts = [*getattr(node, "decorator_list", []), *node.args.defaults, *node.args.kw_defaults, *annotations]
+    return [part for part in parts if part is not None]
 
 
 def binds(node: Any) -> Names:
@@ -58,13 +67,11 @@ def _binds(node: Any, found: set[str]) -> None:
                 found.add(node.id)
         case s.FunctionDef() | s.AsyncFunctionDef() | s.ClassDef():
             found.add(node.name)
-            for child in s.own(node):
-                if isinstance(child, s.NamedExpr):
-                    found.add(child.target.id)
+            for child in _evaluated(node):
+                _binds(child, found)
         case s.Lambda():
-            for child in s.own(node):
-                if isinstance(child, s.NamedExpr):
-                    found.add(child.target.id)
+            for child in _evaluated(node):
+                _binds(child, found)
         case s.ListComp() | s.SetComp() | s.DictComp() | s.GeneratorExp():
             found |= {n.target.id for n in s.own(node) if isinstance(n, s.NamedExpr)}
         case s.alias():
@@ -113,12 +120,114 @@ def surely_binds(node: Any) -> Names:
             return surely_binds(node.generators[0].iter)
         case s.Assert():
             return surely_binds(node.test)
-        case s.FunctionDef() | s.AsyncFunctionDef() | s.ClassDef() | s.Lambda() | s.alias() | s.Name() | s.AnnAssign(target=s.Name(), value=None):
+        case s.FunctionDef() | s.AsyncFunctionDef() | s.ClassDef() | s.Lambda():
+            named = NONE if isinstance(node, s.Lambda) else frozenset([node.name])
+            return named.union(*map(surely_binds, _evaluated(node)))
+        case s.alias() | s.Name() | s.AnnAssign(target=s.Name(), value=None):
             return binds(node)
         case s.MatchAs() | s.MatchStar() | s.MatchMapping():
             return binds(node)
         case _:
             return NONE.union(*map(surely_binds, s.children(node)))
+
+
+def live_before(node: Any, live: Names) -> Names:
+    """What is live before a node is evaluated that is followed by `live`."""
+    match node:
+        case None:
+            return live
+        case s.Name():
+            if isinstance(node.ctx, s.Store):
+                return live - {node.id}
+            return live | {node.id} if node.id != s.RUNTIME else live
+        case s.BoolOp() | s.IfExp() | s.Compare() | s.UnaryOp(op=s.Not()):
+            return live_before_test(node, live, live)
+        case s.NamedExpr() | s.Assign():
+            targets = node.targets if isinstance(node, s.Assign) else [node.target]
+            return live_before(node.value, _live_before_all(targets, live))
+        case s.AugAssign(target=s.Name(id=id)):
+            return live_before(node.value, live - {id}) | {id}
+        case s.AnnAssign():  # the annotation of a local is not evaluated
+            return live_before(node.value, live if isinstance(node.target, s.Name) and node.value is None else live_before(node.target, live))
+        case s.Delete():
+            return _live_before_all(node.targets, live - deletes(node)) | deletes(node)
+        case s.AST(keys=[*keys], values=[*values]):  # a dict
+            return _live_before_all([part for pair in zip(keys, values) for part in pair], live)
+        case s.Call() | s.Expr() | s.Tuple() | s.List() | s.Starred() | s.BinOp() | s.Attribute() | s.Subscript() | s.keyword():
+            return _live_before_all(list(s.children(node)), live)
+        case _:
+            return (live - surely_binds(node)) | reads(node)
+
+
+def _live_before_all(nodes: Sequence[Any], live: Names) -> Names:
+    for node in reversed(nodes):
+        live = live_before(node, live)
+    return live
+
+
+def live_before_test(node: Any, yes: Names, no: Names) -> Names:
+    """What is live before a condition after which `yes` is live if it holds, and `no` if not."""
+    match node:
+        case s.Constant():
+            return yes if node.value else no
+        case s.UnaryOp(op=s.Not()):
+            return live_before_test(node.operand, no, yes)
+        case s.IfExp():
+            return live_before_test(node.test, live_before_test(node.body, yes, no), live_before_test(node.orelse, yes, no))
+        case s.BoolOp(op=s.And()):
+            for value in reversed(node.values):
+                yes = live_before_test(value, yes, no)
+            return yes
+        case s.BoolOp():
+            for value in reversed(node.values):
+                no = live_before_test(value, yes, no)
+            return no
+        case s.Compare():
+            yes |= no
+            for value in reversed(node.comparators):
+                yes = live_before(value, yes) | (no if value is not node.comparators[0] else NONE)
+            return live_before(node.left, yes)
+        case _:
+            return live_before(node, yes | no)
+
+
+def binds_if(node: Any, bound: State) -> tuple[State, State]:
+    """What is bound after a condition that holds, and after one that does not."""
+    if bound is None:
+        return None, None
+    match node:
+        case s.Constant():
+            return (bound, None) if node.value else (None, bound)
+        case s.UnaryOp(op=s.Not()):
+            return binds_if(node.operand, bound)[::-1]
+        case s.IfExp():
+            ways = [binds_if(arm, state) for arm, state in zip((node.body, node.orelse), binds_if(node.test, bound))]
+            return meet(ways[0][0], ways[1][0]), meet(ways[0][1], ways[1][1])
+        case s.BoolOp():
+            done: State = None
+            conjunction = isinstance(node.op, s.And)
+            for value in node.values:
+                yes, no = binds_if(value, bound)
+                bound, done = (yes, meet(done, no)) if conjunction else (no, meet(done, yes))
+            return (bound, done) if conjunction else (done, bound)
+        case s.Compare():
+            return bound.union(*map(surely_binds, s.children(node))), bound | surely_binds(node)
+        case _:
+            return bound | surely_binds(node), bound | surely_binds(node)
+
+
+def meet(*states: State) -> State:
+    """Names bound on every path; None stands for a path that is never taken."""
+    reached = [state for state in states if state is not None]
+    return frozenset.intersection(*reached) if reached else None
+
+
+def deletes(stmt: Any) -> Names:
+    return frozenset(n.id for n in s.own(stmt) if isinstance(n, s.Name) and isinstance(n.ctx, s.Del))
+
+
+def irrefutable(pattern: Any) -> bool:
+    return isinstance(pattern, s.MatchAs) and (pattern.pattern is None or irrefutable(pattern.pattern))
 
 
 def comprehension_targets(node: Any) -> Names:

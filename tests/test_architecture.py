@@ -1,0 +1,135 @@
+"""The house: which file may import which, how long files are, and what is packaged."""
+
+from __future__ import annotations
+
+import ast
+import statistics
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+FILES = sorted([*(ROOT / "autograph").glob("*.py"), *(ROOT / "autograph" / "passes").glob("*.py"), *(ROOT / "runtime").glob("*.py")])
+
+
+def module(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    parts = ("autograph", *parts) if parts[0] == "runtime" else parts
+    return ".".join(parts).removesuffix(".__init__")
+
+
+def imports(path: Path, lazy: bool = False) -> set[str]:
+    """The modules of this project that a file imports when it is loaded (with `lazy`, also later)."""
+    tree = ast.parse(path.read_text())
+    known = {module(p) for p in FILES}
+    found: set[str] = set()
+    stack: list[ast.AST] = list(tree.body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            continue
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not lazy and isinstance(node, ast.FunctionDef):
+            continue
+        if isinstance(node, ast.Import):
+            found |= {a.name for a in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module} | {f"{node.module}.{a.name}" for a in node.names}
+        stack += ast.iter_child_nodes(node)
+    return (found & known) - {module(path), "autograph"}
+
+
+def test_the_runtime_imports_nothing_of_the_transpiler() -> None:
+    for path in (ROOT / "runtime").glob("*.py"):
+        assert all(m.startswith("autograph.runtime") for m in imports(path, lazy=True)), path
+
+
+def test_only_the_runtime_knows_jax() -> None:
+    for path in FILES:
+        if path.parent.name == "runtime":
+            continue
+        tree = ast.parse(path.read_text())
+        names = [a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names]
+        names += [n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
+        assert not [n for n in names if n.split(".")[0] == "jax"], path
+
+
+@pytest.mark.parametrize(
+    ("library", "file"), [("gast", "autograph/syntax.py"), ("astunparse", "autograph/printing.py"), ("jax._src", "runtime/_jax.py")]
+)
+def test_a_library_that_may_move_is_touched_in_one_file(library: str, file: str) -> None:
+    users = []
+    for path in FILES:
+        tree = ast.parse(path.read_text())
+        names = [a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names]
+        names += [n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
+        if any(n == library or n.startswith(library + ".") for n in names):
+            users.append(str(path.relative_to(ROOT)))
+    assert users == [file]
+
+
+def test_passes_do_not_import_each_other() -> None:
+    passes = {"autograph.passes." + n for n in ("stores", "chains", "jumps", "control_flow", "expressions", "calls")}
+    for path in (ROOT / "autograph" / "passes").glob("*.py"):
+        if module(path) in passes:
+            assert not imports(path) & passes, path
+
+
+def test_facts_know_no_pass() -> None:
+    for name in ("facts", "names", "syntax", "quote"):
+        assert not [m for m in imports(ROOT / "autograph" / f"{name}.py") if ".passes" in m]
+
+
+def test_there_is_no_import_cycle() -> None:
+    arrows = {module(p): imports(p) for p in FILES}
+    order: list[str] = []
+    while arrows:
+        free = [m for m, needs in arrows.items() if not needs - set(order) - {"autograph.runtime", "autograph.passes"}]
+        assert free, f"a cycle among {sorted(arrows)}"
+        order += free
+        for m in free:
+            del arrows[m]
+
+
+def test_files_are_read_in_one_sitting() -> None:
+    length = {p: len(p.read_text().splitlines()) for p in FILES}
+    passes = [n for p, n in length.items() if p.parent.name == "passes" and p.name != "__init__.py"]
+    assert statistics.median(passes) <= 120, sorted(passes)
+    assert max(passes) <= 250
+    assert {p.name: n for p, n in length.items() if n > 400} == {}
+
+
+def test_names_say_what_a_file_is_about() -> None:
+    assert not [p for p in FILES if p.stem in ("utils", "helpers", "common", "misc")]
+
+
+def test_every_package_is_in_the_wheel() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    listed = set(project["tool"]["setuptools"]["packages"])
+    assert listed == {module(p.parent / "__init__.py") for p in FILES}
+
+
+def test_the_runtime_works_without_the_rest() -> None:
+    """`autograph.runtime` loads neither gast, astunparse nor any other module of `autograph`."""
+    program = """
+import sys
+class Block:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("gast", "astunparse") or (name.startswith("autograph.") and not name.startswith("autograph.runtime")):
+            raise ImportError(name)
+sys.meta_path.insert(0, Block())
+import autograph.runtime as ag
+for name in ag.public_names():
+    getattr(ag, name)
+print(int(ag.jit(lambda n: ag.while_loop(lambda i: i < n, lambda i: i + ag.call(abs)(-2), 0))(5)))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout == "6\n", done.stderr
+
+
+def test_importing_the_package_imports_nothing() -> None:
+    program = "import sys, autograph; print(sorted(m for m in sys.modules if m.split('.')[0] in ('jax', 'gast', 'astunparse', 'numpy')))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout == "[]\n", done.stderr
