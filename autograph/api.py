@@ -132,7 +132,7 @@ def to_code(fn: Any, /, *, after: str = "") -> str:
     <BLANKLINE>
     """
     form = _form(fn)
-    return listing(form.node, form.file, after)
+    return listing(form.node, form.file, after, frozenset(form.code.co_freevars))
 
 
 def _form(fn: Any) -> Form:

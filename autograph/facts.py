@@ -250,7 +250,7 @@ def _may_raise(stmt: Any) -> bool:
         case s.Pass() | s.Break() | s.Continue() | s.Global() | s.Nonlocal() | s.Try() | s.TryStar():
             return False
         case s.If() | s.While():
-            return not _harmless(stmt.test)
+            return not isinstance(stmt.test, s.Constant)
         case s.Assign():
             return not (_harmless(stmt.value) and all(isinstance(target, s.Name) for target in stmt.targets))
         case s.AnnAssign():

@@ -67,7 +67,7 @@ class Form:
         return s.read(self.node)
 
     def context(self, tree: Any) -> Context:
-        return Context(Fresh(tree), self.file.modules, self.file.bound, self.file.converted)
+        return Context(Fresh(tree), self.file.modules, self.file.bound, self.file.converted, frozenset(self.code.co_freevars))
 
     def plain(self) -> CodeType:
         """The plain form, with its entry."""

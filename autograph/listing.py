@@ -12,10 +12,10 @@ from autograph.printing import source
 from autograph.source import File
 
 
-def converted(node: Any, file: File, after: str = "") -> Any:
+def converted(node: Any, file: File, after: str = "", free: frozenset[str] = frozenset()) -> Any:
     """The `ast` of a function in its staged form; what is evaluated around it (decorators, defaults, annotations) is the user's own."""
     tree = s.read(node)
-    run_passes(tree, Context(Fresh(tree), file.modules, file.bound, file.converted), after)
+    run_passes(tree, Context(Fresh(tree), file.modules, file.bound, file.converted, free), after)
     return s.write(_Alias(file.alias).visit(tree))
 
 
@@ -27,11 +27,11 @@ class _Alias(s.NodeTransformer):  # type: ignore[misc]
         return s.at(s.name(self.alias, node.ctx), node) if node.id == s.RUNTIME else self.generic_visit(node)
 
 
-def listing(node: Any, file: File, after: str = "") -> str:
+def listing(node: Any, file: File, after: str = "", free: frozenset[str] = frozenset()) -> str:
     """The converted source of one function, without its decorators."""
     if after and after not in {p.name for p in PASSES}:
         raise ValueError(f"there is no pass {after!r}: the passes are {', '.join(p.name for p in PASSES)}")
-    new = converted(node, file, after)
+    new = converted(node, file, after, free)
     if hasattr(new, "decorator_list"):
         new.decorator_list = []
         return source([new])

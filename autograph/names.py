@@ -123,9 +123,9 @@ def surely_binds(node: Any) -> Names:
         case s.FunctionDef() | s.AsyncFunctionDef() | s.ClassDef() | s.Lambda():
             named = NONE if isinstance(node, s.Lambda) else frozenset([node.name])
             return named.union(*map(surely_binds, _evaluated(node)))
-        case s.alias() | s.Name() | s.AnnAssign(target=s.Name(), value=None):
-            return binds(node)
-        case s.MatchAs() | s.MatchStar() | s.MatchMapping():
+        case s.AnnAssign():  # the annotation of a local is not evaluated
+            return NONE if node.value is None else surely_binds(node.target) | surely_binds(node.value)
+        case s.alias() | s.Name() | s.MatchAs() | s.MatchStar() | s.MatchMapping():
             return binds(node)
         case _:
             return NONE.union(*map(surely_binds, s.children(node)))
@@ -141,7 +141,7 @@ def live_before(node: Any, live: Names) -> Names:
                 return live - {node.id}
             return live | {node.id} if node.id != s.RUNTIME else live
         case s.BoolOp() | s.IfExp() | s.Compare() | s.UnaryOp(op=s.Not()):
-            return live_before_test(node, live, live)
+            return _live_before_choice(node, live, live)
         case s.NamedExpr() | s.Assign():
             targets = node.targets if isinstance(node, s.Assign) else [node.target]
             return live_before(node.value, _live_before_all(targets, live))
@@ -167,20 +167,24 @@ def _live_before_all(nodes: Sequence[Any], live: Names) -> Names:
 
 def live_before_test(node: Any, yes: Names, no: Names) -> Names:
     """What is live before a condition after which `yes` is live if it holds, and `no` if not."""
+    if isinstance(node, s.Constant):
+        return yes if node.value else no
+    return _live_before_choice(node, yes, no)
+
+
+def _live_before_choice(node: Any, yes: Names, no: Names) -> Names:
     match node:
-        case s.Constant():
-            return yes if node.value else no
         case s.UnaryOp(op=s.Not()):
-            return live_before_test(node.operand, no, yes)
+            return _live_before_choice(node.operand, no, yes)
         case s.IfExp():
-            return live_before_test(node.test, live_before_test(node.body, yes, no), live_before_test(node.orelse, yes, no))
+            return _live_before_choice(node.test, _live_before_choice(node.body, yes, no), _live_before_choice(node.orelse, yes, no))
         case s.BoolOp(op=s.And()):
             for value in reversed(node.values):
-                yes = live_before_test(value, yes, no)
+                yes = _live_before_choice(value, yes, no)
             return yes
         case s.BoolOp():
             for value in reversed(node.values):
-                no = live_before_test(value, yes, no)
+                no = _live_before_choice(value, yes, no)
             return no
         case s.Compare():
             yes |= no

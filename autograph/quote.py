@@ -12,6 +12,7 @@ import ast
 import re
 from functools import cache
 from textwrap import dedent
+from types import SimpleNamespace
 from typing import Any
 
 from autograph import syntax as s
@@ -40,9 +41,16 @@ def _parsed(template: str) -> ast.Module:
     return ast.parse(text)
 
 
+def _one_line(where: Any) -> Any:
+    """The first line of a place: CPython would put a method call of several lines at its last."""
+    if getattr(where, "end_lineno", None) in (None, getattr(where, "lineno", None)):
+        return where
+    return SimpleNamespace(lineno=where.lineno, col_offset=where.col_offset, end_lineno=where.lineno, end_col_offset=where.col_offset + 1)
+
+
 class _Filler(s.NodeTransformer):  # type: ignore[misc]
     def __init__(self, holes: dict[str, Any], where: Any) -> None:
-        self.holes, self.where, self.used = holes, where, set[str]()
+        self.holes, self.where, self.used = holes, _one_line(where), set[str]()
 
     def block(self, body: list[Any]) -> list[Any]:
         out: list[Any] = []

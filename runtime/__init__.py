@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from autograph.runtime.calls import call as call
     from autograph.runtime.function import Function as Function
     from autograph.runtime.function import jit as jit
+    from autograph.runtime.items import set_attr_item as set_attr_item
     from autograph.runtime.items import set_item as set_item
+    from autograph.runtime.items import store_item as store_item
     from autograph.runtime.items import update_item as update_item
     from autograph.runtime.iteration import for_loop as for_loop
     from autograph.runtime.logical import and_ as and_
@@ -45,7 +47,7 @@ _WHERE = {
     "calls": "call",
     "errors": "AutographError ConversionError StagingError",
     "function": "Function jit",
-    "items": "set_item update_item is_array slice",
+    "items": "set_item update_item store_item set_attr_item is_array slice",
     "iteration": "for_loop",
     "logical": "and_ or_ not_ and_then or_else compare asserted",
     "loops": "while_loop",

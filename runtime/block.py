@@ -17,6 +17,7 @@ from jax.extend.core import jaxpr_as_fun
 
 from autograph.runtime import _jax
 from autograph.runtime._jax import ClosedJaxpr, Literal, Var
+from autograph.runtime.effects import Change, settle
 from autograph.runtime.errors import StagedRaiseError
 from autograph.runtime.raised import explicit_raise
 from autograph.runtime.values import Spec, Type, of_aval, pack, to_type, type_of, types, unpack
@@ -25,10 +26,11 @@ from autograph.runtime.values import Spec, Type, of_aval, pack, to_type, type_of
 class Frame:
     """A run of a block, traced or not: its place, and how many operators it has called."""
 
-    __slots__ = ("count", "discarded", "key", "memory", "staged")
+    __slots__ = ("changes", "count", "discarded", "key", "memory", "staged")
 
     def __init__(self, key: tuple[Any, ...], memory: dict[Any, Any], staged: bool) -> None:
         self.key, self.memory, self.staged, self.count, self.discarded = key, memory, staged, 0, False
+        self.changes: list[Change] = []
 
 
 class _Stack(threading.local):
@@ -42,6 +44,14 @@ _stack = _Stack()
 def in_block() -> bool:
     """Whether a staged block is being traced in this thread."""
     return any(f.staged for f in _stack.frames)
+
+
+def changed(change: Callable[[], Change]) -> None:
+    """Log a change of a Python object, if a staged block is being traced."""
+    for frame in reversed(_stack.frames):
+        if frame.staged:
+            frame.changes.append(change())
+            return
 
 
 def innermost() -> Frame | None:
@@ -89,7 +99,10 @@ class Block:
                 arrays = iter(flat)
                 self.args = [unpack(s, arrays) for s in specs]
                 try:
-                    return finish(self, fn(*self.args))
+                    flat_outs = finish(self, fn(*self.args))
+                    self.args = []
+                    settle(frame.changes)
+                    return flat_outs
                 except Exception as error:
                     if (raised := explicit_raise(error)) is not None:
                         raise StagedRaiseError(
@@ -97,7 +110,7 @@ class Block:
                         ) from error  # fmt: skip
                     raise
                 finally:
-                    self.args = []  # no tracer outlives its trace
+                    self.args, frame.changes = [], []  # no tracer outlives its trace
 
             self.whole, consts = _jax.trace(run, [t.aval() for t in types(specs)])
         jaxpr = self.whole

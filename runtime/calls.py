@@ -6,9 +6,16 @@ other modules run as they are.
 
 from __future__ import annotations
 
+import collections
 import importlib
 from collections.abc import Callable
+from types import BuiltinMethodType
 from typing import Any
+
+from autograph.runtime.block import changed, in_block
+from autograph.runtime.effects import MUTATING, Change, restore_of
+from autograph.runtime.errors import EffectError
+from autograph.runtime.places import here
 
 _resolve: Callable[[Any], Any] | None = None
 
@@ -21,7 +28,20 @@ def install(resolve: Callable[[Any], Any]) -> None:
 
 def call(f: Any) -> Any:
     """What to call in the place of `f`: `call(f)(x)` is `f(x)` with `f` converted, if it is the user's and can be."""
+    if type(f) is BuiltinMethodType and f.__name__ in MUTATING and in_block() and isinstance(f.__self__, _CONTAINERS):
+        _log_change(f)
+        return f
     return (_resolve or _find())(f)
+
+
+_CONTAINERS = (list, dict, set, collections.deque)
+
+
+def _log_change(method: BuiltinMethodType) -> None:
+    obj: Any = method.__self__
+    place, undo, name = here(), restore_of(obj), f"`{type(obj).__name__}.{method.__name__}`"
+    advice = "build the values in a `jnp` array of known size, or outside the loop or branch"
+    changed(lambda: Change(obj, f"{name} of an object made outside", place, undo, EffectError, advice))
 
 
 def _find() -> Callable[[Any], Any]:

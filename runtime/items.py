@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import builtins
-import operator
-from collections.abc import Callable
 from typing import Any
 
 import jax
 import numpy as np
 
-from autograph.runtime.block import in_block
+from autograph.runtime.attributes import IN_PLACE, set_attr
+from autograph.runtime.block import changed, in_block
+from autograph.runtime.effects import Change
 from autograph.runtime.errors import ArrayStoreError, EffectError
 from autograph.runtime.places import here
 from autograph.runtime.unset import read
 from autograph.runtime.values import traced
 
 slice = builtins.slice
-
-IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
-    "+=": operator.iadd, "-=": operator.isub, "*=": operator.imul, "/=": operator.itruediv, "//=": operator.ifloordiv, "%=": operator.imod,
-    "**=": operator.ipow, "@=": operator.imatmul, "<<=": operator.ilshift, ">>=": operator.irshift, "&=": operator.iand, "|=": operator.ior,
-    "^=": operator.ixor,
-}  # fmt: skip
-
 
 def is_array(x: Any) -> bool:
     """Whether a store into `x` gives a new array."""
@@ -35,22 +28,47 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
 
     Raises:
       ArrayStoreError: (AG403) a traced value into a NumPy array.
-      EffectError: (AG405) a store into a list or dict in a staged block.
+      EffectError: (AG405) a store, in a staged block, into a list or dict that the block did not make.
     """
     x = read(x)
-    if isinstance(x, jax.Array) and not _is_ref(x):
+    if is_array(x):
         return x.at[i].set(value)
-    if isinstance(x, np.ndarray) and (traced(value) or traced(i)):
-        raise ArrayStoreError(
-            "a traced value cannot be stored into a NumPy array", here(), "make it a `jnp` array before: `x = jnp.asarray(x)`"
-        )
-    if in_block() and not _is_ref(x):
-        raise EffectError(
-            f"a store into a `{type(x).__name__}` in a block that only traced values decide to run", here(),
-            "use a `jnp` array, or a variable of its own",
-        )  # fmt: skip
-    x[i] = value
+    store_item(x, i, value)
     return x
+
+
+def store_item(x: Any, i: Any, value: Any) -> None:
+    """`x[i] = value`, by the object's own `__setitem__`."""
+    if isinstance(x, np.ndarray) and (traced(value) or traced(i)):
+        raise ArrayStoreError("a traced value cannot be stored into a NumPy array", here(), "make it a `jnp` array before: `x = jnp.asarray(x)`")
+    if in_block() and not _is_ref(x):
+        _log_store(x, i)
+    x[i] = value
+
+
+def _log_store(x: Any, i: Any) -> None:
+    place, missing = here(), object()
+    try:
+        old = x[i].copy() if isinstance(x, np.ndarray) else x[i]
+    except Exception:  # no such item yet: whatever the container raises for it
+        old = missing
+
+    def undo(x: Any) -> None:
+        if old is missing:
+            x.pop(i, None) if isinstance(x, dict) else None
+        else:
+            x[i] = old
+
+    changed(lambda: Change(x, f"a store into a `{type(x).__name__}`", place, undo, EffectError, "use a `jnp` array, or a variable of its own"))
+
+
+def set_attr_item(obj: Any, name: str, i: Any, value: Any) -> None:
+    """`obj.name[i] = value`."""
+    x = getattr(obj, name)
+    if is_array(x):
+        set_attr(obj, name, x.at[i].set(value))
+    else:
+        store_item(x, i, value)
 
 
 def update_item(x: Any, i: Any, symbol: str, value: Any) -> Any:

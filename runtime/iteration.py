@@ -52,7 +52,7 @@ def _scanned(rows: Rows, body: Callable[..., Any], state: list[Any]) -> list[Any
         return state
     place = Place(getattr(body, "__code__", None))
     with restored(body):
-        stage = Stage(body, state, parameter_names, place, items=[rows.spec])
+        stage = Stage(body, state, body, place, items=[rows.spec])
         return stage.run_scan(rows.arrays, rows.length, 1)
 
 
@@ -71,11 +71,8 @@ def _counted(start: Any, stop: Any, step: int, item: Callable[[Any], Any], body:
     def turn(i: Any, *state: Any) -> Any:
         return given([i + step, *listed(body(item(i), *state), len(state))])
 
-    def names(_: Any, count: int) -> list[str]:
-        return ["the index", *parameter_names(body, count - 1)]
-
     with restored(body):
-        return run_while(test, turn, [start, *state], names)[1:]
+        return run_while(test, turn, [start, *state], body)[1:]
 
 
 def _unrolled(items: Iterable[Any], body: Callable[..., Any], state: list[Any], flag: int | None) -> list[Any]:

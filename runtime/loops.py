@@ -21,7 +21,7 @@ from autograph.runtime.errors import IntegerRangeError, LoopTypeError
 from autograph.runtime.places import caller, last_store, parameter_names, place_of
 from autograph.runtime.predicates import truth
 from autograph.runtime.reverse import forward_only
-from autograph.runtime.values import NUMBERS, Maybe, Mismatch, Spec, Static, Unset, blank, blank_uses, describe, join, pack, spec_of, type_of, types, unpack, widen
+from autograph.runtime.values import NUMBERS, Maybe, Mismatch, Spec, Static, Unset, blank, blank_uses, describe, is_leaf, join, pack, spec_of, type_of, types, unpack, widen
 
 _MOST_RUNS = 30  # the lattice of types is finite and low: this is never reached by types that settle
 
@@ -44,10 +44,11 @@ def while_loop(test: Callable[..., Any], body: Callable[..., Any], *state: Any) 
     >>> jax.jit(lambda n: ag.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + i), 0, 0.0))(5)
     (Array(5, dtype=int32, weak_type=True), Array(10., dtype=float32, weak_type=True))
     """
-    return given(run_while(test, body, list(state), parameter_names))
+    return given(run_while(test, body, list(state), body))
 
 
-def run_while(test: Callable[..., Any], body: Callable[..., Any], state: list[Any], names: Callable[..., list[str]]) -> list[Any]:
+def run_while(test: Callable[..., Any], body: Callable[..., Any], state: list[Any], source: Callable[..., Any]) -> list[Any]:
+    """`source` is the body that the user wrote, where `body` is a wrapper around it."""
     place = Place(getattr(body, "__code__", None))
     begin: list[Spec] | None = None
     p = truth(test(*state))
@@ -68,7 +69,7 @@ def run_while(test: Callable[..., Any], body: Callable[..., Any], state: list[An
         if p is False:
             return state
     with restored(test, body):
-        return Stage(body, state, names, place, begin).run_while(test, certain)
+        return Stage(body, state, source, place, begin).run_while(test, certain)
 
 
 def listed(out: Any, count: int) -> list[Any]:
@@ -85,10 +86,10 @@ class Stage:
     """A loop being staged: its body is run until the types of its state no longer change, mostly once."""
 
     def __init__(
-        self, body: Callable[..., Any], state: list[Any], names: Callable[..., list[str]], place: Place,
+        self, body: Callable[..., Any], state: list[Any], source: Callable[..., Any], place: Place,
         begin: Sequence[Spec] | None = None, items: Sequence[Spec] = (),
     ) -> None:  # fmt: skip
-        self.body, self.state, self.names, self.place, self.items = body, state, names, place, list(items)
+        self.body, self.state, self.source, self.place, self.items = body, state, source, place, list(items)
         entry = [widen(spec_of(x)) for x in state]
         self.specs = self._from_memory(entry)
         if begin is not None:
@@ -156,9 +157,10 @@ class Stage:
         return out
 
     def _changes(self, k: int, m: Mismatch) -> LoopTypeError:
-        name = self.names(self.body, len(self.state))[k]
-        at = last_store(self.body, name)
-        shapes = [getattr(type_of(s), "shape", None) for s in (m.a, m.b)]
+        counter = self.source is not self.body and not self.items  # the index of a counted loop comes first
+        name = ["the index", *parameter_names(self.source, len(self.state) - 1)][k] if counter else parameter_names(self.source, len(self.state))[k]
+        at = last_store(self.source, name)
+        shapes = [getattr(type_of(s), "shape", None) if is_leaf(s) else None for s in (m.a, m.b)]
         advice = f"start `{name}` with the type and shape that a turn gives it"
         if None not in shapes and shapes[0] != shapes[1]:
             advice = f"a loop variable keeps its shape: start `{name}` with shape {shapes[1]}, or keep a fixed-size buffer"

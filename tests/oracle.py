@@ -97,12 +97,17 @@ class _Flow:
                 self.next[k].add(k + 1)
         for entry in dis._parse_exception_table(code):  # type: ignore[attr-defined]
             for k, i in enumerate(self.instructions):
-                if entry.start <= i.offset < entry.end and i.opname not in _QUIET and not _is_mark(i):
+                if entry.start <= i.offset < entry.end and i.opname not in _QUIET and not _is_mark(i) and not self._leaves_handler(k):
                     self.handler[k] = position[entry.target]
         self.before: list[set[int]] = [set() for _ in range(size)]
         for k in range(size):
             for after in self.after(k):
                 self.before[after].add(k)
+
+    def _leaves_handler(self, k: int) -> bool:
+        """Whether an instruction deletes the name of an `except` clause, which has just been set to None."""
+        i, last = self.instructions[k], self.instructions[k - 1]
+        return i.opname in _DELETES and last.opname in _STORES and last.argval == i.argval
 
     def after(self, k: int) -> list[int]:
         handler = self.handler[k]

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from autograph import syntax as s
+from autograph.names import Names, Scope
 from autograph.passes.calls import lower_calls
 from autograph.passes.chains import cut_chains
 from autograph.passes.context import Context
@@ -38,7 +39,8 @@ PASSES = (
 
 def run_passes(fn: Any, context: Context, last: str = "") -> None:
     """Rewrite a function, up to and including the pass `last`."""
-    functions = [fn, *inner_functions(fn)]
+    functions = [fn, *inner_functions(fn, context, context.free)]
+    context.around[fn] = context.free
     for step in PASSES:
         for target in functions if step.each else [fn]:
             if not (step.each and isinstance(target, s.Lambda)):
@@ -47,13 +49,20 @@ def run_passes(fn: Any, context: Context, last: str = "") -> None:
             return
 
 
-def inner_functions(fn: Any) -> list[Any]:
-    """The functions defined in a function that can be staged, outermost first."""
-    found = []
-    body = [fn.body] if isinstance(fn, s.Lambda) else fn.body
-    for node in (n for b in body for n in s.walk(b)):
-        if isinstance(node, s.FunctionDef) and stageable(node):
-            found.append(node)
+def inner_functions(fn: Any, context: Context, around: Names) -> list[Any]:
+    """The functions defined in a function that can be staged, outermost first; notes which names are local around each."""
+    around |= Scope(fn).locals
+    found: list[Any] = []
+    stack = [fn.body] if isinstance(fn, s.Lambda) else list(reversed(fn.body))
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (s.FunctionDef, s.AsyncFunctionDef)):
+            context.around[node] = around
+            if isinstance(node, s.FunctionDef) and stageable(node):
+                found.append(node)
+            found += inner_functions(node, context, around)
+        else:
+            stack += reversed(list(s.children(node)))
     return found
 
 

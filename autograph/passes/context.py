@@ -17,6 +17,8 @@ class Context:
     modules: dict[str, str] = field(default_factory=dict)  # names bound once in the file, by an import: what they stand for
     bound: frozenset[str] = frozenset()  # names that the file binds anywhere: a builtin of that name may be another thing
     converted: frozenset[str] = frozenset()  # module-level functions that a decorator in the file converts
+    free: frozenset[str] = frozenset()  # names that the function takes from functions around it
+    around: dict[Any, frozenset[str]] = field(default_factory=dict)  # for each function in the tree, the locals of those around it
     sure: set[Any] = field(default_factory=set)  # the nodes of reads that the source proves to be of a set variable
     blocks: dict[str, str] = field(default_factory=dict)  # the names of generated functions
 

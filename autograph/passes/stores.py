@@ -7,9 +7,7 @@
     obj.a = v         =>   ag.set_attr(obj, 'a', v)
     obj.a += v        =>   ag.update_attr(obj, 'a', '+=', v)
 
-Python evaluates the value, the object and the index, in this order: a value that could change the others goes to a temporary first.
-Subscripts of anything but a local name stay as they are.
-"""
+Python evaluates the value, the object and the index, in this order: a value that could change the others goes to a temporary first."""
 
 from __future__ import annotations
 
@@ -27,15 +25,25 @@ _OPERATORS = {
 
 
 def lower_stores(fn: Any, context: Context) -> None:
-    lower = _Stores(fn, context)
-    fn.body = lower.block(fn.body)
+    _declare(fn, context)
+    fn.body = _Stores(fn, context).block(fn.body)
+
+
+def _declare(fn: Any, context: Context) -> None:
+    """A store into a subscript of a free or global name binds that name: it is declared, or it would become local."""
+    scope = Scope(fn)
+    stored = {n.value.id for n in s.own(*fn.body) if isinstance(n, s.Subscript) and isinstance(n.ctx, s.Store) and isinstance(n.value, s.Name)}
+    outside = stored - scope.locals - scope.globals - scope.nonlocals
+    around = context.around.get(fn, frozenset())
+    where = fn.body[1:] if len(fn.body) > 1 and isinstance(fn.body[0], s.Expr) and isinstance(fn.body[0].value, s.Constant) else fn.body
+    for keyword, names in (("global", outside - around), ("nonlocal", outside & around)):
+        if names:
+            fn.body[len(fn.body) - len(where) : len(fn.body) - len(where)] = quote(f"{keyword} $names", where[0], names=sorted(names))
 
 
 class _Stores:
     def __init__(self, fn: Any, context: Context) -> None:
-        scope = Scope(fn)
-        self.shared, self.context = scope.shared, context
-        self.local = scope.locals - scope.nonlocals - scope.globals
+        self.shared, self.context = Scope(fn).shared, context
 
     def block(self, block: list[Any]) -> list[Any]:
         return [new for stmt in block for new in self.stmt(stmt)]
@@ -63,9 +71,7 @@ class _Stores:
 
     def _lowered(self, target: Any) -> bool:
         match target:
-            case s.Subscript(value=s.Name(id=id)):
-                return id in self.local
-            case s.Attribute():
+            case s.Subscript() | s.Attribute():
                 return True
         return False
 
@@ -112,26 +118,31 @@ class _Stores:
             case s.Attribute():
                 before, value = self._first(value, target.value)
                 return before + quote("ag.set_attr($obj, $name, $value)", stmt, obj=target.value, name=s.constant(target.attr), value=value)
-            case s.Subscript(value=s.Name(id=id)) if id in self.local:
+            case s.Subscript(value=s.Name(id=id)):
                 before, value = self._first(value, target)
                 return before + quote("$x = ag.set_item($x, $i, $value)", stmt, x=id, i=_index(target.slice), value=value)
+            case s.Subscript(value=s.Attribute(value=owner, attr=attr)):
+                before, value = self._first(value, target)
+                return before + quote("ag.set_attr_item($o, $name, $i, $value)", stmt, o=owner, name=s.constant(attr), i=_index(target.slice), value=value)
+            case s.Subscript():
+                before, value = self._first(value, target)
+                return before + quote("ag.store_item($x, $i, $value)", stmt, x=target.value, i=_index(target.slice), value=value)
         return [s.at(s.Assign([target], value, None), stmt)]
 
     def _update(self, stmt: Any) -> list[Any]:
         target, operator = stmt.target, s.constant(_OPERATORS[type(stmt.op).__name__])
-        if isinstance(target, s.Subscript) and not (isinstance(target.value, s.Name) and target.value.id in self.local):
-            return [stmt]
-        if not _acts(stmt.value) and not binds(stmt.value) & reads(target):
+        direct = isinstance(target, s.Attribute) or isinstance(target.value, s.Name)
+        if direct and not _acts(stmt.value) and not binds(stmt.value) & reads(target):
             if isinstance(target, s.Attribute):
                 return quote("ag.update_attr($obj, $name, $op, $value)", stmt, obj=target.value, name=s.constant(target.attr), op=operator, value=stmt.value)
             return quote("$x = ag.update_item($x, $i, $op, $value)", stmt, x=target.value.id, i=_index(target.slice), op=operator, value=stmt.value)
         # Python reads the old value before it evaluates the new one, and the object and index only once.
         out: list[Any] = []
-        part = "value" if isinstance(target, s.Attribute) else "slice"
-        if _acts(getattr(target, part)):
-            held = self.context.fresh("index" if part == "slice" else "owner")
-            out += quote("$held = $part", stmt, held=held, part=_index(getattr(target, part)))
-            setattr(target, part, s.at(s.name(held), target))
+        for part in ("value", "slice"):
+            if hasattr(target, part) and not isinstance(getattr(target, part), s.Name) and (part == "value" or _acts(getattr(target, part))):
+                held = self.context.fresh("owner" if part == "value" else "index")
+                out += quote("$held = $part", stmt, held=held, part=_index(getattr(target, part)))
+                setattr(target, part, s.at(s.name(held), target))
         item = self.context.fresh("item")
         old = type(target)(*(getattr(target, f) for f in target._fields[:-1]), s.Load())
         out += quote("$item = $old", stmt, item=item, old=s.at(old, target))

@@ -23,9 +23,16 @@ def _same(x: Any) -> Any:
     return x
 
 
+def _div(x: Any, y: Any) -> Any:
+    if x.dtype.kind == "f":
+        return np.divide(x, y)
+    quotient = np.abs(x) // np.maximum(np.abs(y), 1)  # integers: towards zero
+    return np.where((x < 0) != (y < 0), -quotient, quotient)
+
+
 _ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "add": np.add, "add_any": np.add, "sub": np.subtract, "mul": np.multiply, "max": np.maximum, "min": np.minimum, "neg": np.negative,
-    "rem": np.fmod, "sign": np.sign, "abs": np.abs, "gt": np.greater, "lt": np.less, "ge": np.greater_equal, "le": np.less_equal,
+    "div": _div, "rem": np.fmod, "sign": np.sign, "abs": np.abs, "gt": np.greater, "lt": np.less, "ge": np.greater_equal, "le": np.less_equal,
     "eq": np.equal, "ne": np.not_equal, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "not": _not,
     "copy": _same, "copy_p": _same, "stop_gradient": _same, "pvary": _same, "loop_value": _same, "loop_tangent": _same,
 }  # fmt: skip

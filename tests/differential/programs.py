@@ -72,7 +72,8 @@ class Generator:
         self.loops = 0
         self.kept: list[set[str]] = []  # names that `del` must leave alone
         self.ever: set[str] = set()  # numbers that have been bound anywhere, for loose programs
-        self.in_loop = False
+        self.in_loop = self.in_lambda = self.in_finally = False
+        self.frame = Frame({}, (), [])
 
     # --- names ------------------------------------------------------------------------------------------------------------------------------
 
@@ -162,8 +163,8 @@ class Generator:
             return f"({self.leaf(env)} {self.r.choice(['and', 'or'])} {self.leaf(env)})"
         return self.call(env) or self.leaf(env)
 
-    def call(self, env: Env) -> str:
-        """A call of a helper, a nested function or a lambda; empty where there is none."""
+    def call(self, env: Env, bind: bool = False) -> str:
+        """A call of a helper, a nested function or a lambda; empty where there is none.  With `bind` its argument may bind a name."""
         nested = self.names(env, "fn")
         if nested and self.chance(0.6):
             self.count("call of a nested function")
@@ -173,13 +174,12 @@ class Generator:
         self.count("call of a helper")
         name = self.r.choice(self.frame.helpers)
         first, second = self.integer(env, 0), self.leaf(env)
-        if not self.in_lambda and self.chance(0.15):
+        if bind and self.chance(0.2):
             self.count("walrus")
             bound = self.target("num")
-            return f"{name}({first}, {bound} := {second})" if bound in env else f"{name}({first}, {second})"
+            self.bind(env, bound, "num")
+            return f"{name}({first}, {bound} := {second})"
         return self.r.choice([f"{name}({first}, {second})", f"{name}(n={first}, d={second})", f"{name}({first}, d={second})"])
-
-    in_lambda = False
 
     def small(self, env: Env, whole: bool = False) -> str:
         """An expression whose value does not grow from turn to turn."""
@@ -307,7 +307,7 @@ class Generator:
 
     def store(self, env: Env) -> Lines:
         arrays = self.names(env, "array")
-        if not arrays:
+        if not arrays or self.in_finally:  # after `return w` a store would still change NumPy's `w`
             return self.assign(env)
         name = self.r.choice(arrays)
         if self.chance(0.25):
@@ -318,6 +318,8 @@ class Generator:
             return [f"{name} = ({name} + {self.leaf(env)}) % 16"]
         self.count("array store")
         return [f"{name}[{self.index(env, 3)}] = {self.small(env)}"]
+
+    parameters = frozenset("abxyvnd") | {"mode"}
 
     def delete(self, env: Env) -> Lines:
         kept = set().union(*self.kept)
@@ -337,10 +339,8 @@ class Generator:
         del env[name]
         return [f"del {name}"]
 
-    parameters = frozenset("abxyvnd") | {"mode"}
-
     def call_statement(self, env: Env) -> Lines:
-        call = self.call(env)
+        call = self.call(env, bind=True)
         if not call:
             return self.assign(env)
         name = self.target("num")
@@ -467,6 +467,7 @@ class Generator:
             else:
                 bound = self.r.choice([f"{c} < {most}", f"{c} < {most}", f"0 <= {c} < {most}", f"{c} < {self.integer(env, 0)} % 4", f"not {c} >= {most}"])
                 test = self.test(env, 1, bind=True)
+                self.kept[-1] |= set(env)
                 form = self.r.choice(["{b} and {t}", "{t} and {b}", "{b}", "{t} and {b}", "{b} if {t} else {c} < 1"])
                 if form[:3] == "{b}" and ":=" in test:
                     form = "{t} and {b}"
@@ -534,7 +535,7 @@ class Generator:
         if kind == "for over pairs":
             pairs = [f"({self.constant()}, {self.constant()})" for _ in range(2)]
             return f"{s}, {t}", f"({', '.join(pairs)})", [(s, "num"), (t, "num")]
-        sequences = [f"range({self.bounded(env, 4)})", f"({', '.join(self.numerals(3))})", "range(3)"] + ["v"] * 3 * rows
+        sequences = [f"({', '.join(self.numerals(3))})", "range(3)"] + ["v"] * 3 * rows
         if kind == "enumerate":
             start = r.choice(["", "", ", 1"])
             return f"{i}, {s}", f"enumerate({r.choice(sequences)}{start})", [(i, "int"), (s, "num")]
@@ -542,7 +543,7 @@ class Generator:
             both = ["v", r.choice(sequences)]
             r.shuffle(both)
             return f"{s}, {t}", f"zip({', '.join(both)})", [(s, "num"), (t, "num")]
-        return s, f"reversed({r.choice(sequences)})", one
+        return s, f"reversed({r.choice([*sequences, f'range({self.bounded(env, 4)})'])})", one
 
     def match(self, env: Env, depth: int) -> tuple[Lines, Env | None]:
         self.count("match")
@@ -564,8 +565,11 @@ class Generator:
         self.count("try/finally")
         self.kept.append(set(env))
         body, after = self.block(env, depth, 3)
+        in_loop, self.in_loop, self.in_finally = self.in_loop, False, True  # no jumps in `finally`
+        self.kept[-1] |= {n for pool in self.frame.pools.values() for n in pool}
         last, end = self.block(env, 0, 2)
         self.kept.pop()
+        self.in_loop, self.in_finally = in_loop, False
         assert end is not None
         return ["try:", *indented(body), "finally:", *indented(last)], None if after is None else after | end
 

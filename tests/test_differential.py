@@ -1,0 +1,70 @@
+"""A slice of the differential campaign, the interpreter that it rests on, and its reducer."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "differential"))
+
+import campaign
+import interpreter
+import programs
+
+PROGRAMS = 150
+
+
+@pytest.mark.parametrize("part", range(5))
+def test_programs_give_what_python_gives(part: int) -> None:
+    size = PROGRAMS // 5
+    tally = campaign.run(range(part * size, (part + 1) * size), seed=1)
+    for p, failures in tally.reports:
+        print(p.source, *failures, sep="\n")
+    assert tally.different == 0
+    assert tally.refused.total() <= 2, tally.refusals
+
+
+def test_a_program_is_the_same_for_the_same_seed() -> None:
+    assert programs.program(7, 3).source == programs.program(7, 3).source != programs.program(8, 3).source
+
+
+def test_every_construct_is_generated() -> None:
+    kinds = sum((programs.program(k).kinds for k in range(1000)), start=programs.Counter())
+    assert min(kinds.values()) >= 20, kinds
+
+
+def test_interpreting_gives_what_xla_gives() -> None:
+    def f(a: Any, x: Any, v: Any) -> Any:
+        def turn(i: Any, c: Any) -> Any:
+            s, w = c
+            s = jax.lax.cond(s > 3, lambda: s % 5 - 2, lambda: s + v[i % 3])
+            return s, w.at[i % 2].add(s)
+
+        total = jax.lax.scan(lambda c, r: (c * 2 + r, c), x, v)
+        return jax.lax.fori_loop(0, a, turn, (x, jnp.zeros(2))), total, a // 2, jnp.flip(v)
+
+    args = np.int32(5), np.float32(1.5), np.array([0.5, -2, 4], np.float32)
+    for g, given in ((f, args), (jax.vmap(f), [np.stack([x, x + 1]) for x in args])):
+        closed = jax.make_jaxpr(g)(*given)
+        want = jax.tree.leaves(jax.jit(g)(*given))
+        for got, w in zip(interpreter.run(closed, given), want, strict=True):
+            np.testing.assert_array_equal(got, w)
+
+
+def test_a_failing_program_is_reduced(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "def f(a, b, x, y, v):\n    s = 0\n    for i in range(a):\n        s += 1\n    t = s * 2 + b\n    return (t, x)\n"
+    p = programs.Program(0, source, programs.program(0).inputs)
+
+    def jit(self: campaign.Runner) -> None:
+        if "* 2" in self.p.source:
+            self.failures.append(campaign.Failure("jit", 0, "1", "2"))
+
+    monkeypatch.setattr(campaign.Runner, "jit", jit)
+    small = campaign.reduced(p, campaign.Failure("jit", 0, "1", "2"), 20)
+    assert "* 2" in small.source and "for" not in small.source and "t, x" in small.source

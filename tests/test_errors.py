@@ -1,0 +1,336 @@
+"""What is refused, by id, at the user's line, with the variable and the advice; never a number instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph as ag
+from autograph.runtime import errors
+
+
+def refused(f: Any, *args: Any) -> errors.AutographError:
+    with pytest.raises(errors.AutographError) as caught:
+        jax.jit(ag.convert(f))(*args)
+    return caught.value
+
+
+def line(f: Any, offset: int) -> str:
+    return f"{__file__}:{f.__code__.co_firstlineno + offset}:"
+
+
+def test_every_error_has_an_id_and_a_builtin() -> None:
+    every = [e for e in vars(errors).values() if isinstance(e, type) and issubclass(e, errors.AutographError)]
+    leaves = [e for e in every if not any(issubclass(o, e) and o is not e for o in every)]
+    assert len({e.id for e in every}) == len(every)
+    for e in leaves:
+        assert any(b.__module__ == "builtins" and b is not Exception for b in e.__bases__), e
+
+
+def test_errors_can_be_pickled() -> None:
+    import pickle
+
+    error = errors.LoopTypeError("message", errors.Place("file.py", 3), "advice")
+    again = pickle.loads(pickle.dumps(error))
+    assert str(again) == str(error) and type(again) is errors.LoopTypeError
+
+
+def test_the_shape_of_a_loop_variable() -> None:
+    def f(n: Any) -> Any:
+        s = jnp.zeros(2)
+        for _ in range(n):
+            s = jnp.stack([s, s])
+        return s
+
+    error = refused(f, 3)
+    assert isinstance(error, TypeError) and error.id == "AG201"
+    text = str(error)
+    assert text.startswith(line(f, 2)) and "`s` is float32[2] before the loop and float32[2,2] after one turn" in text
+    assert f"line {f.__code__.co_firstlineno + 3}" in text and "shape (2, 2)" in text
+
+
+def test_the_structure_of_a_loop_variable() -> None:
+    def f(n: Any) -> Any:
+        p = (1, 2)
+        while n > 0:
+            p = (1, 2, n)
+            n -= 1
+        return p
+
+    error = refused(f, 3)
+    assert error.id == "AG201" and "`p`" in str(error)
+
+
+def test_none_before_a_loop() -> None:
+    def f(n: Any) -> Any:
+        best = None
+        for i in range(n):
+            best = i
+        return best
+
+    error = refused(f, 3)
+    assert error.id == "AG201" and "`best` is None before the loop" in str(error) and "instead of None" in str(error)
+
+
+def test_a_string_that_changes() -> None:
+    def f(n: Any) -> Any:
+        mode = "a"
+        for _ in range(n):
+            mode = mode + "b"
+        return n if mode == "a" else 0
+
+    error = refused(f, 3)
+    assert error.id == "AG201" and "`mode` is 'a' before the loop and 'ab' after one turn" in str(error)
+
+
+def test_sides_of_different_shape() -> None:
+    def f(x: Any) -> Any:
+        if x > 0:
+            y = jnp.zeros(2)
+        else:
+            y = jnp.zeros(3)
+        return y
+
+    error = refused(f, 3)
+    assert isinstance(error, TypeError) and error.id == "AG202"
+    assert str(error).startswith(line(f, 1)) and "`y` is float32[2] where the test is true and float32[3] where it is false" in str(error)
+
+
+def test_one_of_several_variables() -> None:
+    def f(x: Any) -> Any:
+        if x > 0:
+            a, b = 1, "text"
+            x = x + 1
+        else:
+            a, b = 2, 3
+        return a, b, x
+
+    error = refused(f, 3)
+    assert error.id == "AG202" and "`b` is 'text'" in str(error)
+
+
+def test_a_side_that_returns_nothing() -> None:
+    def f(x: Any) -> Any:
+        if x > 0:
+            return x
+
+    error = refused(f, 3)
+    assert error.id == "AG202" and "None" in str(error) and "one side returns None" in str(error)
+
+
+def test_a_variable_that_may_be_unset() -> None:
+    def f(x: Any) -> Any:
+        if x > 0:
+            y = 1
+        return y
+
+    error = refused(f, 3)
+    assert isinstance(error, UnboundLocalError) and error.id == "AG301"
+    assert str(error).startswith(line(f, 3)) and "`y` may be unset" in str(error)
+    for form in (ag.convert(f), ag.convert(f, form="staged")):
+        assert form(1) == 1
+        with pytest.raises(UnboundLocalError, match="cannot access local variable 'y' where it is not associated with a value"):
+            form(-1)
+
+
+def test_an_integer_that_does_not_fit() -> None:
+    def f(x: Any) -> Any:
+        return 2**40 if x > 0 else x
+
+    error = refused(f, 3)
+    assert isinstance(error, OverflowError) and error.id == "AG203"
+
+
+def test_a_raise_that_a_traced_value_decides() -> None:
+    def f(x: Any) -> Any:
+        if x < 0:
+            raise ValueError("negative")
+        return x
+
+    error = refused(f, 3)
+    assert error.id == "AG404" and str(error).startswith(line(f, 2)) and "negative" in str(error)
+    with pytest.raises(ValueError, match="negative"):
+        ag.convert(f)(-1)
+
+
+def test_an_error_of_an_operation_in_a_branch_is_that_error() -> None:
+    def f(x: Any) -> Any:
+        if x < 0:
+            x = jnp.ones(2) @ jnp.ones(3)
+        return x
+
+    with pytest.raises(TypeError, match="dot_general"):
+        jax.jit(ag.convert(f))(1.0)
+
+
+def test_an_assert_that_a_traced_value_decides() -> None:
+    def f(x: Any) -> Any:
+        assert x > 0, "positive"
+        return x
+
+    error = refused(f, 3)
+    assert error.id == "AG404" and "assert" in str(error)
+    with pytest.raises(AssertionError, match="positive"):
+        ag.convert(f, form="staged")(-1)
+
+
+class Counter:
+    def __init__(self) -> None:
+        self.h = 0
+
+    @ag.function
+    def add(self, x: Any) -> Any:
+        self.h += x
+        return self.h
+
+    @ag.function
+    def add_if(self, x: Any) -> Any:
+        if x > 0:
+            self.h += 1
+        return self.h
+
+
+@pytest.mark.parametrize("name", ["add", "add_if"])
+def test_a_self_that_changes(name: str) -> None:
+    counter = Counter()
+    with pytest.raises(errors.AttributeStateError, match=r"AG401 `Counter.h`"):
+        getattr(counter, name)(2.0)
+    assert counter.h == 0
+
+
+def test_an_object_made_inside_may_change() -> None:
+    @ag.function
+    def f(x: Any) -> Any:
+        counter = Counter()
+        counter.h = x
+        counter.h += 1
+        return counter.h
+
+    assert f(2.0) == 3.0
+
+
+def test_a_store_into_a_numpy_argument() -> None:
+    def f(x: Any, v: Any) -> Any:
+        a[0] = x
+        return x
+
+    a = np.zeros(3)
+
+    def g(x: Any) -> Any:
+        b = np.zeros(3)
+        b[0] = x
+        return b
+
+    assert refused(g, 1.0).id == "AG403"
+    with pytest.raises(errors.ArrayStoreError):
+        jax.jit(ag.convert(f))(1.0, 2.0)
+    assert a[0] == 0
+
+
+def test_a_list_of_the_block_itself_may_change() -> None:
+    @ag.convert
+    def f(n: Any) -> Any:
+        total = jnp.zeros(3)
+        for i in range(n):
+            parts = []
+            for k in range(3):
+                parts.append(i * k)
+            parts[0] = 7
+            total = total + jnp.array(parts)
+        return total
+
+    np.testing.assert_allclose(jax.jit(f)(2), [14, 1, 2])
+
+
+def test_append_to_a_list_from_outside_is_undone() -> None:
+    kept: list[Any] = [1]
+
+    def f(x: Any) -> Any:
+        if x > 0:
+            kept.append(x)
+        return x
+
+    error = refused(f, 1.0)
+    assert error.id == "AG405" and "`list.append`" in str(error) and str(error).startswith(line(f, 2))
+    assert kept == [1]
+
+
+def test_a_store_into_a_list_in_a_staged_block() -> None:
+    def f(x: Any) -> Any:
+        v = [1, 2]
+        if x > 0:
+            v[0] = 5
+        return v[0]
+
+    assert refused(f, 1).id == "AG405"
+
+    def g(x: Any) -> Any:
+        if x > 0:
+            shared["a"][1] = 5
+        return x
+
+    shared = {"a": [1, 2]}
+    assert refused(g, 1).id == "AG405" and shared == {"a": [1, 2]}
+
+
+def test_a_global_that_would_keep_a_traced_value() -> None:
+    from tests.sourced import define
+
+    f = define("total = 0\ndef f(x):\n    global total\n    total = total + x\n    return total\n")
+    with pytest.raises(errors.GlobalStateError, match="AG402.*`total`"):
+        ag.function(f)(1.0)
+    assert f.__globals__["total"] == 0
+
+
+def test_reverse_mode_through_a_loop_of_unknown_length() -> None:
+    def f(x: Any) -> Any:
+        while x < 10:
+            x = x * 2
+        return x
+
+    with pytest.raises(errors.ReverseModeError) as caught:
+        jax.jit(jax.grad(ag.convert(f)))(1.0)
+    assert isinstance(caught.value, ValueError) and caught.value.id == "AG601"
+    assert str(caught.value).startswith(line(f, 1))
+    for order, x in ((jax.hessian, 1.0), (jax.jacrev, 1.0), (lambda g: jax.vmap(jax.grad(g)), jnp.ones(2))):
+        with pytest.raises(errors.ReverseModeError):
+            jax.jit(order(ag.convert(f)))(x)
+
+
+def test_a_loop_over_a_number() -> None:
+    def f(x: Any) -> Any:
+        for y in x:
+            x = y
+        return x
+
+    assert refused(f, 1.0).id == "AG501"
+
+
+def test_a_range_of_floats() -> None:
+    def f(x: Any) -> Any:
+        for _ in range(x):
+            pass
+        return x
+
+    assert refused(f, 1.0).id == "AG502"
+
+
+def test_operands_of_different_shape() -> None:
+    error = refused(lambda x: x or jnp.zeros(1), 1.0)
+    assert error.id == "AG202" and "(1,)" in str(error)
+
+
+def test_plain_python_errors_are_pythons() -> None:
+    def f(x: Any) -> Any:
+        v = [1, 2]
+        for k in range(3):
+            x = x + v[k]
+        return x
+
+    for form in (ag.convert(f), ag.convert(f, form="staged"), jax.jit(ag.convert(f))):
+        with pytest.raises(IndexError, match="list index out of range"):
+            form(1)
