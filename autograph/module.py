@@ -139,7 +139,9 @@ def _imports(file: File, chosen: list[Any]) -> list[Edit]:
                 placed = True
     if placed:
         return edits
-    return [*edits, Edit(last + 1 if last else _after_docstring(file.tree), 0, new + "\n")]
+    at = last + 1 if last else _after_docstring(file.tree)
+    blank = at > len(file.lines) or not file.lines[at - 1].strip()
+    return [*edits, Edit(at, 0, f"{new}\n" if blank else f"{new}\n\n\n")]
 
 
 def _in_place(node: Any, new: str, file: File) -> Edit:

@@ -52,7 +52,7 @@ _WHERE = {
     "logical": "and_ or_ not_ and_then or_else compare asserted",
     "loops": "while_loop",
     "mathematics": "math",
-    "numbers": "min max sum any all int float bool abs round sorted",
+    "numbers": "min max sum any all int float bool sorted",
     "output": "print",
     "rows": "range enumerate zip reversed",
     "unset": "read read_free some",

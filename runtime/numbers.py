@@ -1,4 +1,4 @@
-"""Builtins on numbers and rows whose values may be traced: `min max sum any all int float bool abs round sorted`.
+"""Builtins on numbers and rows whose values may be traced: `min max sum any all int float bool sorted`.
 
 With nothing traced each is Python's own.
 """
@@ -19,9 +19,6 @@ from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
 from autograph.runtime.rows import Range, Rows, unknown
 from autograph.runtime.unset import read
-
-abs = builtins.abs
-round = builtins.round
 
 
 def _unknown_items(items: Any) -> bool:

@@ -18,7 +18,7 @@ from autograph.names import binds_all
 from autograph.passes.context import Context
 from autograph.quote import quote_expr
 
-BUILTINS = frozenset({"range", "enumerate", "zip", "reversed", "min", "max", "sum", "any", "all", "int", "float", "bool", "print", "sorted", "abs", "round"})
+BUILTINS = frozenset({"range", "enumerate", "zip", "reversed", "min", "max", "sum", "any", "all", "int", "float", "bool", "print", "sorted"})
 CALLING = frozenset({"map", "filter", "iter"})  # builtins that call an argument later
 ARRAY_LIBRARIES = ("jax", "numpy", "math")
 

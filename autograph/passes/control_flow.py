@@ -124,7 +124,9 @@ class _Lower:
     def while_loop(self, node: Any, plan: _Plan) -> list[Any]:
         state = self.scope.ordered(plan.ins)
         out: list[Any] = []
-        if plan.shared & (plan.ins | reads(node.test)) or len(list(s.walk(node.test))) + 3 * len(state) > _LARGEST_LAMBDA or s.contains(node.test, s.NamedExpr):
+        calls = bool(plan.shared & (plan.ins | reads(node.test))) and s.contains(node.test, s.Call)  # perhaps of a closure that reads the cell
+        size = len(list(s.walk(node.test))) + 3 * len(state)
+        if calls or size > _LARGEST_LAMBDA or s.contains(node.test, s.NamedExpr):
             name = self.context.block_name("test")
             out += self._function(name, [], state, plan, quote("return $test", node.test, test=node.test), node.test)
             test = s.at(s.name(name), node.test)

@@ -386,7 +386,8 @@ def forms_of(number: int) -> list[str]:
 
 def reductions(tree: ast.Module) -> Iterator[ast.Module]:
     """The program with one thing less, largest first.  What counts the turns of a loop stays."""
-    places = [(i, name) for i, node in enumerate(ast.walk(tree)) for name in ("body", "orelse", "finalbody") if isinstance(getattr(node, name, None), list)]
+    blocks = ("body", "orelse", "finalbody")
+    places = [(i, name) for i, node in enumerate(ast.walk(tree)) for name in blocks if isinstance(getattr(node, name, None), list)]
     for i, name in places:
         block = getattr(_node(tree, i), name)
         for k, stmt in enumerate(block):

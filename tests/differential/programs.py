@@ -465,7 +465,8 @@ class Generator:
                 if self.chance(0.2):
                     body[1] = f"if {c} > {most}:"
             else:
-                bound = self.r.choice([f"{c} < {most}", f"{c} < {most}", f"0 <= {c} < {most}", f"{c} < {self.integer(env, 0)} % 4", f"not {c} >= {most}"])
+                limit = f"{c} < {self.integer(env, 0)} % 4"
+                bound = self.r.choice([f"{c} < {most}", f"{c} < {most}", f"0 <= {c} < {most}", limit, f"not {c} >= {most}"])
                 test = self.test(env, 1, bind=True)
                 self.kept[-1] |= set(env)
                 form = self.r.choice(["{b} and {t}", "{t} and {b}", "{b}", "{t} and {b}", "{b} if {t} else {c} < 1"])
@@ -523,7 +524,8 @@ class Generator:
             return i, f"range({r.choice(['1', '-1', self.bounded(env, 3)])}, {self.bounded(env, most)})", [(i, "int")]
         if kind == "range with a step":
             n, m = self.bounded(env, 4), self.bounded(env, 4)
-            return i, r.choice([f"range({n}, {m}, -1)", f"range({n}, -2, -1)", f"range(0, {n}, 2)", f"range({n}, {m}, 2)", f"range(5, {m}, -2)"]), [(i, "int")]
+            ends = [f"{n}, {m}, -1", f"{n}, -2, -1", f"0, {n}, 2", f"{n}, {m}, 2", f"5, {m}, -2"]
+            return i, f"range({r.choice(ends)})", [(i, "int")]
         if kind == "for over rows":
             return s, "v", one
         if kind == "static range":

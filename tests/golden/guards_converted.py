@@ -1,0 +1,14 @@
+import autograph.runtime as ag
+
+
+def classify(x):
+    def orelse():
+        def orelse():
+            y = x * x
+
+            def then():
+                raise ValueError('too large')
+            ag.cond(y > 100, then, ag.keep)
+            return y
+        return ag.cond(x == 0, lambda: 1, orelse)
+    return ag.cond(x < 0, lambda: 0, orelse)
