@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import jax.numpy as jnp
+
 from autograph.runtime._jax import Primitive, ad, batching, mlir
 from autograph.runtime.errors import Place, ReverseModeError
 
@@ -50,4 +52,4 @@ def forward_only(outs: Sequence[Any], place: Place | None) -> list[Any]:
 
 
 def _differentiable(x: Any) -> bool:
-    return getattr(x.dtype, "kind", "") in "fcV" and x.dtype.names is None
+    return bool(jnp.issubdtype(x.dtype, jnp.inexact))
