@@ -11,7 +11,21 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from autograph import syntax as s
-from autograph.names import NONE, Names, State, binds_if, deletes, irrefutable, live_before, live_before_test, meet, reads, surely_binds
+from autograph.names import (
+    NONE,
+    Names,
+    State,
+    binds,
+    binds_if,
+    binds_itself,
+    deletes,
+    irrefutable,
+    live_before,
+    live_before_test,
+    meet,
+    reads,
+    surely_binds,
+)
 
 
 class Exits(NamedTuple):
@@ -34,17 +48,80 @@ class Ends(NamedTuple):
     exc: State = None
 
 
+class Memo:
+    """What the statements of one tree do to the facts, each worked out once; the tree must not change meanwhile.
+
+    Going backwards over an expression is `live -> (live - kill) | gen`, whatever is live; forwards a condition adds two sets of names.
+    """
+
+    def __init__(self) -> None:
+        self._binds: dict[Any, Names] = {}
+        self._sure: dict[Any, Names] = {}
+        self._back: dict[Any, tuple[Names, Names]] = {}
+        self._test: dict[Any, tuple[Names | None, Names | None, Names]] = {}
+        self._if: dict[Any, tuple[State, State]] = {}
+
+    def binds_all(self, block: Sequence[Any]) -> Names:
+        """The names that a block binds, perhaps."""
+        found = NONE
+        for stmt in block:
+            known = self._binds.get(stmt)
+            if known is None:
+                inner = s.blocks(stmt)
+                known = binds(stmt) if not inner else binds_itself(stmt).union(*map(self.binds_all, inner))
+                self._binds[stmt] = known
+            found |= known
+        return found
+
+    def surely_binds(self, node: Any) -> Names:
+        found = self._sure.get(node)
+        if found is None:
+            found = self._sure[node] = surely_binds(node)
+        return found
+
+    def live_before(self, node: Any, live: Names) -> Names:
+        if node is None:
+            return live
+        known = self._back.get(node)
+        if known is None:
+            bound = binds(node)
+            known = self._back[node] = (bound - live_before(node, bound), live_before(node, NONE))
+        return (live - known[0]) | known[1]
+
+    def live_before_test(self, node: Any, yes: Names, no: Names) -> Names:
+        """As `names.live_before_test`: where `yes` or `no` cannot follow, it does not count."""
+        known = self._test.get(node)
+        if known is None:
+            bound = binds(node) | _PROBE
+            ways = [bound - live_before_test(node, *sides) for sides in ((bound, NONE), (NONE, bound))]
+            kills = [None if _PROBE <= way else way for way in ways]
+            known = self._test[node] = (kills[0], kills[1], live_before_test(node, NONE, NONE))
+        return known[2].union(*(live - kill for live, kill in zip((yes, no), known, strict=False) if kill is not None))
+
+    def binds_if(self, node: Any, bound: State) -> tuple[State, State]:
+        if bound is None:
+            return None, None
+        known = self._if.get(node)
+        if known is None:
+            known = self._if[node] = binds_if(node, NONE)
+        return tuple(None if way is None else bound | way for way in known)  # type: ignore[return-value]
+
+
+_PROBE = frozenset({"a name$ of no program"})
+
+
 class Liveness:
     """`before[stmt]`, `after[stmt]`: names live around a statement; `raising[stmt]`: names live if it raises.
 
     `always` are the names that may be read through a cell at any time.
     """
 
-    def __init__(self, body: Sequence[Any], always: Names = NONE) -> None:
+    def __init__(self, body: Sequence[Any], always: Names = NONE, memo: Memo | None = None, bound: Bound | None = None) -> None:
         self.before: dict[Any, Names] = dict.fromkeys(_statements(body), always)
         self.after: dict[Any, Names] = dict(self.before)
         self.raising: dict[Any, Names] = dict(self.before)
-        self._ends = Bound(body, NONE).ends
+        self._memo = memo or Memo()
+        self._ends = (bound or Bound(body, NONE, self._memo)).ends
         self._block(body, Exits(always, always, always, always, always))
 
     def _block(self, body: Sequence[Any], exits: Exits) -> Names:
@@ -60,13 +137,13 @@ class Liveness:
         fails = x.exc if _may_raise(stmt) else NONE
         match stmt:
             case s.If():
-                return fails | live_before_test(stmt.test, self._block(stmt.body, x), self._block(stmt.orelse, x))
+                return fails | self._memo.live_before_test(stmt.test, self._block(stmt.body, x), self._block(stmt.orelse, x))
             case s.While():
                 leave = self._block(stmt.orelse, x)
-                return self._loop(stmt, x, lambda again: fails | live_before_test(stmt.test, again, leave))
+                return self._loop(stmt, x, lambda again: fails | self._memo.live_before_test(stmt.test, again, leave))
             case s.For() | s.AsyncFor():
                 leave = self._block(stmt.orelse, x)
-                return fails | live_before(stmt.iter, self._loop(stmt, x, lambda again: live_before(stmt.target, again) | leave | x.exc))
+                return fails | self._memo.live_before(stmt.iter, self._loop(stmt, x, lambda again: self._memo.live_before(stmt.target, again) | leave | x.exc))
             case s.With() | s.AsyncWith():
                 return self._with(stmt.items, stmt.body, x)
             case s.Try() | s.TryStar():
@@ -76,22 +153,22 @@ class Liveness:
                 for case in reversed(stmt.cases):
                     entered = self._block(case.body, x)
                     if case.guard is not None:
-                        entered = live_before_test(case.guard, entered, live) | x.exc
+                        entered = self._memo.live_before_test(case.guard, entered, live) | x.exc
                     # Names are captured when the whole pattern has matched.
-                    live = (NONE if irrefutable(case.pattern) else live) | (entered - surely_binds(case.pattern)) | reads(case.pattern)
-                return fails | live_before(stmt.subject, live)
+                    live = (NONE if irrefutable(case.pattern) else live) | (entered - self._memo.surely_binds(case.pattern)) | reads(case.pattern)
+                return fails | self._memo.live_before(stmt.subject, live)
             case s.Break():
                 return x.brk
             case s.Continue():
                 return x.cont
             case s.Return():
-                return fails | live_before(stmt.value, x.ret)
+                return fails | self._memo.live_before(stmt.value, x.ret)
             case s.Raise():
-                return fails | live_before(stmt.exc, live_before(stmt.cause, x.exc))
+                return fails | self._memo.live_before(stmt.exc, self._memo.live_before(stmt.cause, x.exc))
             case s.Assert():
-                return fails | live_before_test(stmt.test, x.next, live_before(stmt.msg, x.exc))
+                return fails | self._memo.live_before_test(stmt.test, x.next, self._memo.live_before(stmt.msg, x.exc))
             case _:
-                return fails | live_before(stmt, x.next)
+                return fails | self._memo.live_before(stmt, x.next)
 
     def _loop(self, loop: Any, x: Exits, head_of: Callable[[Names], Names]) -> Names:
         """The least solution of head = head_of(what is live at the start of the body)."""
@@ -110,8 +187,8 @@ class Liveness:
         live = self._with(items[1:], body, inside)
         target = items[0].optional_vars
         if target is not None:
-            live = live_before(target, live) | (NONE if isinstance(target, s.Name) else inside.exc)
-        return live_before(items[0].context_expr, live) | x.exc
+            live = self._memo.live_before(target, live) | (NONE if isinstance(target, s.Name) else inside.exc)
+        return self._memo.live_before(items[0].context_expr, live) | x.exc
 
     def _try(self, stmt: Any, x: Exits) -> Names:
         if stmt.finalbody:
@@ -124,7 +201,7 @@ class Liveness:
             # `except*` goes on to the handlers below, whatever a handler does.  Leaving a handler unbinds its name.
             inside = Exits(*(live - named for live in (x._replace(next=caught, exc=caught) if star else x)))
             entered = self._block(handler.body, inside) - named
-            caught = entered if handler.type is None else live_before(handler.type, entered | caught) | x.exc
+            caught = entered if handler.type is None else self._memo.live_before(handler.type, entered | caught) | x.exc
         return self._block(stmt.body, x._replace(next=self._block(stmt.orelse, x), exc=caught))
 
 
@@ -134,7 +211,8 @@ class Bound:
     `ends[stmt]`: how control comes to the `finally` of a `try` statement.
     """
 
-    def __init__(self, body: Sequence[Any], given: Names) -> None:
+    def __init__(self, body: Sequence[Any], given: Names, memo: Memo | None = None) -> None:
+        self._memo = memo or Memo()
         self.before: dict[Any, State] = dict.fromkeys(_statements(body))
         self.ends: dict[Any, Ends] = {}
         self.end = self._block(body, given).next
@@ -154,7 +232,7 @@ class Bound:
         fails = Ends(exc=bound if _may_raise(stmt) else None)
         match stmt:
             case s.If():
-                yes, no = binds_if(stmt.test, bound)
+                yes, no = self._memo.binds_if(stmt.test, bound)
                 return _join(fails, self._block(stmt.body, yes), self._block(stmt.orelse, no))
             case s.While() | s.For() | s.AsyncFor():
                 return self._loop(stmt, bound)
@@ -163,7 +241,7 @@ class Bound:
             case s.Continue():
                 return Ends(cont=bound)
             case s.Return():
-                return fails._replace(ret=bound | surely_binds(stmt))
+                return fails._replace(ret=bound | self._memo.surely_binds(stmt))
             case s.Raise():
                 return fails
             case s.With() | s.AsyncWith():
@@ -173,17 +251,17 @@ class Bound:
             case s.Match():
                 return self._match(stmt, bound)
             case s.Assert():
-                return fails._replace(next=binds_if(stmt.test, bound)[0])
+                return fails._replace(next=self._memo.binds_if(stmt.test, bound)[0])
             case s.Delete():
-                after = (bound | surely_binds(stmt)) - deletes(stmt)
+                after = (bound | self._memo.surely_binds(stmt)) - deletes(stmt)
                 return Ends(next=after, exc=bound if isinstance(stmt.targets[0], s.Name) and len(stmt.targets) == 1 else bound & after)
             case _:
-                return fails._replace(next=bound | surely_binds(stmt))
+                return fails._replace(next=bound | self._memo.surely_binds(stmt))
 
     def _loop(self, loop: Any, bound: Names) -> Ends:
-        head: Names = bound if isinstance(loop, s.While) else bound | surely_binds(loop.iter)
+        head: Names = bound if isinstance(loop, s.While) else bound | self._memo.surely_binds(loop.iter)
         while True:
-            yes, no = binds_if(loop.test, head) if isinstance(loop, s.While) else (head | surely_binds(loop.target), head)
+            yes, no = self._memo.binds_if(loop.test, head) if isinstance(loop, s.While) else (head | self._memo.surely_binds(loop.target), head)
             inside = self._block(loop.body, yes)
             again = meet(head, inside.next, inside.cont)
             if again == head:
@@ -196,8 +274,8 @@ class Bound:
     def _with(self, items: Sequence[Any], body: Sequence[Any], bound: Names) -> Ends:
         if not items:
             return self._block(body, bound)
-        entered, target = bound | surely_binds(items[0].context_expr), items[0].optional_vars
-        inside = self._with(items[1:], body, entered if target is None else entered | surely_binds(target))
+        entered, target = bound | self._memo.surely_binds(items[0].context_expr), items[0].optional_vars
+        inside = self._with(items[1:], body, entered if target is None else entered | self._memo.surely_binds(target))
         if target is not None and not isinstance(target, s.Name):
             inside = _join(inside, Ends(exc=entered))
         # Leaving may raise, and whatever is raised inside may be suppressed.
@@ -211,7 +289,7 @@ class Bound:
             if caught is None:
                 break
             named = frozenset([handler.name.id]) if handler.name is not None else NONE
-            tested = caught if handler.type is None else caught | surely_binds(handler.type)
+            tested = caught if handler.type is None else caught | self._memo.surely_binds(handler.type)
             inside = self._block(handler.body, tested | named)
             inside = Ends(*(None if end is None else end - named for end in inside))
             if isinstance(stmt, s.TryStar):  # goes on to the handlers below
@@ -229,12 +307,12 @@ class Bound:
         return left
 
     def _match(self, stmt: Any, bound: Names) -> Ends:
-        ends, rest = Ends(exc=bound), meet(*binds_if(stmt.subject, bound))
+        ends, rest = Ends(exc=bound), meet(*self._memo.binds_if(stmt.subject, bound))
         for case in stmt.cases:
             if rest is None:
                 break
-            matched = rest | surely_binds(case.pattern)
-            yes, no = (matched, None) if case.guard is None else binds_if(case.guard, matched)
+            matched = rest | self._memo.surely_binds(case.pattern)
+            yes, no = (matched, None) if case.guard is None else self._memo.binds_if(case.guard, matched)
             ends = _join(ends, self._block(case.body, yes))
             rest = meet(None if irrefutable(case.pattern) else rest, no)
         return _join(ends, Ends(next=rest))

@@ -19,7 +19,7 @@ def converted(node: Any, file: File, after: str = "", free: frozenset[str] = fro
     return s.write(_Alias(file.alias).visit(tree))
 
 
-class _Alias(s.NodeTransformer):  # type: ignore[misc]
+class _Alias(s.Transformer):
     def __init__(self, alias: str) -> None:
         self.alias = alias
 

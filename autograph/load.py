@@ -30,7 +30,7 @@ def planted(table: Table, value: Any) -> Any:
     return s.constant(key)
 
 
-class Runtime(s.NodeTransformer):  # type: ignore[misc]
+class Runtime(s.Transformer):
     """`ag$` becomes a planted constant."""
 
     def __init__(self, table: Table, module: Any) -> None:

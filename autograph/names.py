@@ -99,6 +99,33 @@ def _binds(node: Any, found: set[str]) -> None:
                 _binds(child, found)
 
 
+def binds_itself(stmt: Any) -> Names:
+    """The names that a statement binds outside its blocks."""
+    found: set[str] = set()
+    match stmt:
+        case s.If() | s.While():
+            _binds(stmt.test, found)
+        case s.For() | s.AsyncFor():
+            _binds(stmt.iter, found)
+            _binds(stmt.target, found)
+        case s.With() | s.AsyncWith():
+            for item in stmt.items:
+                _binds(item, found)
+        case s.Try() | s.TryStar():
+            for handler in stmt.handlers:
+                if handler.type is not None:
+                    _binds(handler.type, found)
+                if handler.name is not None:
+                    found.add(handler.name.id)
+        case s.Match():
+            _binds(stmt.subject, found)
+            for case in stmt.cases:
+                _binds(case.pattern, found)
+                if case.guard is not None:
+                    _binds(case.guard, found)
+    return frozenset(found)
+
+
 def _text(name: Any) -> str:
     return name if isinstance(name, str) else name.id
 
@@ -256,46 +283,55 @@ def free(node: Any) -> Names:
     return (frozenset(inside) - args - (binds_all(body) - declared)) | frozenset(declared)
 
 
-def captured(body: Iterable[Any]) -> Names:
-    """Names of a scope that functions made in it may read or assign later, through their cells."""
-    found: set[str] = set()
-    for node in s.own(*body):
-        if isinstance(node, (*s.SCOPES, s.GeneratorExp)):
-            found |= free(node)
-    return frozenset(found)
-
-
 class Scope:
     """The names of one function: its locals in order of appearance, what it declares, what it shares with functions inside it."""
 
     def __init__(self, fn: Any) -> None:
         self.body: list[Any] = [fn.body] if isinstance(fn, s.Lambda) else fn.body
         self.parameters = s.parameter_names(fn.args)
-        self.globals: Names = frozenset(n for c in s.own(*self.body) if isinstance(c, s.Global) for n in c.names)
-        self.nonlocals: Names = frozenset(n for c in s.own(*self.body) if isinstance(c, s.Nonlocal) for n in c.names)
+        declared: dict[type, set[str]] = {s.Global: set(), s.Nonlocal: set()}
+        taken: set[str] = set()
+        for node in s.own(*self.body):
+            kind = type(node)
+            if kind in declared:
+                declared[kind].update(node.names)
+            elif kind in _CLOSURES:
+                taken |= free(node)
+        self.globals, self.nonlocals = frozenset(declared[s.Global]), frozenset(declared[s.Nonlocal])
         bound = binds_all(self.body)
-        self.locals: Names = (frozenset(self.parameters) | bound) - self.globals - self.nonlocals
-        self.shared: Names = ((captured(self.body) & self.locals) | self.globals | self.nonlocals) & (bound | frozenset(self.parameters))
-        self._order = {n: k for k, n in enumerate(self.parameters)}
-        for node in _in_order(self.body):
-            if isinstance(node, s.Name) and not isinstance(node.ctx, s.Load):
-                self._order.setdefault(node.id, len(self._order))
-            elif isinstance(node, (s.FunctionDef, s.ClassDef)):
-                self._order.setdefault(node.name, len(self._order))
+        given = frozenset(self.parameters)
+        self.locals: Names = (given | bound) - self.globals - self.nonlocals
+        self.shared: Names = ((taken & self.locals) | self.globals | self.nonlocals) & (bound | given)
+        self._order: dict[str, int] = {}
 
     def ordered(self, names: Iterable[str]) -> list[str]:
-        """Names in the order in which the function introduces them."""
+        """Names in the order in which the function introduced them when it was first asked."""
+        if not self._order:
+            order = self._order = {n: k for k, n in enumerate(self.parameters)}
+            for name in _bound_in_order(self.body):
+                order.setdefault(name, len(order))
         return sorted(names, key=lambda n: (self._order.get(n, len(self._order)), n))
 
 
-def _in_order(body: Iterable[Any]) -> Iterable[Any]:
-    """The nodes of a scope in the order of the text."""
-    for node in body:
-        yield node
-        if isinstance(node, s.Assign):
-            yield from _in_order([node.value, *node.targets])
-        elif not isinstance(node, s.SCOPES):
-            yield from _in_order(s.children(node))
+_CLOSURES = frozenset({s.FunctionDef, s.AsyncFunctionDef, s.Lambda, s.ClassDef, s.GeneratorExp})
+
+
+def _bound_in_order(body: Iterable[Any]) -> Iterable[str]:
+    """The names that a scope binds, in the order of the text."""
+    stack = list(body)[::-1]
+    while stack:
+        node = stack.pop()
+        kind = type(node)
+        if kind is s.Name:
+            if type(node.ctx) is not s.Load:
+                yield node.id
+        elif kind is s.Assign:
+            stack += [*node.targets[::-1], node.value]
+        elif kind in _CLOSURES:
+            if kind is s.FunctionDef or kind is s.ClassDef:
+                yield node.name
+        elif kind is not s.Constant:
+            stack += s.children(node)[::-1]
 
 
 class Fresh:
@@ -310,7 +346,7 @@ class Fresh:
                     if isinstance(value, str):
                         self.taken.add(value)
                 if isinstance(n, (s.Global, s.Nonlocal)):
-                    self.taken |= set(n.names)
+                    self.taken.update(n.names)
 
     def __call__(self, stem: str) -> str:
         for k in itertools.count(1):

@@ -25,7 +25,7 @@ from autograph.passes.context import Context
 _CALL_ARGUMENTS = frozenset({"map", "filter", "iter", "sorted", "min", "max"})  # builtins that call an argument
 
 
-class Plain(s.NodeTransformer):  # type: ignore[misc]
+class Plain(s.Transformer):
     """Rewrites one function into its plain form; functions inside it get theirs."""
 
     def __init__(self, form: Any, context: Context, table: Table, entry: bool = True) -> None:

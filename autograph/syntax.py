@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -160,8 +161,54 @@ def parameter_names(args: Any) -> list[str]:
     return [p.id for p in parameters(args)]
 
 
-def children(node: Any) -> Iterator[Any]:
-    return iter_child_nodes(node)
+# Fields that hold no nodes worth visiting: contexts, operators, names, constants; and fields that hold lists.
+_SKIPPED = frozenset(
+    "ctx op ops id attr n kind type_comment lineno module level arg asname conversion simple is_async kwd_attrs cls_name".split()
+)
+_LISTS = frozenset(
+    "body orelse handlers finalbody targets elts args keywords values generators ifs comparators decorator_list bases items cases patterns defaults "
+    "kw_defaults keys posonlyargs kwonlyargs names type_params kwd_patterns type_ignores".split()
+)
+_NAMED = (FunctionDef, AsyncFunctionDef, ClassDef, alias)
+_fields: dict[type, tuple[tuple[str, bool], ...]] = {}
+
+
+def child_fields(kind: type) -> tuple[tuple[str, bool], ...]:
+    """The fields of a class of nodes that hold nodes, and whether each is a list."""
+    found = _fields.get(kind)
+    if found is None:
+        names = () if kind in (Constant, Global, Nonlocal, gast.MatchSingleton) else kind._fields  # type: ignore[attr-defined]
+        lists = _LISTS - {"args", "body"} if kind is Lambda else _LISTS - {"args"} if issubclass(kind, (*FUNCTIONS, Lambda)) else _LISTS
+        lists = lists - {"body", "orelse"} if kind in (IfExp, Lambda) else lists
+        kept = [f for f in names if f not in _SKIPPED and not (f == "name" and kind in _NAMED)]
+        found = _fields[kind] = tuple((f, f in lists) for f in kept)
+    return found
+
+
+def children(node: Any) -> list[Any]:
+    """The nodes directly below a node, in the order of its fields."""
+    found: list[Any] = []
+    for field, many in _fields.get(type(node)) or child_fields(type(node)):
+        value = getattr(node, field, None)
+        if value is None:
+            continue
+        if not many:
+            if type(value) is not str:
+                found.append(value)
+        elif None in value:
+            found += [v for v in value if v is not None]
+        else:
+            found += value
+    return found
+
+
+def walk(node: Any) -> Iterator[Any]:
+    """A node and everything below it, scopes included."""
+    stack = [node]
+    while stack:
+        n = stack.pop()
+        yield n
+        stack += children(n)
 
 
 def own(*nodes: Any) -> Iterator[Any]:
@@ -170,16 +217,56 @@ def own(*nodes: Any) -> Iterator[Any]:
     while stack:
         n = stack.pop()
         yield n
-        match n:
-            case FunctionDef() | AsyncFunctionDef() | Lambda():
-                stack += getattr(n, "decorator_list", [])
-                stack += [d for d in (*n.args.defaults, *n.args.kw_defaults) if d is not None]
-            case ClassDef():
-                stack += [*n.decorator_list, *n.bases, *n.keywords]
-            case Constant() | Load() | Store() | Pass():
-                pass
-            case _:
-                stack += iter_child_nodes(n)
+        kind = type(n)
+        if kind in _LEAVES:
+            continue
+        if kind in _FUNCTION_KINDS:
+            stack += getattr(n, "decorator_list", ())
+            stack += [d for d in (*n.args.defaults, *n.args.kw_defaults) if d is not None]
+        elif kind is ClassDef:
+            stack += [*n.decorator_list, *n.bases, *n.keywords]
+        else:
+            stack += children(n)
+
+
+_LEAVES = frozenset({Constant, Load, Store, Pass, Break, Continue})
+_FUNCTION_KINDS = frozenset({FunctionDef, AsyncFunctionDef, Lambda})
+
+
+class Transformer(NodeTransformer):  # type: ignore[misc]
+    """`ast.NodeTransformer` that visits only the fields that hold nodes worth visiting."""
+
+    def generic_visit(self, node: Any) -> Any:
+        visit = self.visit
+        for field, many in _fields.get(type(node)) or child_fields(type(node)):
+            value = getattr(node, field, None)
+            if value is None:
+                continue
+            if not many:
+                if type(value) is not str:
+                    setattr(node, field, visit(value))
+                continue
+            new: list[Any] = []
+            for item in value:
+                if item is not None:
+                    item = visit(item)
+                    if isinstance(item, list):
+                        new += item
+                        continue
+                new.append(item)
+            value[:] = new
+        return node
+
+    def visit(self, node: Any) -> Any:
+        kind = type(node)
+        method = self._methods.get(kind)
+        if method is None:
+            method = self._methods[kind] = getattr(self, "visit_" + kind.__name__, self.generic_visit)
+        return method(node)
+
+    @functools.cached_property
+    def _methods(self) -> dict[type, Any]:
+        return {}
 
 
 def contains(nodes: Any, *kinds: type) -> bool:
@@ -206,8 +293,8 @@ __all__ = [
     "COMPREHENSIONS", "Call", "ClassDef", "Compare", "Constant", "Continue", "Del", "Delete", "DictComp", "ExceptHandler", "Expr", "FUNCTIONS", "For",
     "FunctionDef", "GeneratorExp", "Global", "If", "IfExp", "Import", "ImportFrom", "In", "Is", "IsNot", "JoinedStr", "LOOPS", "Lambda", "List",
     "ListComp", "Load", "Match", "MatchAs", "MatchMapping", "MatchStar", "Name", "NamedExpr", "NodeTransformer", "Nonlocal", "Not", "NotIn", "Or",
-    "Param", "Pass", "RUNTIME", "Raise", "Return", "SCOPES", "SetComp", "Slice", "Starred", "Store", "Subscript", "Try", "TryStar", "Tuple", "UnaryOp",
-    "While", "With", "YIELDS", "Yield", "YieldFrom", "alias", "arguments", "at", "blocks", "call", "children", "comprehension", "constant", "contains", "copy",
+    "Param", "Pass", "RUNTIME", "Raise", "Return", "SCOPES", "SetComp", "Slice", "Starred", "Store", "Subscript", "Try", "Transformer", "TryStar", "Tuple", "UnaryOp",
+    "While", "With", "YIELDS", "Yield", "YieldFrom", "alias", "arguments", "at", "blocks", "call", "child_fields", "children", "comprehension", "constant", "contains", "copy",
     "copy_location", "keyword", "match_case", "name", "no_arguments", "own", "parameter_names", "parameters", "read", "runtime", "stmt", "thunk", "walk",
     "write",
 ]  # fmt: skip

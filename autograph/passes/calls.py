@@ -40,7 +40,7 @@ def lower_calls(fn: Any, context: Context) -> None:
         fn.body = [lower.visit(stmt) for stmt in fn.body]
 
 
-class _Calls(s.NodeTransformer):  # type: ignore[misc]
+class _Calls(s.Transformer):
     def __init__(self, context: Context, fn: Any) -> None:
         self.context = context
         self.first = next(iter(s.parameter_names(fn.args)), "")
@@ -49,28 +49,44 @@ class _Calls(s.NodeTransformer):  # type: ignore[misc]
         self._enter(fn)
 
     def _enter(self, fn: Any) -> None:
+        """The names of a function of the user's: which are local, which are functions defined once in it."""
         body = [fn.body] if isinstance(fn, s.Lambda) else fn.body
-        bound = binds_all(body) | frozenset(s.parameter_names(fn.args))
-        self.local = self.local | bound
-        names: dict[str, int] = {}
-        for node in (n for b in body for n in s.walk(b)):
-            for name in [node.id] if isinstance(node, s.Name) and not isinstance(node.ctx, s.Load) else []:
-                names[name] = 2
-            if isinstance(node, s.FunctionDef):
-                names[node.name] = names.get(node.name, 0) + (2 if node.decorator_list else 1)
-        once = frozenset(n for n, count in names.items() if count == 1) - frozenset(s.parameter_names(fn.args))
-        self.defined = (self.defined - bound) | once
+        parameters = frozenset(s.parameter_names(fn.args))
+        counts: dict[str, int] = {}
+        generated = self.context.blocks.values()
+        stack = list(body)
+        while stack:
+            node = stack.pop()
+            kind = type(node)
+            if kind is s.Name:
+                if type(node.ctx) is not s.Load:
+                    counts[node.id] = 2
+            elif kind is s.FunctionDef:
+                counts[node.name] = counts.get(node.name, 0) + (2 if node.decorator_list else 1)
+                if node.name in generated:  # blocks of the function itself
+                    stack += node.body
+            elif kind not in _INNER:
+                stack += s.children(node)
+        self.defined = (self.defined - counts.keys() - parameters) | {n for n, k in counts.items() if k == 1} - parameters
+        self.local = self.local | counts.keys() | parameters | binds_all(body)
 
     def _function(self, node: Any) -> Any:
         """A function made here: its own first parameter for `super()`, its own names."""
+        args = node.args
+        if isinstance(node, s.Lambda):
+            if not (args.args or args.vararg or args.kwonlyargs or args.kwarg or args.posonlyargs):
+                node.body = self.visit(node.body)
+                return node
+        elif node.name in self.context.blocks.values():
+            node.body = [self.visit(b) for b in node.body]
+            return node
         before = self.local, self.defined, self.first
-        node.args.defaults = [self.visit(d) for d in node.args.defaults]
-        node.args.kw_defaults = [d and self.visit(d) for d in node.args.kw_defaults]
+        args.defaults = [self.visit(d) for d in args.defaults]
+        args.kw_defaults = [d and self.visit(d) for d in args.kw_defaults]
         if not isinstance(node, s.Lambda):
             node.decorator_list = [self.visit(d) for d in node.decorator_list]
+            self.first = next(iter(s.parameter_names(args)), self.first)
         self._enter(node)
-        if not isinstance(node, s.Lambda) and node.name not in self.context.blocks.values():
-            self.first = next(iter(s.parameter_names(node.args)), self.first)
         node.body = self.visit(node.body) if isinstance(node, s.Lambda) else [self.visit(b) for b in node.body]
         self.local, self.defined, self.first = before
         return node
@@ -150,6 +166,9 @@ class _Calls(s.NodeTransformer):  # type: ignore[misc]
             node.lineno, node.col_offset = func.end_lineno, func.end_col_offset - len(func.attr)
         node.func = quote_expr("ag.call($f)", func, f=func)
         return node
+
+
+_INNER = frozenset({s.AsyncFunctionDef, s.Lambda, s.ClassDef, s.Constant})
 
 
 def _is_runtime(func: Any) -> bool:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import Any
 
 from autograph import syntax as s
-from autograph.facts import Bound, Liveness
+from autograph.facts import Bound, Liveness, Memo
 from autograph.names import NONE, Names, Scope, binds_all, free, reads, surely_binds
 from autograph.passes.branch_values import value_of
 from autograph.passes.context import Context
@@ -28,7 +28,7 @@ from autograph.passes.tails import falls_through
 from autograph.passes.unset import check_reads
 from autograph.quote import quote
 
-_LARGEST_LAMBDA = 20  # nodes of a loop's test, and three for each variable, that are still read at a glance
+_LARGEST_LAMBDA = 12  # nodes of a loop's test, and two for each variable, that are still read at a glance
 
 
 def lower_control_flow(fn: Any, context: Context) -> None:
@@ -40,11 +40,14 @@ def lower_control_flow(fn: Any, context: Context) -> None:
 class _Lower:
     def __init__(self, fn: Any, context: Context) -> None:
         self.fn, self.context, self.scope = fn, context, Scope(fn)
-        self.live = self.own = Liveness(fn.body)
+        self.scope.ordered(())  # the order of the user's text
+        memo = Memo()
+        self.binds = memo.binds_all
+        self.bound = Bound(fn.body, frozenset(self.scope.parameters) | self.scope.globals | self.scope.nonlocals, memo)
+        self.live = self.own = Liveness(fn.body, NONE, memo, self.bound)
         if self.scope.shared:  # a variable that a closure may read is live while such a closure may exist
-            self.live = Liveness(fn.body, self.scope.shared)
+            self.live = Liveness(fn.body, self.scope.shared, memo, self.bound)
         self.exists = _closures(fn.body, self.scope)
-        self.bound = Bound(fn.body, frozenset(self.scope.parameters) | self.scope.globals | self.scope.nonlocals)
         self.tracked: set[str] = set()
         self.plans: dict[Any, _Plan] = {}
 
@@ -69,12 +72,12 @@ class _Lower:
 
         after, escaping = live("after", node), live("raising", node)
         if isinstance(node, s.If):
-            changed = binds_all(node.body) | binds_all(node.orelse)
+            changed = self.binds(node.body) | self.binds(node.orelse)
             returns = not falls_through(node.body) and not falls_through(node.orelse)
             outs = NONE if returns else changed & (after | escaping)
             entries = [live("before", b[0]) if b else after for b in (node.body, node.orelse)]
             return _Plan(changed & (entries[0] | entries[1] | escaping), outs, changed & (shared | escaping), returns)
-        changed, target = binds_all(node.body), NONE
+        changed, target = self.binds(node.body), NONE
         if isinstance(node, s.For):
             target = surely_binds(node.target)
             head = live("before", node.body[0]) - target
@@ -125,7 +128,7 @@ class _Lower:
         state = self.scope.ordered(plan.ins)
         out: list[Any] = []
         calls = bool(plan.shared & (plan.ins | reads(node.test))) and s.contains(node.test, s.Call)  # perhaps of a closure that reads the cell
-        size = len(list(s.walk(node.test))) + 3 * len(state)
+        size = len(list(s.walk(node.test))) + 2 * len(state)
         if calls or size > _LARGEST_LAMBDA or s.contains(node.test, s.NamedExpr):
             name = self.context.block_name("test")
             out += self._function(name, [], state, plan, quote("return $test", node.test, test=node.test), node.test)

@@ -31,7 +31,7 @@ def lower_expressions(fn: Any, context: Context) -> None:
         fn.body = [lower.visit(stmt) for stmt in fn.body]
 
 
-class _Expressions(s.NodeTransformer):  # type: ignore[misc]
+class _Expressions(s.Transformer):
     def __init__(self, test: str) -> None:
         self.test = test  # the name of the functions that are tests of loops
 

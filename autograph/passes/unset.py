@@ -142,7 +142,7 @@ class _Checker:
                 setattr(stmt, field, reads.visit(value))
 
 
-class _Reads(s.NodeTransformer):  # type: ignore[misc]
+class _Reads(s.Transformer):
     def __init__(self, names: Names, sure: set[Any], operator: str = "read") -> None:
         self.names, self.sure, self.operator = names, sure, operator
 

@@ -14,6 +14,7 @@ import contextlib
 import copy
 import linecache
 import multiprocessing
+import random
 import signal
 import sys
 import time
@@ -58,7 +59,12 @@ class Failure:
     @property
     def signature(self) -> tuple[str, str]:
         """What stays the same while the program is reduced."""
-        return self.form, self.got.split(":")[0] if self.trace else ""
+        return self.form, self.got.split(":")[0] if self.trace or "Error" in self.got else ""
+
+    @property
+    def of_unset(self) -> bool:
+        """Whether a variable was said to be unset that Python finds set."""
+        return self.got.startswith(("UnboundLocalError", "NameError", "AG301"))
 
 
 @dataclass
@@ -482,10 +488,34 @@ def reduced(p: Program, failure: Failure, seconds: float) -> Program:
     return replace(best, number=p.number)
 
 
+class _Coins(ast.NodeTransformer):
+    """Tests that are not constants come out by chance."""
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        super().generic_visit(node)
+        if isinstance(node, (ast.If, ast.IfExp, ast.While)) and not isinstance(node.test, ast.Constant):
+            node.test = ast.Call(ast.Name("_coin", ast.Load()), [node.test], [])
+        return node
+
+
+def _surely_set(p: Program) -> bool:
+    """Whether no path through the program seems to read an unset variable: a reduced program must not be wrong itself."""
+    rng = random.Random(0)
+    tree = ast.fix_missing_locations(_Coins().visit(ast.parse(p.source)))
+    f = load(replace(p, source=ast.unparse(tree)), jnp=NUMBERS, _coin=lambda _: rng.random() < 0.5)
+    for k in range(60):
+        try:
+            f(*map(copy.copy, p.inputs[k % 3]))
+        except NameError:
+            return False
+    return True
+
+
 def _fails(p: Program, failure: Failure, which: Sequence[int]) -> bool:
     try:
         with limit(2 * SECONDS):
-            return any(f.signature == failure.signature for f in Runner(p, [failure.form], which).failures)
+            fails = any(f.signature == failure.signature for f in Runner(p, [failure.form], which).failures)
+            return fails and (p.loose or not failure.of_unset or _surely_set(p))
     except Exception:  # the candidate is not a program: a name is unset, a loop has no end
         return False
     finally:

@@ -549,10 +549,11 @@ class Generator:
 
     def match(self, env: Env, depth: int) -> tuple[Lines, Env | None]:
         self.count("match")
+        name = self.frame.pools["int"][-1]
         subject, cases = self.r.choice([
             ("mode" if "mode" in env else "2", ["0 | 1", "2", "_"]),
-            ("mode" if "mode" in env else "1", ["0", "int(m) if m > 1", "_"]),
-            (f"({self.r.choice([0, 1])}, 'up')", ["(0, 'down')", "(0, _)", "(m, 'up')", "_"]),
+            ("mode" if "mode" in env else "1", ["0", f"int({name}) if {name} > 1", "_"]),
+            (f"({self.r.choice([0, 1])}, 'up')", ["(0, 'down')", "(0, _)", f"({name}, 'up')", "_"]),
             ("'up'", ["'down'", "'up' | 'left'", "_"]),
         ])  # fmt: skip
         lines, ends = [f"match {subject}:"], []

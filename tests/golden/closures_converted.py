@@ -8,8 +8,9 @@ def shared(x):
     def scaled(y):
         return y * scale
 
-    def body(x, scale_):
-        nonlocal scale
+    def body(x_, scale_):
+        nonlocal x, scale
+        x = x_
         scale = scale_
         scale = scale + 1
         x = scaled(x) + 1
