@@ -14,10 +14,9 @@ from typing import Any
 
 from autograph import syntax as s
 from autograph.errors import SourceUnavailable
-from autograph.load import Runtime, Table, compiled, without_outside
-from autograph.names import Fresh
-from autograph.passes import run_passes, stageable
-from autograph.passes.context import Context
+from autograph.listing import context_of, lowered
+from autograph.load import KEY, Table, compiled, refer, runtime_references
+from autograph.passes.stageable import stageable
 from autograph.plain import Plain
 from autograph.source import File, file_of
 
@@ -43,7 +42,7 @@ class Form:
     def __init__(self, code: CodeType, file: File) -> None:
         self.code, self.file = code, file
         self.node, self.cls = file.find(code)
-        self.stageable = stageable(self.node_tree())
+        self.stageable = stageable(self.node)
         self.inside: dict[tuple[int, int], Form] = {}
         self._plain: Any = lambda: None
         self._staged: CodeType | None = None
@@ -61,13 +60,6 @@ class Form:
                     self.inside[form.node.lineno, form.node.col_offset] = form
                 else:  # a comprehension: looked through
                     stack += constant.co_consts
-
-    def node_tree(self) -> Any:
-        """A fresh tree of the function, for a pass to rewrite."""
-        return s.read(self.node)
-
-    def context(self, tree: Any) -> Context:
-        return Context(Fresh(tree), self.file.modules, self.file.bound, self.file.converted, frozenset(self.code.co_freevars))
 
     def plain(self) -> CodeType:
         """The plain form, with its entry."""
@@ -89,19 +81,17 @@ class Form:
         """The staged form."""
         with LOCK:
             if self._staged is None:
-                tree = without_outside(self.node_tree())
-                run_passes(tree, self.context(tree))
-                table: Table = {}
-                tree = Runtime(table, Form.runtime).visit(tree)
-                self._staged = compiled(tree, self.code, self.cls, table, lambda _: STAGED)
+                node, references = lowered(self.node, self.file, frozenset(self.code.co_freevars))
+                refer(references, None)
+                self._staged = compiled(node, self.code, self.cls, {KEY: Form.runtime}, lambda _: STAGED)
             return self._staged
 
     def _build_plain(self, entry: bool) -> CodeType:
-        table: Table = {}
-        tree = without_outside(self.node_tree())
-        tree = Plain(self, self.context(tree), table, entry).rewrite(tree)
-        tree = Runtime(table, Form.runtime).visit(tree)
-        return compiled(tree, self.code, self.cls, table, self._form_of)
+        table: Table = {KEY: Form.runtime}
+        tree = s.read(self.node)
+        node = s.write(Plain(self, context_of(tree, self.file, frozenset(self.code.co_freevars)), table, entry).rewrite(tree))
+        refer(runtime_references(node), None)
+        return compiled(node, self.code, self.cls, table, self._form_of)
 
     def _form_of(self, code: CodeType) -> Form | Staged:
         """The form of a code object inside this one; of lambdas that its line does not tell apart only that they are converted."""

@@ -1,38 +1,58 @@
-"""The converted source of a function as text: what `to_code`, `autograph show` and `autograph transpile` print."""
+"""A function in its staged form: the tree, and the text that `to_code`, `autograph show` and `autograph transpile` print."""
 
 from __future__ import annotations
 
+import ast
+from collections import OrderedDict
 from typing import Any
 
 from autograph import syntax as s
+from autograph.load import refer, runtime_references
 from autograph.names import Fresh
 from autograph.passes import PASSES, run_passes
 from autograph.passes.context import Context
 from autograph.printing import source
 from autograph.source import File
 
+Lowered = tuple[Any, list[ast.Attribute]]
 
-def converted(node: Any, file: File, after: str = "", free: frozenset[str] = frozenset()) -> Any:
-    """The `ast` of a function in its staged form; what is evaluated around it (decorators, defaults, annotations) is the user's own."""
-    tree = s.read(node)
-    run_passes(tree, Context(Fresh(tree), file.modules, file.bound, file.converted, free), after)
-    return s.write(_Alias(file.alias).visit(tree))
+_recent: OrderedDict[Any, Lowered] = OrderedDict()  # a function is compiled and printed from one tree
+_MOST_RECENT = 8
 
 
-class _Alias(s.Transformer):
-    def __init__(self, alias: str) -> None:
-        self.alias = alias
+def context_of(tree: Any, file: File, free: frozenset[str]) -> Context:
+    """What the passes know of a function besides its tree."""
+    return Context(Fresh(tree), file.modules, file.bound, file.converted, free)
 
-    def visit_Name(self, node: Any) -> Any:
-        return s.at(s.name(self.alias, node.ctx), node) if node.id == s.RUNTIME else self.generic_visit(node)
+
+def lowered(node: Any, file: File, free: frozenset[str], after: str = "") -> Lowered:
+    """The `ast` of a function after the passes, and the nodes in it that name the runtime; to be used at once."""
+    key = node, free, after
+    found = _recent.pop(key, None)
+    if found is None:
+        tree = s.read(node)
+        run_passes(tree, context_of(tree, file, free), after)
+        new = s.write(tree)
+        found = new, runtime_references(new)
+    _recent[key] = found
+    if len(_recent) > _MOST_RECENT:
+        _recent.popitem(last=False)
+    return found
+
+
+def converted(node: Any, file: File, free: frozenset[str] = frozenset(), after: str = "") -> Any:
+    """The `ast` of a function in its staged form, with the runtime under the name that the file leaves free."""
+    new, references = lowered(node, file, free, after)
+    refer(references, file.alias)
+    return new
 
 
 def listing(node: Any, file: File, after: str = "", free: frozenset[str] = frozenset()) -> str:
     """The converted source of one function, without its decorators."""
     if after and after not in {p.name for p in PASSES}:
         raise ValueError(f"there is no pass {after!r}: the passes are {', '.join(p.name for p in PASSES)}")
-    new = converted(node, file, after, free)
-    if hasattr(new, "decorator_list"):
-        new.decorator_list = []
-        return source([new])
-    return source(new) + "\n"
+    new = converted(node, file, free, after)
+    if isinstance(new, ast.Lambda):
+        return source(new) + "\n"
+    bare = ast.FunctionDef(**{field: getattr(new, field) for field in new._fields if hasattr(new, field)} | {"decorator_list": []})
+    return source([ast.copy_location(bare, new)])

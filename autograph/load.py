@@ -30,37 +30,63 @@ def planted(table: Table, value: Any) -> Any:
     return s.constant(key)
 
 
-class Runtime(s.Transformer):
-    """`ag$` becomes a planted constant."""
+KEY = "\0ag"
 
-    def __init__(self, table: Table, module: Any) -> None:
-        self.table, self.key = table, "\0ag"
-        table[self.key] = module
 
-    def visit_Name(self, node: Any) -> Any:
-        return s.at(s.constant(self.key), node) if node.id == s.RUNTIME else node
+def runtime_references(tree: ast.AST) -> list[ast.Attribute]:
+    """The `ag$.name` nodes of a written tree."""
+    found: list[ast.Attribute] = []
+    stack: list[ast.AST] = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == s.RUNTIME:
+            found.append(node)
+            continue
+        for field in node._fields:
+            value = getattr(node, field, None)
+            if isinstance(value, list):
+                stack += [v for v in value if isinstance(v, ast.AST)]
+            elif isinstance(value, ast.AST):
+                stack.append(value)
+    return found
+
+
+def refer(references: list[ast.Attribute], to: str | None) -> None:
+    """Make generated code name the runtime `to`, or find it in its constants."""
+    for node in references:
+        new: ast.expr = ast.Constant(KEY) if to is None else ast.Name(to, ast.Load())
+        node.value = ast.copy_location(new, node.value)
 
 
 def without_outside(node: Any) -> Any:
     """The function alone: what is evaluated around it (decorators, defaults, annotations) is evaluated once, by the user's own `def`."""
-    if not isinstance(node, s.Lambda):
-        node.decorator_list = [s.at(s.constant(None), node.decorator_list[0])] if node.decorator_list else []  # keeps the first line
-        node.returns, node.type_params = None, []
-    node.args.defaults = [s.constant(None) for _ in node.args.defaults]
-    node.args.kw_defaults = [d and s.constant(None) for d in node.args.kw_defaults]
-    for parameter in s.parameters(node.args):
-        parameter.annotation = None
-    return node
+    old = node.args
+
+    def none(where: ast.expr) -> ast.expr:
+        return ast.copy_location(ast.Constant(None), where)
+
+    def bare(arg: ast.arg | None) -> ast.arg | None:
+        return arg and ast.copy_location(ast.arg(arg.arg), arg)
+
+    args = ast.arguments(
+        [bare(a) for a in old.posonlyargs], [bare(a) for a in old.args], bare(old.vararg), [bare(a) for a in old.kwonlyargs],  # type: ignore[misc]
+        [d and none(d) for d in old.kw_defaults], bare(old.kwarg), [none(d) for d in old.defaults],
+    )  # fmt: skip
+    if isinstance(node, ast.Lambda):
+        return ast.copy_location(ast.Lambda(args, node.body), node)
+    first = [none(node.decorator_list[0])] if node.decorator_list else []  # keeps the first line
+    return ast.copy_location(type(node)(_NAME, args, node.body, first, **_NO_TYPE_PARAMETERS), node)
 
 
-def compiled(tree: Any, code: CodeType, cls: str, table: Table, mark: Callable[[CodeType], Any]) -> CodeType:
-    """The code object of a rewritten function, in the place of `code`."""
-    if not isinstance(tree, s.Lambda):
-        tree.name = _NAME
-    node = s.write(tree)
+_NO_TYPE_PARAMETERS: Any = {"type_params": []} if sys.version_info >= (3, 12) else {}
+
+
+def compiled(node: Any, code: CodeType, cls: str, table: Table, mark: Callable[[CodeType], Any]) -> CodeType:
+    """The code object of a written function, in the place of `code`."""
+    node = without_outside(node)
     statement: Any = ast.copy_location(ast.Expr(node), node) if isinstance(node, ast.Lambda) else node
     if cls:  # a class that mangles private names like the user's and gives `__class__`, but binds another name
-        statement = ast.ClassDef("_" * 9 + cls.lstrip("_"), [], [], [statement], [], **({"type_params": []} if sys.version_info >= (3, 12) else {}))
+        statement = ast.ClassDef("_" * 9 + cls.lstrip("_"), [], [], [statement], [], **_NO_TYPE_PARAMETERS)
     free = [n for n in code.co_freevars if not (cls and n == "__class__")]
     module = ast.parse(f"def make({', '.join(free)}): pass")
     module.body[0].body = [statement]  # type: ignore[attr-defined]

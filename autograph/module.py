@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from autograph.listing import converted
-from autograph.passes import stageable
+from autograph.passes.stageable import stageable
 from autograph.printing import source
 from autograph.runtime import public_names
 from autograph.source import File, mark_of
-from autograph.syntax import read
 
 
 class Edit(NamedTuple):
@@ -68,7 +67,7 @@ def _chosen(file: File, everything: bool) -> list[Any]:
     chosen: list[Any] = []
     while wanted:
         node = wanted.pop()
-        if node in chosen or not stageable(read(node)):
+        if node in chosen or not stageable(node):
             continue
         chosen.append(node)
         for name in {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}:

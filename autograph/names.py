@@ -301,7 +301,7 @@ class Scope:
         bound = binds_all(self.body)
         given = frozenset(self.parameters)
         self.locals: Names = (given | bound) - self.globals - self.nonlocals
-        self.shared: Names = ((taken & self.locals) | self.globals | self.nonlocals) & (bound | given)
+        self.shared: Names = ((frozenset(taken) & self.locals) | self.globals | self.nonlocals) & (bound | given)
         self._order: dict[str, int] = {}
 
     def ordered(self, names: Iterable[str]) -> list[str]:

@@ -16,6 +16,7 @@ from autograph.passes.context import Context
 from autograph.passes.control_flow import lower_control_flow
 from autograph.passes.expressions import lower_expressions
 from autograph.passes.jumps import lower_jumps
+from autograph.passes.stageable import stageable
 from autograph.passes.stores import lower_stores
 from autograph.passes.unset import note_sure_reads
 
@@ -64,39 +65,3 @@ def inner_functions(fn: Any, context: Context, around: Names) -> list[Any]:
         else:
             stack += reversed(list(s.children(node)))
     return found
-
-
-FRAMES = frozenset({"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe"})
-
-
-def stageable(fn: Any) -> bool:
-    """Whether a function has a staged form: no generator or coroutine, nothing that looks at its own frame, no jump out of a `finally`."""
-    if isinstance(fn, s.AsyncFunctionDef):
-        return False
-    body = [fn.body] if isinstance(fn, s.Lambda) else fn.body
-    for node in s.own(*body):
-        match node:
-            case s.Yield() | s.YieldFrom() | s.Await():
-                return False
-            case s.Name(id=id) if id in FRAMES:
-                return False
-            case s.Attribute(attr=attr) if attr in FRAMES:
-                return False
-            case s.Try(finalbody=finalbody) | s.TryStar(finalbody=finalbody) if _jumps_out(finalbody):
-                return False
-            case s.Call(keywords=keywords) if any(k.arg == "stacklevel" for k in keywords):
-                return False
-    return True
-
-
-def _jumps_out(block: list[Any], in_loop: bool = False) -> bool:
-    for stmt in block:
-        match stmt:
-            case s.Return():
-                return True
-            case s.Break() | s.Continue() if not in_loop:
-                return True
-        looping = in_loop or isinstance(stmt, s.LOOPS)
-        if not isinstance(stmt, s.SCOPES) and any(_jumps_out(b, looping) for b in s.blocks(stmt)):
-            return True
-    return False

@@ -550,7 +550,7 @@ def run(numbers: Sequence[int], seed: int, reduce_for: float = 0.0) -> Tally:
     return tally
 
 
-def campaign(count: int, seed: int = 0, jobs: int = 1, first: int = 0, reduce_for: float = 20.0) -> Tally:
+def campaign(count: int, seed: int = 0, jobs: int = 1, first: int = 0, reduce_for: float = 5.0) -> Tally:
     """Run the programs `first` to `first + count`, in processes that end after some of them."""
     tally = Tally()
     chunks = [range(i, min(i + CHUNK, first + count)) for i in range(first, first + count, CHUNK)]

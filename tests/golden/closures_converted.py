@@ -8,9 +8,8 @@ def shared(x):
     def scaled(y):
         return y * scale
 
-    def body(x_, scale_):
-        nonlocal x, scale
-        x = x_
+    def body(x, scale_):
+        nonlocal scale
         scale = scale_
         scale = scale + 1
         x = scaled(x) + 1

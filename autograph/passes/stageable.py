@@ -1,0 +1,62 @@
+"""Which functions have a staged form.  Looks at the kinds of nodes by name, so that it reads the trees of `ast` and of `gast` alike."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+# Functions that look at their own frame run their plain form inside a trace too.
+FRAMES = frozenset({"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe"})
+_PYTHON = frozenset({"Yield", "YieldFrom", "Await", "AsyncFor", "AsyncWith"})
+_SCOPES = frozenset({"FunctionDef", "AsyncFunctionDef", "Lambda", "ClassDef"})
+_LOOPS = frozenset({"While", "For", "AsyncFor"})
+
+
+def _kind(node: Any) -> str:
+    return type(node).__name__
+
+
+def stageable(fn: Any) -> bool:
+    """Whether a function has a staged form: no generator or coroutine, nothing that looks at its frame, no jump out of a `finally`."""
+    if _kind(fn) == "AsyncFunctionDef":
+        return False
+    for node in _own([fn.body] if _kind(fn) == "Lambda" else fn.body):
+        kind = _kind(node)
+        if kind in _PYTHON:
+            return False
+        if kind in ("Name", "Attribute") and (node.id if kind == "Name" else node.attr) in FRAMES:
+            return False
+        if kind in ("Try", "TryStar") and node.finalbody and _jumps_out(node.finalbody):
+            return False
+        if kind == "Call" and any(k.arg == "stacklevel" for k in node.keywords):
+            return False
+    return True
+
+
+def _own(body: list[Any]) -> Iterator[Any]:
+    """The nodes of a scope itself."""
+    stack = list(body)
+    while stack:
+        node = stack.pop()
+        yield node
+        kind = _kind(node)
+        if kind == "ClassDef":
+            stack += [*node.decorator_list, *node.bases, *node.keywords]
+        elif kind in _SCOPES:
+            stack += [*getattr(node, "decorator_list", []), *node.args.defaults, *(d for d in node.args.kw_defaults if d)]
+        elif kind != "Constant":
+            stack += ast.iter_child_nodes(node)
+
+
+def _jumps_out(block: list[Any], in_loop: bool = False) -> bool:
+    for stmt in block:
+        kind = _kind(stmt)
+        if kind == "Return" or (kind in ("Break", "Continue") and not in_loop):
+            return True
+        if kind in _SCOPES:
+            continue
+        parts = (stmt, *getattr(stmt, "handlers", []), *getattr(stmt, "cases", []))
+        if any(_jumps_out(getattr(p, field, []), in_loop or kind in _LOOPS) for p in parts for field in ("body", "orelse", "finalbody")):
+            return True
+    return False
