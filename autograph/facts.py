@@ -22,6 +22,7 @@ from autograph.names import (
     irrefutable,
     live_before,
     live_before_test,
+    loads,
     meet,
     reads,
     surely_binds,
@@ -49,7 +50,7 @@ class Ends(NamedTuple):
 
 
 class Memo:
-    """What the statements of one tree do to the facts, each worked out once; the tree must not change meanwhile.
+    """What the statements of one tree do to the facts, each worked out once; a statement must not change meanwhile.
 
     Going backwards over an expression is `live -> (live - kill) | gen`, whatever is live; forwards a condition adds two sets of names.
     """
@@ -76,13 +77,56 @@ class Memo:
     def surely_binds(self, node: Any) -> Names:
         found = self._sure.get(node)
         if found is None:
+            if (simple := self._simple(node)) is not None:
+                return simple[0]
             found = self._sure[node] = surely_binds(node)
         return found
+
+    def _simple(self, node: Any) -> tuple[Names, Names] | None:
+        """What a simple statement binds and reads, if it reads all before it binds anything; else None."""
+        match node:
+            case s.Assign(targets=[s.Name(id=id)], value=value):
+                bound = frozenset([id])
+            case s.Assign(targets=[s.Tuple(elts=elts)], value=value) if all(type(e) is s.Name for e in elts):
+                bound = frozenset(e.id for e in elts)
+            case s.AugAssign(target=s.Name(id=id), value=value):
+                bound = frozenset([id])
+            case s.Expr(value=value):
+                bound = NONE
+            case _:
+                return None
+        read, calm = loads(value)
+        if not calm:
+            return None
+        if type(node) is s.AugAssign:
+            read |= bound
+        self._sure[node], self._back[node] = bound, (bound, read)
+        return bound, read
+
+    def exposed(self, stmt: Any) -> Names:
+        """The names that a statement may read, outside its blocks, before it binds them."""
+        match stmt:
+            case s.If() | s.While():
+                return self.live_before(stmt.test, NONE)
+            case s.For() | s.AsyncFor():
+                return self.live_before(stmt.iter, NONE) | reads(stmt.target)
+            case s.With() | s.AsyncWith():
+                return NONE.union(*map(reads, stmt.items))
+            case s.Try() | s.TryStar():
+                return NONE.union(*(reads(h.type) for h in stmt.handlers if h.type is not None))
+            case s.Match():
+                guards = [c.guard for c in stmt.cases if c.guard is not None]
+                return reads(stmt.subject).union(*map(reads, [*guards, *(c.pattern for c in stmt.cases)]))
+            case s.Delete():
+                return reads(stmt) | deletes(stmt)
+        return self.live_before(stmt, NONE)
 
     def live_before(self, node: Any, live: Names) -> Names:
         if node is None:
             return live
         known = self._back.get(node)
+        if known is None:
+            known = self._simple(node)
         if known is None:
             bound = binds(node)
             known = self._back[node] = (bound - live_before(node, bound), live_before(node, NONE))
@@ -91,6 +135,9 @@ class Memo:
     def live_before_test(self, node: Any, yes: Names, no: Names) -> Names:
         """As `names.live_before_test`: where `yes` or `no` cannot follow, it does not count."""
         known = self._test.get(node)
+        if known is None and type(node) is not s.Constant and (found := loads(node))[1]:
+            known = self._test[node] = (NONE, NONE, found[0])
+            self._if[node] = NONE, NONE
         if known is None:
             bound = binds(node) | _PROBE
             ways = [bound - live_before_test(node, *sides) for sides in ((bound, NONE), (NONE, bound))]
@@ -102,6 +149,8 @@ class Memo:
         if bound is None:
             return None, None
         known = self._if.get(node)
+        if known is None and type(node) is not s.Constant and not isinstance(node, (s.BoolOp, s.UnaryOp, s.IfExp)) and loads(node)[1]:
+            known = self._if[node] = NONE, NONE
         if known is None:
             known = self._if[node] = binds_if(node, NONE)
         return tuple(None if way is None else bound | way for way in known)  # type: ignore[return-value]

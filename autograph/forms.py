@@ -6,16 +6,16 @@ object leads back to it, so a namespace that is executed again is freed.
 
 from __future__ import annotations
 
+import ast
 import threading
 import weakref
 from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
-from autograph import syntax as s
 from autograph.errors import SourceUnavailable
-from autograph.listing import context_of, lowered
-from autograph.load import KEY, Table, compiled, refer, runtime_references
+from autograph.listing import lowered
+from autograph.load import KEY, Table, compiled, refer
 from autograph.passes.stageable import stageable
 from autograph.plain import Plain
 from autograph.source import File, file_of
@@ -44,6 +44,7 @@ class Form:
         self.node, self.cls = file.find(code)
         self.stageable = stageable(self.node)
         self.inside: dict[tuple[int, int], Form] = {}
+        self.inner_nonlocals: frozenset[str] = frozenset()  # names of this function that one inside it may bind anew
         self._plain: Any = lambda: None
         self._staged: CodeType | None = None
         self._direct: CodeType | None = None
@@ -58,8 +59,14 @@ class Form:
                         stack += constant.co_consts
                         continue
                     self.inside[form.node.lineno, form.node.col_offset] = form
+                    self.inner_nonlocals |= form.nonlocals()
                 else:  # a comprehension: looked through
                     stack += constant.co_consts
+
+    def nonlocals(self) -> frozenset[str]:
+        """Names of functions around that this one, or one inside it, binds."""
+        own = frozenset(n for b in ast.walk(self.node) if isinstance(b, ast.Nonlocal) for n in b.names)
+        return own
 
     def plain(self) -> CodeType:
         """The plain form, with its entry."""
@@ -88,9 +95,7 @@ class Form:
 
     def _build_plain(self, entry: bool) -> CodeType:
         table: Table = {KEY: Form.runtime}
-        tree = s.read(self.node)
-        node = s.write(Plain(self, context_of(tree, self.file, frozenset(self.code.co_freevars)), table, entry).rewrite(tree))
-        refer(runtime_references(node), None)
+        node = Plain(self, self.file, table, entry).rewrite(self.node)
         return compiled(node, self.code, self.cls, table, self._form_of)
 
     def _form_of(self, code: CodeType) -> Form | Staged:

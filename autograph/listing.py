@@ -20,6 +20,11 @@ _recent: OrderedDict[Any, Lowered] = OrderedDict()  # a function is compiled and
 _MOST_RECENT = 8
 
 
+def forget() -> None:
+    """Forget the trees of the functions converted last."""
+    _recent.clear()
+
+
 def context_of(tree: Any, file: File, free: frozenset[str]) -> Context:
     """What the passes know of a function besides its tree."""
     return Context(Fresh(tree), file.modules, file.bound, file.converted, free)

@@ -27,7 +27,7 @@ def planted(table: Table, value: Any) -> Any:
     """A constant that stands for `value` in the finished code."""
     key = f"\0{len(table)}"
     table[key] = value
-    return s.constant(key)
+    return ast.Constant(key)
 
 
 KEY = "\0ag"
@@ -90,10 +90,31 @@ def compiled(node: Any, code: CodeType, cls: str, table: Table, mark: Callable[[
     free = [n for n in code.co_freevars if not (cls and n == "__class__")]
     module = ast.parse(f"def make({', '.join(free)}): pass")
     module.body[0].body = [statement]  # type: ignore[attr-defined]
-    top = compile(ast.fix_missing_locations(module), code.co_filename, "exec", code.co_flags & _FUTURE, dont_inherit=True)
+    _place(module.body[0], statement)
+    top = compile(module, code.co_filename, "exec", code.co_flags & _FUTURE, dont_inherit=True)
     found = _dig(top, code)
     assert found is not None, code.co_qualname
     return _plant(found, code, table, mark)
+
+
+def _place(node: ast.AST, where: Any) -> None:
+    """Give a place to new nodes that have none: that of what they stand in.  Nodes that have one are left as they are."""
+    stack: list[tuple[Any, Any]] = [(node, where)]
+    while stack:
+        n, around = stack.pop()
+        if "lineno" in n._attributes:
+            if getattr(n, "lineno", None) is None:
+                n.lineno, n.col_offset = around.lineno, around.col_offset
+                n.end_lineno, n.end_col_offset = around.end_lineno, around.end_col_offset
+            around = n
+        for field in n._fields:
+            value = getattr(n, field, None)
+            if value.__class__ is list:
+                for item in value:
+                    if isinstance(item, ast.AST):
+                        stack.append((item, around))
+            elif isinstance(value, ast.AST) and field != "ctx":
+                stack.append((value, around))
 
 
 def _dig(top: CodeType, code: CodeType) -> CodeType | None:

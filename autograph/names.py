@@ -44,6 +44,30 @@ def _reads(node: Any, found: set[str]) -> None:
                 _reads(child, found)
 
 
+def loads(expr: Any) -> tuple[Names, bool]:
+    """What an expression reads, as `reads`, and whether it binds nothing: then it is the same in any order."""
+    found: set[str] = set()
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        kind = type(node)
+        if kind is s.Name:
+            if node.id != s.RUNTIME:
+                found.add(node.id)
+        elif kind is s.NamedExpr:
+            return reads(expr), False
+        elif kind in _SCOPED:
+            if s.contains(node, s.NamedExpr):
+                return reads(expr), False
+            _reads(node, found)
+        elif kind is not s.Constant:
+            stack += s.children(node)
+    return frozenset(found), True
+
+
+_SCOPED = frozenset({s.Lambda, s.ListComp, s.SetComp, s.DictComp, s.GeneratorExp})
+
+
 def _evaluated(node: Any) -> list[Any]:
     """What a function, lambda or class evaluates in the scope around it, where it is made."""
     if isinstance(node, s.ClassDef):
@@ -335,18 +359,37 @@ def _bound_in_order(body: Iterable[Any]) -> Iterable[str]:
 
 
 class Fresh:
-    """Names that no name of a tree can clash with."""
+    """Names that no name of a tree can clash with; and the functions met on the way, each with the functions around it."""
 
-    def __init__(self, *trees: Any) -> None:
-        self.taken: set[str] = set()
-        for tree in trees:
-            for n in s.walk(tree):
-                for field in ("id", "name", "attr", "arg"):
-                    value = getattr(n, field, None)
-                    if isinstance(value, str):
-                        self.taken.add(value)
-                if isinstance(n, (s.Global, s.Nonlocal)):
-                    self.taken.update(n.names)
+    def __init__(self, tree: Any) -> None:
+        taken: set[str] = set()
+        self.taken = taken
+        self.functions: list[tuple[Any, tuple[Any, ...]]] = []
+        stack: list[tuple[Any, tuple[Any, ...]]] = [(tree, ())]
+        while stack:
+            node, around = stack.pop()
+            kind = type(node)
+            if kind is s.Name:
+                taken.add(node.id)
+                continue
+            if kind is s.Attribute:
+                taken.add(node.attr)
+            elif kind is s.Constant:
+                continue
+            elif kind in _DEFINITIONS:
+                taken.add(node.name)
+                if kind is not s.ClassDef:
+                    self.functions.append((node, around))
+                    around = (*around, node)
+            elif kind is s.keyword:
+                if node.arg is not None:
+                    taken.add(node.arg)
+            elif kind is s.alias:
+                taken.update((node.asname or node.name).split("."))
+            elif kind is s.Global or kind is s.Nonlocal:
+                taken.update(node.names)
+            for child in reversed(s.children(node)):
+                stack.append((child, around))
 
     def __call__(self, stem: str) -> str:
         for k in itertools.count(1):
@@ -355,3 +398,6 @@ class Fresh:
                 self.taken.add(name)
                 return name
         raise AssertionError
+
+
+_DEFINITIONS = frozenset({s.FunctionDef, s.AsyncFunctionDef, s.ClassDef})

@@ -9,173 +9,183 @@
                                      x = ag.set_item(x, 0, y)
 
 `FORM`, `SITE` and `ag` stand in co_consts.  The lambda is never called: it hands this function's cells to the staged form, by name.
+The trees here are those of `ast`, shared with the file's.
 """
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from types import CodeType, SimpleNamespace
 from typing import Any
 
-from autograph import syntax as s
-from autograph.load import Table, planted
-from autograph.names import binds_all
+from autograph.load import KEY, Table, planted
 from autograph.passes.calls import ARRAY_LIBRARIES, HIGHER
-from autograph.passes.context import Context
+from autograph.rebuild import Rebuilder, at, replaced
+from autograph.source import File
 
 _CALL_ARGUMENTS = frozenset({"map", "filter", "iter", "sorted", "min", "max"})  # builtins that call an argument
+_LOAD, _STORE = ast.Load(), ast.Store()
+_YIELDS = (ast.Yield, ast.YieldFrom, ast.Await)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
-class Plain(s.Transformer):
+class Plain(Rebuilder):
     """Rewrites one function into its plain form; functions inside it get theirs."""
 
-    def __init__(self, form: Any, context: Context, table: Table, entry: bool = True) -> None:
-        self.form, self.context, self.table, self.entry = form, context, table, entry
+    def __init__(self, form: Any, file: File, table: Table, entry: bool = True) -> None:
+        super().__init__()
+        self.form, self.file, self.table = form, file, table
+        self.entry = entry and form.stageable
+        self.local = _names(form.code)
         self.in_class = False
         self.defined: frozenset[str] = frozenset()
 
     def rewrite(self, node: Any) -> Any:
-        if isinstance(node, s.Lambda):
-            node.body = self.visit(node.body)
-            if self.entry and self.form.stageable:
-                body = node.body
-                node.body = s.at(s.IfExp(_traced(), self._enter(node), body), _start(body))
-            return node
-        first = node.body[0]
-        doc = [first] if isinstance(first, s.Expr) and isinstance(first.value, s.Constant) and isinstance(first.value.value, str) else []
+        if isinstance(node, ast.Lambda):
+            body = self.visit(node.body)
+            if self.entry:
+                body = at(ast.IfExp(_traced(), self._enter(node), body), _start(body))
+            return replaced(node, body=body)
+        doc = 1 if ast.get_docstring(node, clean=False) is not None else 0
         head = self._declarations(node)
-        runs = [b for b in node.body[len(doc) :] if not isinstance(b, (s.Global, s.Nonlocal))]
+        runs = [b for b in node.body[doc:] if not isinstance(b, (ast.Global, ast.Nonlocal))]
         where = _start((runs or node.body)[0])
-        rest = self.block(node.body[len(doc) :]) or [s.at(s.Pass(), where)]
-        enter = [s.at(s.If(_traced(), [s.Return(self._enter(node))], []), where)] if self.entry and self.form.stageable else []
-        node.body = [*doc, *head, *enter, *rest]
-        return node
+        rest = self.visit_all(node.body[doc:]) or [at(ast.Pass(), where)]
+        enter = [at(ast.If(_traced(), [at(ast.Return(self._enter(node)), where)], []), where)] if self.entry else []
+        return replaced(node, body=[*node.body[:doc], *head, *enter, *rest])
 
     def _declarations(self, node: Any) -> list[Any]:
         """A store into a subscript of a free or global name binds it: it is declared, or it would become local."""
-        parameters = frozenset(s.parameter_names(node.args))
-        declared = frozenset(n for b in s.own(*node.body) if isinstance(b, (s.Global, s.Nonlocal)) for n in b.names)
-        bound = binds_all(node.body)
-        once = [n.name for n in s.own(*node.body) if isinstance(n, s.FunctionDef) and not n.decorator_list]
-        self.defined = frozenset(n for n in once if once.count(n) == 1 and _stores(node.body, n) == 1) - declared
-        stored = frozenset(
-            n.value.id for n in s.own(*node.body) if isinstance(n, s.Subscript) and isinstance(n.ctx, s.Store) and isinstance(n.value, s.Name)
-        )
-        outside = stored - (parameters | bound) - declared
-        free = frozenset(n for n in outside if self._mangled(n) in self.form.code.co_freevars)
+        stored: set[str] = set()
+        declared: set[str] = set()
+        bound: Counter[str] = Counter()
+        made: list[str] = []
+        for n in _own(node.body):
+            kind = type(n)
+            if kind is ast.Name:
+                if type(n.ctx) is not ast.Load:
+                    bound[n.id] += 1
+            elif kind is ast.Subscript:
+                if type(n.ctx) is ast.Store and type(n.value) is ast.Name:
+                    stored.add(n.value.id)
+            elif kind is ast.Global or kind is ast.Nonlocal:
+                declared.update(n.names)
+            elif kind is ast.FunctionDef:
+                bound[n.name] += 1
+                if not n.decorator_list:
+                    made.append(n.name)
+        self.defined = frozenset(n for n in made if bound[n] == 1) - declared - self.form.inner_nonlocals
+        outside = {n for n in stored - declared - bound.keys() if self._mangled(n) not in self.form.code.co_varnames + self.form.code.co_cellvars}
+        free = {n for n in outside if self._mangled(n) in self.form.code.co_freevars}
         where = _start(node.body[0])
-        out = [s.at(s.Global(sorted(outside - free)), where)] if outside - free else []
-        return out + ([s.at(s.Nonlocal(sorted(free)), where)] if free else [])
+        out: list[Any] = [at(ast.Global(sorted(outside - free)), where)] if outside - free else []
+        return out + ([at(ast.Nonlocal(sorted(free)), where)] if free else [])
 
     def _mangled(self, name: str) -> str:
         cls = self.form.cls.lstrip("_")
         return f"_{cls}{name}" if cls and name.startswith("__") and not name.endswith("__") else name
 
     def _enter(self, node: Any) -> Any:
-        witness = s.Lambda(s.no_arguments(), s.Tuple([s.name(v) for v in self.form.code.co_freevars], s.Load()))
+        witness = ast.Lambda(ast.arguments([], [], None, [], [], None, []), ast.Tuple([_name(v) for v in self.form.code.co_freevars], _LOAD))
         a = node.args
-        args = [s.name(p.id) for p in (*a.posonlyargs, *a.args)] + ([s.Starred(s.name(a.vararg.id), s.Load())] if a.vararg else [])
-        keywords = [s.keyword(p.id, s.name(p.id)) for p in a.kwonlyargs] + ([s.keyword(None, s.name(a.kwarg.id))] if a.kwarg else [])
-        return s.Call(s.call(s.Attribute(planted(self.table, self.form), "enter", s.Load()), witness), args, keywords)
-
-    def block(self, block: list[Any]) -> list[Any]:
-        out: list[Any] = []
-        for stmt in block:
-            new = self.visit(stmt)
-            out += new if isinstance(new, list) else [new]
-        return out
+        args = [_name(p.arg) for p in (*a.posonlyargs, *a.args)] + ([ast.Starred(_name(a.vararg.arg), _LOAD)] if a.vararg else [])
+        keywords = [ast.keyword(p.arg, _name(p.arg)) for p in a.kwonlyargs] + ([ast.keyword(None, _name(a.kwarg.arg))] if a.kwarg else [])
+        return ast.Call(_call(ast.Attribute(planted(self.table, self.form), "enter", _LOAD), witness), args, keywords)
 
     def _function(self, node: Any) -> Any:
-        node.args.defaults = [self.visit(d) for d in node.args.defaults]
-        node.args.kw_defaults = [d and self.visit(d) for d in node.args.kw_defaults]
-        if not isinstance(node, s.Lambda):
-            node.decorator_list = [self.visit(d) for d in node.decorator_list]
+        args = node.args
+        defaults, kw_defaults = self.visit_all(args.defaults), self.visit_all(args.kw_defaults)
+        if defaults is not args.defaults or kw_defaults is not args.kw_defaults:
+            args = ast.arguments(args.posonlyargs, args.args, args.vararg, args.kwonlyargs, kw_defaults, args.kwarg, defaults)
         form = self.form.inside.get((node.lineno, node.col_offset))
-        return Plain(form, self.context, self.table).rewrite(node) if form is not None else node  # none: dead code, never compiled
+        new = replaced(node, args=args)
+        if not isinstance(node, ast.Lambda):
+            new.decorator_list = self.visit_all(node.decorator_list)
+        return Plain(form, self.file, self.table).rewrite(new) if form is not None else new  # none: dead code, never compiled
 
     visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = _function
 
     def visit_ClassDef(self, node: Any) -> Any:
         before, self.in_class = self.in_class, True
-        for field in ("decorator_list", "bases", "keywords"):
-            setattr(node, field, [self.visit(n) for n in getattr(node, field)])
-        node.body = self.block(node.body)
+        new = self.rebuilt(node)
         self.in_class = before
-        return node
+        return new
 
     def visit_Call(self, node: Any) -> Any:
-        self.generic_visit(node)
-        func = node.func
-        if self._known(node):
-            return node
-        if isinstance(func, s.Attribute) and node.lineno != func.end_lineno:  # where CPython puts a chained method call
-            node.lineno, node.col_offset = func.end_lineno, func.end_col_offset - len(func.attr)
-        node.func = self._callee(func)
-        return node
+        new = self.rebuilt(node)
+        func = new.func
+        if self._known(new):
+            return new
+        where = node
+        if isinstance(func, ast.Attribute) and node.lineno != func.end_lineno:  # where CPython puts a chained method call
+            where = SimpleNamespace(
+                lineno=func.end_lineno, col_offset=func.end_col_offset - len(func.attr), end_lineno=node.end_lineno, end_col_offset=node.end_col_offset
+            )
+        return at(ast.Call(self._callee(func), new.args, new.keywords), where)
 
     def _callee(self, func: Any) -> Any:
         """The callee found at this site before, or what it resolves to."""
-        base = func.value if isinstance(func, s.Attribute) else func
-        if not self.form.stageable or not isinstance(base, s.Name):
-            return s.at(s.call(s.runtime("call"), func), func)
+        base = func.value if isinstance(func, ast.Attribute) else func
+        if not self.form.stageable or not isinstance(base, ast.Name):
+            return at(_call(_ag("call"), func), func)
         site = planted(self.table, self.form.new_site()).value
 
         def part(attr: str) -> Any:
-            return s.Attribute(s.constant(site), attr, s.Load())
+            return ast.Attribute(ast.Constant(site), attr, _LOAD)
 
         def same(a: Any, b: Any) -> Any:
-            return s.Compare(a, [s.Is()], [b])
+            return ast.Compare(a, [ast.Is()], [b])
 
         if base is func:
-            return s.at(s.IfExp(same(func, part("seen")), part("use"), s.call(part("miss"), s.at(s.name(func.id), func))), func)
-
-        def method() -> Any:
-            return s.at(s.Attribute(s.at(s.name(base.id), base), func.attr, s.Load()), func)
-
-        bound = s.call(s.runtime("MethodType"), part("use"), s.at(s.name(base.id), base))
-        known = same(s.call(s.runtime("getattr"), method(), s.constant("__func__"), s.constant(None)), part("function"))
-        other = s.at(s.IfExp(known, bound, s.call(part("miss_method"), method())), func)
-        return s.at(s.IfExp(same(s.call(s.runtime("type"), s.at(s.name(base.id), base)), part("seen")), method(), other), func)
+            return at(ast.IfExp(same(func, part("seen")), part("use"), _call(part("miss"), func)), func)
+        bound = _call(_ag("MethodType"), part("use"), base)
+        known = same(_call(_ag("getattr"), func, ast.Constant("__func__"), ast.Constant(None)), part("function"))
+        other = at(ast.IfExp(known, bound, _call(part("miss_method"), func)), func)
+        return at(ast.IfExp(same(_call(_ag("type"), base), part("seen")), func, other), func)
 
     def _known(self, node: Any) -> bool:
         """Whether nothing is to be resolved, by the file's text alone."""
         func, parts = node.func, []
-        if isinstance(func, s.Name) and self.context.is_builtin(func):
-            return func.id not in _CALL_ARGUMENTS or (func.id in ("sorted", "min", "max") and not node.keywords)
-        if isinstance(func, s.Name) and func.id in self.defined:
+        if isinstance(func, ast.Name) and func.id not in self.local:
+            if self.file.is_builtin(func.id):
+                return func.id not in _CALL_ARGUMENTS or (func.id in ("sorted", "min", "max") and not node.keywords)
+        if isinstance(func, ast.Name) and func.id in self.defined:
             return True  # a function defined here: it has both forms
-        while isinstance(func, s.Attribute):
+        while isinstance(func, ast.Attribute):
             parts.append(func.attr)
             func = func.value
-        if parts and isinstance(func, s.Name) and func.id in self.context.modules:
-            return self.context.modules[func.id].split(".")[0] in ARRAY_LIBRARIES and parts[0] not in HIGHER and parts[0] not in ("map", "piecewise")
+        if parts and isinstance(func, ast.Name) and func.id in self.file.modules and func.id not in self.local:
+            return self.file.modules[func.id].split(".")[0] in ARRAY_LIBRARIES and parts[0] not in HIGHER and parts[0] not in ("map", "piecewise")
         return False
 
     def visit_Assign(self, node: Any) -> Any:
-        self.generic_visit(node)
-        if len(node.targets) != 1 or self.in_class or s.contains(node, *s.YIELDS):
-            return node
-        target = node.targets[0]
-        if _storable(target):
-            return self._store(target, node.value, node)
-        if isinstance(target, s.Tuple) and any(_storable(t) for t in target.elts) and not any(isinstance(t, (s.Starred, s.Tuple, s.List)) for t in target.elts):
-            return self._store_all(target.elts, node)
-        return node
+        new = self.rebuilt(node)
+        if len(new.targets) != 1 or self.in_class or not _stores(new.targets[0]) or _has_yield(node):
+            return new
+        target = new.targets[0]
+        if isinstance(target, ast.Subscript):
+            return self._store(target, new.value, new)
+        if isinstance(target, ast.Tuple) and not any(isinstance(t, (ast.Starred, ast.Tuple, ast.List)) for t in target.elts):
+            return self._store_all(target, new)
+        return new
 
-    def _store_all(self, targets: list[Any], node: Any) -> list[Any]:
+    def _store_all(self, target: Any, node: Any) -> list[Any]:
         """`x[i], y[j] = v`: unpack all of it, then store from left to right."""
-        temporaries = [f".{k}" for k in range(len(targets))]
-        names = [s.at(s.name(t, s.Store()), target) for t, target in zip(temporaries, targets, strict=True)]
-        out = [s.at(s.Assign([s.at(s.Tuple(names, s.Store()), node.targets[0])], node.value, None), node)]
-        for temporary, target in zip(temporaries, targets, strict=True):
-            value = s.at(s.name(temporary), target)
-            out += self._store(target, value, node) if _storable(target) else [s.at(s.Assign([target], value, None), node)]
-        return [*out, s.at(s.Delete([s.name(t, s.Del()) for t in temporaries]), node)]
+        temporaries = [f".{k}" for k in range(len(target.elts))]
+        names = [at(ast.Name(t, _STORE), e) for t, e in zip(temporaries, target.elts, strict=True)]
+        out = [at(ast.Assign([at(ast.Tuple(names, _STORE), target)], node.value), node)]
+        for temporary, element in zip(temporaries, target.elts, strict=True):
+            value = at(_name(temporary), element)
+            out += self._store(element, value, node) if _stores(element) else [at(ast.Assign([element], value), node)]
+        return [*out, at(ast.Delete([ast.Name(t, ast.Del()) for t in temporaries]), node)]
 
     def visit_AugAssign(self, node: Any) -> Any:
-        self.generic_visit(node)
-        if self.in_class or not _storable(node.target) or s.contains(node, *s.YIELDS):
-            return node
-        return self._store(node.target, node.value, node, node.op)
+        new = self.rebuilt(node)
+        if self.in_class or not _stores(new.target) or _has_yield(node):
+            return new
+        return self._store(new.target, new.value, new, new.op)
 
     def _store(self, target: Any, value: Any, where: Any, op: Any = None) -> list[Any]:
         """`x[i] = v` in a `try`; an array, which has no item assignment, is rebound to a new one."""
@@ -183,9 +193,9 @@ class Plain(s.Transformer):
         temporaries: list[str] = []
 
         def hold(id: str, held: Any) -> Any:
-            before.append(s.at(s.Assign([s.name(id, s.Store())], held, None), where))
+            before.append(at(ast.Assign([ast.Name(id, _STORE)], held), where))
             temporaries.append(id)
-            return s.name(id)
+            return _name(id)
 
         base, index = target.value, target.slice
         if not op and not _simple(value):
@@ -193,23 +203,56 @@ class Plain(s.Transformer):
         if not (_simple(index) and _simple(value)):
             index = hold(".i", _index(index))
             if op:  # read x[i], evaluate v, operate, store
-                hold(".o", s.at(s.Subscript(s.at(s.name(base.id), base), index, s.Load()), target))
-                before.append(s.at(s.AugAssign(s.name(".o", s.Store()), op, value), where))
-                value, op = s.name(".o"), None
-        new = s.at(s.Subscript(s.at(s.name(base.id), base), index, s.Store()), target)
-        first = s.AugAssign(new, op, value) if op else s.Assign([new], value, None)
-        got = s.BinOp(s.Subscript(s.name(base.id), _index(index), s.Load()), op, value) if op else value
+                hold(".o", at(ast.Subscript(at(_name(base.id), base), index, _LOAD), target))
+                before.append(at(ast.AugAssign(ast.Name(".o", _STORE), op, value), where))
+                value, op = _name(".o"), None
+        new = at(ast.Subscript(at(_name(base.id), base), index, _STORE), target)
+        first = ast.AugAssign(new, op, value) if op else ast.Assign([new], value)
+        got = ast.BinOp(ast.Subscript(_name(base.id), _index(index), _LOAD), op, value) if op else value
         fix = [
-            s.at(s.If(s.UnaryOp(s.Not(), s.call(s.runtime("is_array"), s.name(base.id))), [s.at(s.Raise(None, None), where)], []), where),
-            s.at(s.Assign([s.name(base.id, s.Store())], s.call(s.runtime("set_item"), s.name(base.id), _index(index), got), None), where),
+            at(ast.If(ast.UnaryOp(ast.Not(), _call(_ag("is_array"), _name(base.id))), [at(ast.Raise(None, None), where)], []), where),
+            at(ast.Assign([ast.Name(base.id, _STORE)], _call(_ag("set_item"), _name(base.id), _index(index), got)), where),
         ]
-        trial = s.at(s.Try([s.at(first, where)], [s.at(s.ExceptHandler(s.runtime("TypeError"), None, fix), where)], [], []), where)
-        drop = [s.at(s.Delete([s.name(t, s.Del()) for t in temporaries]), where)] if temporaries else []
+        trial = at(ast.Try([at(first, where)], [at(ast.ExceptHandler(_ag("TypeError"), None, fix), where)], [], []), where)
+        drop = [at(ast.Delete([ast.Name(t, ast.Del()) for t in temporaries]), where)] if temporaries else []
         return [*before, trial, *drop]
 
 
+def _names(code: CodeType) -> frozenset[str]:
+    """The names that are not global in a function."""
+    return frozenset(code.co_varnames + code.co_cellvars + code.co_freevars)
+
+
+def _own(body: list[Any]) -> Iterator[Any]:
+    """The nodes of a scope itself."""
+    stack = list(body)
+    while stack:
+        node = stack.pop()
+        yield node
+        if isinstance(node, _SCOPES):
+            continue
+        for field in node._fields:
+            value = getattr(node, field, None)
+            if isinstance(value, list):
+                stack += [v for v in value if isinstance(v, ast.AST)]
+            elif isinstance(value, ast.AST) and field != "ctx":
+                stack.append(value)
+
+
+def _name(id: str) -> Any:
+    return ast.Name(id, _LOAD)
+
+
+def _ag(attr: str) -> Any:
+    return ast.Attribute(ast.Constant(KEY), attr, _LOAD)
+
+
+def _call(func: Any, *args: Any) -> Any:
+    return ast.Call(func, list(args), [])
+
+
 def _traced() -> Any:
-    return s.Compare(s.Attribute(s.runtime("trace_state"), "value", s.Load()), [s.IsNot()], [s.runtime("eval_trace")])
+    return ast.Compare(ast.Attribute(_ag("trace_state"), "value", _LOAD), [ast.IsNot()], [_ag("eval_trace")])
 
 
 def _start(node: Any) -> Any:
@@ -218,32 +261,31 @@ def _start(node: Any) -> Any:
     return SimpleNamespace(lineno=node.lineno, col_offset=node.col_offset, end_lineno=node.lineno, end_col_offset=node.col_offset)
 
 
-def _stores(body: list[Any], name: str) -> int:
-    return sum(
-        (isinstance(n, s.Name) and n.id == name and not isinstance(n.ctx, s.Load)) or (isinstance(n, (s.FunctionDef, s.ClassDef)) and n.name == name)
-        for b in body
-        for n in s.walk(b)
-    )
+def _stores(target: Any) -> bool:
+    """Whether a target stores into a subscript of a name."""
+    if isinstance(target, ast.Tuple):
+        return any(_stores(t) for t in target.elts)
+    return isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name)
 
 
-def _storable(target: Any) -> bool:
-    return isinstance(target, s.Subscript) and isinstance(target.value, s.Name)
+def _has_yield(node: Any) -> bool:
+    return any(isinstance(n, _YIELDS) for n in ast.walk(node))
 
 
 def _simple(node: Any) -> bool:
     """Whether evaluating it twice is the same as once."""
     match node:
-        case None | s.Name() | s.Constant() | s.UnaryOp(operand=s.Constant()):
+        case None | ast.Name() | ast.Constant() | ast.UnaryOp(operand=ast.Constant()):
             return True
-        case s.Slice(lower=a, upper=b, step=c):
+        case ast.Slice(lower=a, upper=b, step=c):
             return _simple(a) and _simple(b) and _simple(c)
-        case s.Tuple(elts=elts):
+        case ast.Tuple(elts=elts):
             return all(map(_simple, elts))
     return False
 
 
 def _index(node: Any) -> Any:
     """A subscript as a value."""
-    if isinstance(node, s.Slice):
-        return s.call(s.runtime("slice"), *(p if p is not None else s.constant(None) for p in (node.lower, node.upper, node.step)))
-    return s.Tuple([_index(e) for e in node.elts], s.Load()) if isinstance(node, s.Tuple) else node
+    if isinstance(node, ast.Slice):
+        return _call(_ag("slice"), *(p if p is not None else ast.Constant(None) for p in (node.lower, node.upper, node.step)))
+    return ast.Tuple([_index(e) for e in node.elts], _LOAD) if isinstance(node, ast.Tuple) else node

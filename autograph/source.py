@@ -6,6 +6,7 @@ Notebooks, doctest and `exec` work where `linecache` has their text.
 from __future__ import annotations
 
 import ast
+import builtins
 import linecache
 from collections import Counter, defaultdict
 from types import CodeType
@@ -33,43 +34,53 @@ class File:
             raise SourceUnavailable(
                 f"the source does not parse ({error.msg}): it is not what was compiled", Place(name, error.lineno or 1)
             ) from None
-        counts: Counter[str] = Counter()
-        self.identifiers: set[str] = set()
-        stack: list[tuple[ast.AST, str]] = [(self.tree, "")]
+        self.identifiers: set[str] = set()  # every name in the file
+        counts: Counter[str] = Counter()  # how often the module itself binds a name
+        stack: list[tuple[ast.AST, str, bool]] = [(self.tree, "", True)]
         while stack:
-            node, cls = stack.pop()
-            inner = cls
+            node, cls, top = stack.pop()
             match node:
                 case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
                     decorators = getattr(node, "decorator_list", None)
                     self.functions[decorators[0].lineno if decorators else node.lineno].append(Found(node, cls))
-                    counts[getattr(node, "name", "")] += 1
+                    name = getattr(node, "name", "")
+                    self.identifiers.add(name)
+                    counts[name] += top
+                    top = False
                 case ast.ClassDef():
-                    counts[node.name] += 1
-                    inner = node.name
+                    self.identifiers.add(node.name)
+                    counts[node.name] += top
+                    cls, top = node.name, False
                 case ast.Name():
                     self.identifiers.add(node.id)
-                    if not isinstance(node.ctx, ast.Load):
-                        counts[node.id] += 1
+                    counts[node.id] += top and not isinstance(node.ctx, ast.Load)
                 case ast.arg():
-                    counts[node.arg] += 1
+                    self.identifiers.add(node.arg)
                 case ast.alias():
-                    counts[node.asname or node.name.split(".")[0]] += 1
-                case ast.ExceptHandler(name=str(bound)) | ast.MatchAs(name=str(bound)) | ast.MatchStar(name=str(bound)) | ast.MatchMapping(rest=str(bound)):
-                    counts[bound] += 1
-                case ast.Global() | ast.Nonlocal():
-                    counts.update(node.names)
-            stack += [(child, inner) for child in ast.iter_child_nodes(node)]
-        self.bound = frozenset(counts)
+                    name = node.asname or node.name.split(".")[0]
+                    self.identifiers.add(name)
+                    counts[name] += top
+                case ast.ExceptHandler(name=str(bound)) | ast.MatchAs(name=str(bound)) | ast.MatchStar(name=str(bound)):
+                    counts[bound] += top
+                case ast.MatchMapping(rest=str(bound)):
+                    counts[bound] += top
+                case ast.Global():
+                    counts.update(dict.fromkeys(node.names, 2))
+            stack += [(child, cls, top) for child in ast.iter_child_nodes(node)]
+        self.bound = frozenset(name for name, count in counts.items() if count)  # at module level, by the module or by `global`
         self.modules = {k: v for k, v in _imports(self.tree).items() if counts[k] == 1}
         self.converted = frozenset(_decorated(self.tree, self.modules, counts))
         self.alias = next(a for a in ("ag", "ag_", "ag__", "autograph_runtime") if self._alias_is_free(a))
 
     def _alias_is_free(self, alias: str) -> bool:
         """`ag` may be the file's own name for this package; any other use of it takes the name."""
-        if alias not in self.bound and alias not in self.identifiers:
+        if alias not in self.identifiers:
             return True
         return self.modules.get(alias) in ("autograph", "autograph.runtime")
+
+    def is_builtin(self, name: str) -> bool:
+        """Whether a global name is Python's builtin."""
+        return name not in self.bound and hasattr(builtins, name)
 
     @property
     def transpiled(self) -> bool:

@@ -23,7 +23,7 @@ from jax import lax
 
 import autograph as ag
 from autograph.forms import Form
-from autograph.listing import listing
+from autograph.listing import forget, listing
 from autograph.source import file_of
 
 
@@ -134,11 +134,12 @@ def conversion(repeat: int) -> Iterator[Row]:
             compile(ast.parse(text), "<native>", "exec")
 
         def ours(f: Any = f, file: Any = file) -> None:
+            forget()  # nothing is taken over from the round before
             form = Form(f.__code__, file)
             form.plain()
             if form.stageable:
                 form.staged()
-            listing(form.node, file)
+            listing(form.node, file, free=frozenset(f.__code__.co_freevars))
 
         ratios.append(ratio(native, ours, repeat))
     yield Row(f"conversion, both forms and text, median of {len(ratios)} functions", statistics.median(ratios), 8.0)

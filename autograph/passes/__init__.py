@@ -18,7 +18,7 @@ from autograph.passes.expressions import lower_expressions
 from autograph.passes.jumps import lower_jumps
 from autograph.passes.stageable import stageable
 from autograph.passes.stores import lower_stores
-from autograph.passes.unset import note_sure_reads
+from autograph.passes.unset import note_unsure_reads
 
 
 class Pass(NamedTuple):
@@ -29,7 +29,7 @@ class Pass(NamedTuple):
 
 PASSES = (
     Pass("stores", lower_stores, True),  # first: a store into `x[i]` makes `x` a variable that changes
-    Pass("facts", note_sure_reads, True),  # definite assignment, on the user's own structure; changes nothing
+    Pass("facts", note_unsure_reads, True),  # definite assignment, on the user's own structure; changes nothing
     Pass("chains", cut_chains, True),  # before jumps, which nest
     Pass("jumps", lower_jumps, True),  # blocks are left at their end only, so that they can become functions
     Pass("control_flow", lower_control_flow, True),
@@ -40,8 +40,7 @@ PASSES = (
 
 def run_passes(fn: Any, context: Context, last: str = "") -> None:
     """Rewrite a function, up to and including the pass `last`."""
-    functions = [fn, *inner_functions(fn, context, context.free)]
-    context.around[fn] = context.free
+    functions = _functions(fn, context)
     for step in PASSES:
         for target in functions if step.each else [fn]:
             if not (step.each and isinstance(target, s.Lambda)):
@@ -50,18 +49,14 @@ def run_passes(fn: Any, context: Context, last: str = "") -> None:
             return
 
 
-def inner_functions(fn: Any, context: Context, around: Names) -> list[Any]:
-    """The functions defined in a function that can be staged, outermost first; notes which names are local around each."""
-    around |= Scope(fn).locals
-    found: list[Any] = []
-    stack = [fn.body] if isinstance(fn, s.Lambda) else list(reversed(fn.body))
-    while stack:
-        node = stack.pop()
-        if isinstance(node, (s.FunctionDef, s.AsyncFunctionDef)):
-            context.around[node] = around
-            if isinstance(node, s.FunctionDef) and stageable(node):
-                found.append(node)
-            found += inner_functions(node, context, around)
-        else:
-            stack += reversed(list(s.children(node)))
-    return found
+def _functions(fn: Any, context: Context) -> list[Any]:
+    """A function and those inside it that can be staged, outermost first; notes which names are local around each."""
+    context.around[fn] = context.free
+    locals_of: dict[Any, Names] = {}
+    for inner, around in context.fresh.functions:
+        if around:
+            for outer in around:
+                if outer not in locals_of:
+                    locals_of[outer] = Scope(outer).locals
+            context.around[inner] = context.free.union(*(locals_of[outer] for outer in around))
+    return [fn, *(inner for inner, around in context.fresh.functions if around and isinstance(inner, s.FunctionDef) and stageable(inner))]

@@ -118,7 +118,7 @@ class _Calls(s.Transformer):
                 node.func = s.at(s.runtime(id), func)
                 return node
             return self._wrapped(node) if id in CALLING else node
-        if id in self.context.converted and id not in self.local:
+        if id in self.context.converted and id not in self.local and id not in self.context.free:
             return node
         if path := self.library(func):
             return self._library(node, path)
@@ -130,7 +130,7 @@ class _Calls(s.Transformer):
         while isinstance(func, s.Attribute):
             parts.append(func.attr)
             func = func.value
-        if not isinstance(func, s.Name) or func.id in self.local or func.id not in self.context.modules:
+        if not isinstance(func, s.Name) or func.id in self.local or func.id in self.context.free or func.id not in self.context.modules:
             return ""
         path = ".".join([self.context.modules[func.id], *reversed(parts)])
         return path if path.split(".")[0] in ARRAY_LIBRARIES else ""

@@ -6,6 +6,7 @@ import builtins
 from dataclasses import dataclass, field
 from typing import Any
 
+from autograph.facts import Memo
 from autograph.names import Fresh
 
 
@@ -15,11 +16,12 @@ class Context:
 
     fresh: Fresh
     modules: dict[str, str] = field(default_factory=dict)  # names bound once in the file, by an import: what they stand for
-    bound: frozenset[str] = frozenset()  # names that the file binds anywhere: a builtin of that name may be another thing
+    bound: frozenset[str] = frozenset()  # names that the file binds at module level
     converted: frozenset[str] = frozenset()  # module-level functions that a decorator in the file converts
     free: frozenset[str] = frozenset()  # names that the function takes from functions around it
     around: dict[Any, frozenset[str]] = field(default_factory=dict)  # for each function in the tree, the locals of those around it
-    sure: set[Any] = field(default_factory=set)  # the nodes of reads that the source proves to be of a set variable
+    unsure: set[Any] = field(default_factory=set)  # the nodes of reads that the source does not prove to be of a set variable
+    memo: Memo = field(default_factory=Memo)  # what statements do to the facts; those that a pass keeps need not be worked out again
     blocks: dict[str, str] = field(default_factory=dict)  # the names of generated functions
 
     def block_name(self, stem: str) -> str:
@@ -29,4 +31,5 @@ class Context:
         return self.blocks[stem]
 
     def is_builtin(self, node: Any) -> bool:
-        return hasattr(builtins, getattr(node, "id", "")) and node.id not in self.bound
+        """Whether a global name is Python's builtin."""
+        return hasattr(builtins, getattr(node, "id", "")) and node.id not in self.bound and node.id not in self.free

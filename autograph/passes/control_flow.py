@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import Any
 
 from autograph import syntax as s
-from autograph.facts import Bound, Liveness, Memo
+from autograph.facts import Bound, Liveness
 from autograph.names import NONE, Names, Scope, binds_all, free, reads, surely_binds
 from autograph.passes.branch_values import value_of
 from autograph.passes.context import Context
@@ -32,16 +32,21 @@ _LARGEST_LAMBDA = 12  # nodes of a loop's test, and two for each variable, that 
 
 
 def lower_control_flow(fn: Any, context: Context) -> None:
-    if not s.contains(fn.body, s.If, s.While, s.For):
+    if not _branches(fn.body):
         return
     _Lower(fn, context).run()
+
+
+def _branches(block: list[Any]) -> bool:
+    kinds = (s.If, s.While, s.For)
+    return any(isinstance(stmt, kinds) or (not isinstance(stmt, s.SCOPES) and any(map(_branches, s.blocks(stmt)))) for stmt in block)
 
 
 class _Lower:
     def __init__(self, fn: Any, context: Context) -> None:
         self.fn, self.context, self.scope = fn, context, Scope(fn)
         self.scope.ordered(())  # the order of the user's text
-        memo = Memo()
+        memo = context.memo
         self.binds = memo.binds_all
         self.bound = Bound(fn.body, frozenset(self.scope.parameters) | self.scope.globals | self.scope.nonlocals, memo)
         self.live = self.own = Liveness(fn.body, NONE, memo, self.bound)

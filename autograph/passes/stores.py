@@ -11,6 +11,7 @@ Python evaluates the value, the object and the index, in this order: a value tha
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from autograph import syntax as s
@@ -31,19 +32,41 @@ def lower_stores(fn: Any, context: Context) -> None:
 
 def _declare(fn: Any, context: Context) -> None:
     """A store into a subscript of a free or global name binds that name: it is declared, or it would become local."""
+    stored = {t.value.id for t in _targets(fn.body) if isinstance(t, s.Subscript) and isinstance(t.value, s.Name)}
+    if not stored:
+        return
     scope = Scope(fn)
-    stored = {n.value.id for n in s.own(*fn.body) if isinstance(n, s.Subscript) and isinstance(n.ctx, s.Store) and isinstance(n.value, s.Name)}
     outside = stored - scope.locals - scope.globals - scope.nonlocals
     around = context.around.get(fn, frozenset())
-    where = fn.body[1:] if len(fn.body) > 1 and isinstance(fn.body[0], s.Expr) and isinstance(fn.body[0].value, s.Constant) else fn.body
+    doc = isinstance(fn.body[0], s.Expr) and isinstance(fn.body[0].value, s.Constant) and len(fn.body) > 1
     for keyword, names in (("global", outside - around), ("nonlocal", outside & around)):
         if names:
-            fn.body[len(fn.body) - len(where) : len(fn.body) - len(where)] = quote(f"{keyword} $names", where[0], names=sorted(names))
+            fn.body[doc:doc] = quote(f"{keyword} $names", fn.body[doc], names=sorted(names))
+
+
+def _targets(block: list[Any]) -> list[Any]:
+    """What the statements of a block store into."""
+    found: list[Any] = []
+    for stmt in block:
+        match stmt:
+            case s.Assign():
+                found += [leaf for t in stmt.targets for leaf in _leaves(t)]
+            case s.AugAssign() | s.AnnAssign():
+                found.append(stmt.target)
+            case s.For():
+                found += _leaves(stmt.target)
+        if not isinstance(stmt, s.SCOPES):
+            found += [t for inner in s.blocks(stmt) for t in _targets(inner)]
+    return found
 
 
 class _Stores:
     def __init__(self, fn: Any, context: Context) -> None:
-        self.shared, self.context = Scope(fn).shared, context
+        self.fn, self.context = fn, context
+
+    @functools.cached_property
+    def shared(self) -> Names:
+        return Scope(self.fn).shared
 
     def block(self, block: list[Any]) -> list[Any]:
         return [new for stmt in block for new in self.stmt(stmt)]

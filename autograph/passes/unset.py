@@ -21,13 +21,13 @@ from autograph.passes.context import Context
 from autograph.quote import quote, quote_expr
 
 
-def note_sure_reads(fn: Any, context: Context) -> None:
-    """Remember which reads of local names the source proves to be of a set variable."""
+def note_unsure_reads(fn: Any, context: Context) -> None:
+    """Remember which reads of local names the source does not prove to be of a set variable."""
     scope = Scope(fn)
-    bound = Bound(fn.body, frozenset(scope.parameters) | scope.globals | scope.nonlocals)
-    for stmt, known in bound.before.items():
-        if known is not None:
-            context.sure.update(n for n in _reads_of(stmt) if n.id in known)
+    given = frozenset(scope.parameters)
+    for stmt, known in Bound(fn.body, given, context.memo).before.items():
+        if known is not None and not (context.memo.exposed(stmt) & scope.locals) <= known:
+            context.unsure.update(n for n in _reads_of(stmt) if n.id in scope.locals and n.id not in known)
 
 
 def _reads_of(stmt: Any) -> Iterator[Any]:
@@ -47,7 +47,7 @@ def check_reads(body: list[Any], scope: Scope, bound: Bound, tracked: Names, con
     """`body` with checks on reads of `tracked` names that are not surely set, and with their first values."""
     if not tracked:
         return body
-    checker = _Checker(tracked, bound, context.sure)
+    checker = _Checker(tracked, bound, context.unsure)
     unsure = checker.unsure_anywhere(body)
     checker.checked = unsure
     checker.block(body)
@@ -80,8 +80,8 @@ def _unbound_by(stmt: Any) -> Names:
 
 
 class _Checker:
-    def __init__(self, tracked: Names, bound: Bound, sure: set[Any]) -> None:
-        self.tracked, self.bound, self.sure, self.checked = tracked, bound, sure, tracked
+    def __init__(self, tracked: Names, bound: Bound, unsure: set[Any]) -> None:
+        self.tracked, self.bound, self.unsure, self.checked = tracked, bound, unsure, tracked
 
     def unsure_anywhere(self, body: list[Any]) -> Names:
         """The tracked names with a read that nothing proves."""
@@ -90,7 +90,7 @@ class _Checker:
         while stack:
             stmt = stack.pop()
             known = self.bound.before.get(stmt) or frozenset()
-            found |= {n.id for n in _reads_of(stmt) if n.id in self.tracked and n.id not in known and n not in self.sure}
+            found |= {n.id for n in _reads_of(stmt) if n.id in self.tracked and n.id not in known and n in self.unsure}
             if not isinstance(stmt, s.SCOPES):
                 stack += [child for block in s.blocks(stmt) for child in block]
         return frozenset(found)
@@ -108,7 +108,7 @@ class _Checker:
             if names:
                 target = stmt.target if isinstance(stmt, s.AugAssign) else None
                 if isinstance(target, s.Name) and target.id in names:
-                    operator = "some" if target in self.sure else "read"
+                    operator = "read" if target in self.unsure else "some"
                     out += quote(f"$name = ag.{operator}($name)", stmt, name=target.id)
                 self._statement(stmt, names)
             out.append(stmt)
@@ -118,7 +118,7 @@ class _Checker:
         out: list[Any] = []
         for target in stmt.targets:
             if isinstance(target, s.Name) and target.id in self.tracked:
-                if target.id in names and target not in self.sure:
+                if target.id in names and target in self.unsure:
                     out += quote("ag.read($name)", stmt, name=target.id)
                 out += quote("$name = ag.Unset($text)", stmt, name=target.id, text=s.constant(target.id))
             else:
@@ -128,7 +128,7 @@ class _Checker:
     def _statement(self, stmt: Any, names: Names) -> None:
         """Check the reads of a statement itself."""
         inside = {id(block) for block in s.blocks(stmt)}
-        reads = _Reads(names, self.sure)
+        reads = _Reads(names, self.unsure)
         for field in stmt._fields:
             value = getattr(stmt, field, None)
             if field in ("cases", "handlers"):
@@ -143,16 +143,16 @@ class _Checker:
 
 
 class _Reads(s.Transformer):
-    def __init__(self, names: Names, sure: set[Any], operator: str = "read") -> None:
-        self.names, self.sure, self.operator = names, sure, operator
+    def __init__(self, names: Names, unsure: set[Any], operator: str = "read") -> None:
+        self.names, self.unsure, self.operator = names, unsure, operator
 
     def visit_Name(self, node: Any) -> Any:
         if not isinstance(node.ctx, s.Load) or node.id not in self.names:
             return node
-        return quote_expr(f"ag.{'some' if node in self.sure else self.operator}($name)", node, name=node.id)
+        return quote_expr(f"ag.{self.operator if node in self.unsure else 'some'}($name)", node, name=node.id)
 
     def _comprehension(self, node: Any) -> Any:
-        return _Reads(self.names - comprehension_targets(node), self.sure, self.operator).generic_visit(node)
+        return _Reads(self.names - comprehension_targets(node), self.unsure, self.operator).generic_visit(node)
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
@@ -160,7 +160,7 @@ class _Reads(s.Transformer):
         """A function made here reads the variable through its cell when it is called."""
         mine = self.names & free(node)
         if mine:
-            inner = _Reads(mine, self.sure, "read_free")
+            inner = _Reads(mine, self.unsure, "read_free")
             new = [inner.visit(b) for b in (node.body if isinstance(node.body, list) else [node.body])]
             node.body = new if isinstance(node.body, list) else new[0]
         return node
