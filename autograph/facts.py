@@ -69,7 +69,8 @@ class Memo:
             known = self._binds.get(stmt)
             if known is None:
                 inner = s.blocks(stmt)
-                known = binds(stmt) if not inner else binds_itself(stmt).union(*map(self.binds_all, inner))
+                simple = None if inner else self._simple(stmt)
+                known = simple[0] if simple is not None else binds(stmt) if not inner else binds_itself(stmt).union(*map(self.binds_all, inner))
                 self._binds[stmt] = known
             found |= known
         return found
@@ -394,4 +395,12 @@ def _harmless(expr: Any) -> bool:
 
 
 def _statements(body: Sequence[Any]) -> list[Any]:
-    return [n for n in s.own(*body) if isinstance(n, s.stmt)]
+    """The statements of a scope, those in blocks included."""
+    found: list[Any] = []
+    stack = list(body)
+    while stack:
+        stmt = stack.pop()
+        found.append(stmt)
+        for block in s.blocks(stmt):
+            stack += block
+    return found

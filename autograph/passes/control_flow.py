@@ -57,14 +57,15 @@ class _Lower:
         self.plans: dict[Any, _Plan] = {}
 
     def run(self) -> None:
-        for node in s.own(*self.fn.body):
-            if isinstance(node, (s.If, s.While, s.For)) and self.bound.before.get(node) is not None:
+        for node, known in self.bound.before.items():
+            if known is not None and isinstance(node, (s.If, s.While, s.For)):
                 self.plans[node] = plan = self._plan(node)
-                self.tracked |= (plan.ins - (self.bound.before[node] or NONE)) - self.scope.globals - self.scope.nonlocals
+                self.tracked |= (plan.ins - known) - self.scope.globals - self.scope.nonlocals
         body = check_reads(self.fn.body, self.scope, self.bound, frozenset(self.tracked), self.context)
         body = self.block(body)
         shared = NONE.union(*(plan.shared for plan in self.plans.values())) & self.scope.locals
-        for name in self.scope.ordered(shared - binds_all(body) - frozenset(self.scope.parameters)):  # `nonlocal` needs a binding
+        missing = shared - binds_all(body) - frozenset(self.scope.parameters) if shared else NONE
+        for name in self.scope.ordered(missing):  # `nonlocal` needs a binding
             body[:0] = quote("$name = ag.Unset($text)", body[0], name=name, text=s.constant(name))
         self.fn.body = body
 
@@ -167,8 +168,7 @@ class _Lower:
 
     def _function(self, name: str, first: list[str], ins: list[str], plan: _Plan, stmts: list[Any], at: Any) -> list[Any]:
         """`def name(first, ins): stmts`, where a variable that is shared with closures is assigned in its cell."""
-        assigned = binds_all(stmts)
-        shared = self.scope.ordered(plan.shared & (assigned | frozenset(ins)))
+        shared = self.scope.ordered(plan.shared & (binds_all(stmts) | frozenset(ins))) if plan.shared else []
         enter: list[Any] = []
         for keyword, names in (("global", [n for n in shared if n in self.scope.globals]), ("nonlocal", [n for n in shared if n not in self.scope.globals])):
             if names:
@@ -201,6 +201,8 @@ _FAR, _NEAR = (1 << 30, 0), (0, 0)
 def _closures(body: list[Any], scope: Scope) -> dict[str, tuple[int, int]]:
     """For each shared name, the place from which on a closure that captures it may exist."""
     found: dict[str, tuple[int, int]] = {}
+    if not scope.shared:
+        return found
 
     def visit(node: Any, loop: Any) -> None:
         if isinstance(node, (*s.SCOPES, s.GeneratorExp)):
