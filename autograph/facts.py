@@ -62,6 +62,12 @@ class Memo:
         self._test: dict[Any, tuple[Names | None, Names | None, Names]] = {}
         self._if: dict[Any, tuple[State, State]] = {}
 
+    def forget(self, *nodes: Any) -> None:
+        """These nodes have changed."""
+        for node in nodes:
+            for known in (self._binds, self._sure, self._back, self._test, self._if):
+                known.pop(node, None)
+
     def binds_all(self, block: Sequence[Any]) -> Names:
         """The names that a block binds, perhaps."""
         found = NONE
@@ -258,11 +264,11 @@ class Liveness:
 class Bound:
     """`before[stmt]`: the names surely bound when a statement starts; None if it never does.
 
-    `ends[stmt]`: how control comes to the `finally` of a `try` statement.
+    `ends[stmt]`: how control comes to the `finally` of a `try` statement.  Without `suppress` no `with` swallows an exception.
     """
 
-    def __init__(self, body: Sequence[Any], given: Names, memo: Memo | None = None) -> None:
-        self._memo = memo or Memo()
+    def __init__(self, body: Sequence[Any], given: Names, memo: Memo | None = None, suppress: bool = True) -> None:
+        self._memo, self._suppress = memo or Memo(), suppress
         self.before: dict[Any, State] = dict.fromkeys(_statements(body))
         self.ends: dict[Any, Ends] = {}
         self.end = self._block(body, given).next
@@ -329,7 +335,8 @@ class Bound:
         if target is not None and not isinstance(target, s.Name):
             inside = _join(inside, Ends(exc=entered))
         # Leaving may raise, and whatever is raised inside may be suppressed.
-        return inside._replace(next=meet(inside.next, inside.exc), exc=meet(bound, *inside))
+        through = meet(inside.next, inside.exc) if self._suppress else inside.next
+        return inside._replace(next=through, exc=meet(bound, *inside))
 
     def _try(self, stmt: Any, bound: Names) -> Ends:
         body = self._block(stmt.body, bound)

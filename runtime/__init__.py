@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from autograph.runtime.branches import cond as cond
     from autograph.runtime.branches import keep as keep
     from autograph.runtime.calls import call as call
+    from autograph.runtime.cells import rebinds as rebinds
     from autograph.runtime.function import Function as Function
     from autograph.runtime.function import jit as jit
     from autograph.runtime.items import set_attr_item as set_attr_item
@@ -45,6 +46,7 @@ _WHERE = {
     "attributes": "set_attr update_attr",
     "branches": "cond keep",
     "calls": "call",
+    "cells": "rebinds",
     "errors": "AutographError ConversionError StagingError",
     "function": "Function jit",
     "items": "set_item update_item store_item set_attr_item is_array slice",

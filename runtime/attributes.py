@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from autograph.runtime.block import changed, in_block
+from autograph.runtime.frames import changed, in_block
 from autograph.runtime.effects import Change
 from autograph.runtime.errors import AttributeStateError
 from autograph.runtime.leaks import stored

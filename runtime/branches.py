@@ -15,7 +15,8 @@ from jax import lax
 
 from autograph.runtime import _jax
 from autograph.runtime._jax import Literal, Var
-from autograph.runtime.block import Block, Place
+from autograph.runtime.block import Block
+from autograph.runtime.frames import Place
 from autograph.runtime.cells import restored
 from autograph.runtime.errors import BranchTypeError, IntegerRangeError
 from autograph.runtime.places import assigned_names, caller, last_store, place_of
@@ -59,7 +60,10 @@ def keep(*state: Any) -> Any:
     return state[0] if len(state) == 1 else state or None
 
 
-def staged_cond(p: Any, then: Callable[..., Any], orelse: Callable[..., Any], state: Sequence[Any]) -> Any:
+def staged_cond(
+    p: Any, then: Callable[..., Any], orelse: Callable[..., Any], state: Sequence[Any], sources: Sequence[Callable[..., Any]] = ()
+) -> Any:
+    """`cond` with a traced predicate; `sources` are the user's blocks, where the sides are wrappers around them."""
     place = Place(getattr(then, "__code__", None))
 
     def first(block: Block, out: Any) -> list[Any]:
@@ -71,7 +75,7 @@ def staged_cond(p: Any, then: Callable[..., Any], orelse: Callable[..., Any], st
         return _packed(out, spec[1])
 
     spec: list[Spec] = []
-    with restored(then, orelse):
+    with restored(*sources or (then, orelse)):
         a = Block(lambda: then(*state), (), place, 0, first)
         b = Block(lambda: orelse(*state), (), place, 1, second)
     joint = spec[1]

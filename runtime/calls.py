@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import BuiltinMethodType
 from typing import Any
 
-from autograph.runtime.block import changed, in_block
+from autograph.runtime.frames import changed, in_block
 from autograph.runtime.effects import MUTATING, Change, restore_of
 from autograph.runtime.errors import EffectError
 from autograph.runtime.places import here

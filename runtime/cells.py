@@ -14,6 +14,10 @@ from types import CellType, CodeType
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from autograph.runtime.errors import GlobalStateError
+from autograph.runtime.frames import in_block
+from autograph.runtime.places import here
+
 _EMPTY = object()
 _lock = threading.RLock()
 _stored: WeakKeyDictionary[CodeType, tuple[frozenset[str], frozenset[str]]] = WeakKeyDictionary()
@@ -39,6 +43,34 @@ def stores(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
     return found
 
 
+class _Protected(threading.local):
+    """For each staged block of this thread, the cells and globals that it carries."""
+
+    def __init__(self) -> None:
+        self.sets: list[Any] = []
+
+
+_protected = _Protected()
+
+
+def rebinds(variable: Callable[[], Any]) -> None:
+    """Called before a function binds a global or nonlocal variable, with a function that reads it.
+
+    Raises:
+      GlobalStateError: (AG402) a staged block is being traced that does not carry the variable.
+    """
+    if not _protected.sets or not in_block():
+        return
+    cells = variable.__closure__
+    key: Any = id(cells[0]) if cells else (id(variable.__globals__), variable.__code__.co_names[0])  # type: ignore[attr-defined]
+    if key not in _protected.sets[-1]:
+        name = variable.__code__.co_freevars[0] if cells else key[1]
+        raise GlobalStateError(
+            f"`{name}` is assigned by a function that is called in a block which only traced values decide to run", here(),
+            f"return the new value of `{name}` and assign it in the block",
+        )  # fmt: skip
+
+
 @contextmanager
 def restored(*fns: Callable[..., Any]) -> Iterator[None]:
     """Run blocks; afterwards the cells and globals that they assign hold what they held before."""
@@ -55,13 +87,18 @@ def restored(*fns: Callable[..., Any]) -> Iterator[None]:
         for name in glob:
             space = fn.__globals__
             names[id(space), name] = space, name, space.get(name, _EMPTY)
+    _protected.sets.append(cells.keys() | names.keys())
     if not cells and not names:
-        yield
+        try:
+            yield
+        finally:
+            _protected.sets.pop()
         return
     with _lock:  # two threads must not trace through the same cells at once
         try:
             yield
         finally:
+            _protected.sets.pop()
             for cell, value in cells.values():
                 if value is not _EMPTY:
                     cell.cell_contents = value

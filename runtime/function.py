@@ -15,6 +15,7 @@ from typing import Any
 import jax
 
 from autograph.runtime._jax import eval_trace, trace_state
+from autograph.runtime.calls import call
 from autograph.runtime.guards import Guarded
 from autograph.runtime.leaks import watching
 
@@ -117,7 +118,7 @@ def _watched(fn: Callable[..., Any]) -> Callable[..., Any]:
         if trace_state.value is eval_trace:  # `jax.disable_jit`
             return fn(*args, **kwargs)
         with watching(fn):
-            return fn(*args, **kwargs)
+            return call(fn)(*args, **kwargs)  # the staged form itself
 
     return traced
 

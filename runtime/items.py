@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from autograph.runtime.attributes import IN_PLACE, set_attr
-from autograph.runtime.block import changed, in_block
+from autograph.runtime.frames import changed, in_block
 from autograph.runtime.effects import Change
 from autograph.runtime.errors import ArrayStoreError, EffectError
 from autograph.runtime.places import here

@@ -11,7 +11,7 @@ from typing import Any
 
 from jax import lax
 
-from autograph.runtime.block import Place
+from autograph.runtime.frames import Place
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.cells import restored
 from autograph.runtime.loops import Stage, given, listed, run_while
@@ -71,8 +71,7 @@ def _counted(start: Any, stop: Any, step: int, item: Callable[[Any], Any], body:
     def turn(i: Any, *state: Any) -> Any:
         return given([i + step, *listed(body(item(i), *state), len(state))])
 
-    with restored(body):
-        return run_while(test, turn, [start, *state], body)[1:]
+    return run_while(test, turn, [start, *state], body)[1:]
 
 
 def _unrolled(items: Iterable[Any], body: Callable[..., Any], state: list[Any], flag: int | None) -> list[Any]:
@@ -82,7 +81,7 @@ def _unrolled(items: Iterable[Any], body: Callable[..., Any], state: list[Any], 
         if left is False:
             state = listed(body(x, *state), count)
         else:  # a traced value decides whether the loop goes on: the rest is unrolled under the flag
-            state = listed(staged_cond(left, lambda *s: given(s), lambda *s, x=x: body(x, *s), state), count)
+            state = listed(staged_cond(left, lambda *s: given(s), lambda *s, x=x: body(x, *s), state, (body,)), count)
         left = flag is not None and truth(state[flag])
         if left is True:
             break

@@ -20,7 +20,7 @@ def and_(a: Any, b: Callable[[], Any]) -> Any:
     p = truth(a)
     if p is False:
         return False
-    return truth(b()) if p is True else staged_cond(p, lambda: truth(b()), lambda: False, ())
+    return truth(b()) if p is True else staged_cond(p, lambda: truth(b()), lambda: False, (), (b,))
 
 
 def or_(a: Any, b: Callable[[], Any]) -> Any:
@@ -28,7 +28,7 @@ def or_(a: Any, b: Callable[[], Any]) -> Any:
     p = truth(a)
     if p is True:
         return True
-    return truth(b()) if p is False else staged_cond(p, lambda: True, lambda: truth(b()), ())
+    return truth(b()) if p is False else staged_cond(p, lambda: True, lambda: truth(b()), (), (b,))
 
 
 def not_(a: Any) -> Any:
@@ -42,7 +42,7 @@ def and_then(a: Any, b: Callable[[], Any]) -> Any:
     p = truth(a)
     if isinstance(p, bool):
         return b() if p else a
-    return staged_cond(p, _same_shape(b, a, "and"), lambda: a, ())
+    return staged_cond(p, _same_shape(b, a, "and"), lambda: a, (), (b,))
 
 
 def or_else(a: Any, b: Callable[[], Any]) -> Any:
@@ -50,7 +50,7 @@ def or_else(a: Any, b: Callable[[], Any]) -> Any:
     p = truth(a)
     if isinstance(p, bool):
         return a if p else b()
-    return staged_cond(p, lambda: a, _same_shape(b, a, "or"), ())
+    return staged_cond(p, lambda: a, _same_shape(b, a, "or"), (), (b,))
 
 
 def _same_shape(b: Callable[[], Any], a: Any, word: str) -> Callable[[], Any]:

@@ -15,7 +15,8 @@ from jax import lax
 
 from autograph.runtime import _jax
 from autograph.runtime._jax import Var
-from autograph.runtime.block import Block, Place, innermost
+from autograph.runtime.block import Block
+from autograph.runtime.frames import Place, innermost
 from autograph.runtime.cells import restored
 from autograph.runtime.errors import IntegerRangeError, LoopTypeError
 from autograph.runtime.places import caller, last_store, parameter_names, place_of
@@ -68,7 +69,7 @@ def run_while(test: Callable[..., Any], body: Callable[..., Any], state: list[An
             state, certain = after, False
         if p is False:
             return state
-    with restored(test, body):
+    with restored(test, source):
         return Stage(body, state, source, place, begin).run_while(test, certain)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 
-from autograph.runtime.block import in_block
+from autograph.runtime.frames import in_block
 from autograph.runtime.values import ARRAYS, traced
 
 

@@ -37,7 +37,7 @@ def _tangent_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, place: Plac
 def _transpose(_: Any, x: Any, *, place: Place | None) -> list[Any]:
     raise ReverseModeError(
         "reverse-mode differentiation through a loop whose number of turns only the traced values know", place,
-        "use forward mode (`jax.jvp`, `jax.jacfwd`), or a loop over an array or a `range` of known length",
+        "use forward mode (`jax.jvp`, `jax.jacfwd`), or a loop over an array that no `break` or `return` leaves early",
     )  # fmt: skip
 
 

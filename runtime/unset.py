@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autograph.runtime.frames import in_block
 from autograph.runtime.errors import UnsetError
 from autograph.runtime.places import here
 from autograph.runtime.values import Maybe, Unset
@@ -17,9 +18,9 @@ def read(x: Any) -> Any:
 
     Raises UnboundLocalError where it is unset, and UnsetError (AG301) where only traced values know.
     """
-    if type(x) is Unset:
+    if type(x) is Unset and not in_block():
         raise unbound(x.name)
-    if type(x) is Maybe:
+    if type(x) is Maybe or type(x) is Unset:
         raise UnsetError(
             f"`{x.name}` may be unset here: it is set only on some paths, and traced values decide which", here(),
             f"give `{x.name}` a value before the branch or loop that sets it",
@@ -29,12 +30,12 @@ def read(x: Any) -> Any:
 
 def some(x: Any) -> Any:
     """The value of a variable that the source proves to be set here, though it is unset on other paths."""
-    return x.value if type(x) is Maybe else x
+    return x.value if type(x) is Maybe else read(x) if type(x) is Unset else x
 
 
 def read_free(x: Any) -> Any:
     """`read` for a variable of an enclosing function, whose error is Python's NameError."""
-    if type(x) is Unset:
+    if type(x) is Unset and not in_block():
         raise NameError(f"cannot access free variable '{x.name}' where it is not associated with a value in enclosing scope", name=x.name)
     return read(x)
 

@@ -19,6 +19,7 @@ from autograph.passes.jumps import lower_jumps
 from autograph.passes.stageable import stageable
 from autograph.passes.stores import lower_stores
 from autograph.passes.unset import note_unsure_reads
+from autograph.passes.walrus import spill_walruses
 
 
 class Pass(NamedTuple):
@@ -30,6 +31,7 @@ class Pass(NamedTuple):
 PASSES = (
     Pass("stores", lower_stores, True),  # first: a store into `x[i]` makes `x` a variable that changes
     Pass("facts", note_unsure_reads, True),  # definite assignment, on the user's own structure; changes nothing
+    Pass("walrus", spill_walruses, True),  # operands become functions, which cannot bind a name outside
     Pass("chains", cut_chains, True),  # before jumps, which nest
     Pass("jumps", lower_jumps, True),  # blocks are left at their end only, so that they can become functions
     Pass("control_flow", lower_control_flow, True),

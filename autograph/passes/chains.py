@@ -1,4 +1,4 @@
-"""Cut `elif` chains that are too long to nest.
+"""Cut `elif` chains that are too long to nest; drop what a constant test never runs, as CPython does.
 
     if a: ...                       pending = False
     elif b: ...                     if a: ...
@@ -26,22 +26,26 @@ def cut_chains(fn: Any, context: Context) -> None:
 def _block(block: list[Any], context: Context) -> list[Any]:
     out: list[Any] = []
     for stmt in block:
-        if isinstance(stmt, s.If):
-            out += _chain(stmt, context)
-        else:
-            _inside(stmt, context)
-            out.append(stmt)
-    return out
-
-
-def _inside(stmt: Any, context: Context) -> None:
-    for inner in s.blocks(stmt):
-        inner[:] = _block(inner, context)
+        match stmt:
+            case s.If(test=s.Constant(value=value)):
+                taken = stmt.body if value else stmt.orelse
+                out += _block(taken, context) if taken else []
+            case s.While(test=s.Constant(value=value)) if not value:
+                out += _block(stmt.orelse, context) if stmt.orelse else []
+            case s.If():
+                out += _chain(stmt, context)
+            case _:
+                if not isinstance(stmt, s.SCOPES):
+                    for inner in s.blocks(stmt):
+                        if inner:
+                            inner[:] = _block(inner, context)
+                out.append(stmt)
+    return out or [s.at(s.Pass(), block[0])]
 
 
 def _chain(first: Any, context: Context) -> list[Any]:
     link, length = first, 1
-    while len(link.orelse) == 1 and isinstance(link.orelse[0], s.If):
+    while len(link.orelse) == 1 and isinstance(link.orelse[0], s.If) and not isinstance(link.orelse[0].test, s.Constant):
         link.body = _block(link.body, context)
         if length == LONGEST:
             pending = context.fresh("pending")
@@ -50,5 +54,5 @@ def _chain(first: Any, context: Context) -> list[Any]:
             before = quote("$pending = False", first, pending=pending)
             return [*before, first, *quote("if $pending:\n    $rest", rest[0], pending=pending, rest=_block(rest, context))]
         link, length = link.orelse[0], length + 1
-    link.body, link.orelse = _block(link.body, context), _block(link.orelse, context)
+    link.body, link.orelse = _block(link.body, context), _block(link.orelse, context) if link.orelse else []
     return [first]

@@ -20,7 +20,8 @@ class Context:
     converted: frozenset[str] = frozenset()  # module-level functions that a decorator in the file converts
     free: frozenset[str] = frozenset()  # names that the function takes from functions around it
     around: dict[Any, frozenset[str]] = field(default_factory=dict)  # for each function in the tree, the locals of those around it
-    unsure: set[Any] = field(default_factory=set)  # the nodes of reads that the source does not prove to be of a set variable
+    unsure: dict[Any, frozenset[Any]] = field(default_factory=dict)  # by function: reads that the source does not prove to be of a set variable
+    suppressed: set[Any] = field(default_factory=set)  # those of them that are sure unless a `with` swallows an exception
     memo: Memo = field(default_factory=Memo)  # what statements do to the facts; those that a pass keeps need not be worked out again
     blocks: dict[str, str] = field(default_factory=dict)  # the names of generated functions
 

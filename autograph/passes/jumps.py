@@ -44,8 +44,6 @@ def _block(block: list[Any], context: Context) -> list[Any]:
 
 
 def _loop(loop: Any, context: Context) -> list[Any]:
-    if isinstance(loop, s.While) and s.contains(loop.test, s.NamedExpr):
-        return _loop_that_binds(loop, context)
     loop.body, orelse = nest(_block(loop.body, context), context), _block(loop.orelse, context)
     kinds = {type(j) for j in jumps(loop.body)}
     loop.orelse = []
@@ -54,31 +52,20 @@ def _loop(loop: Any, context: Context) -> list[Any]:
     if not ends.done:
         return [loop, *orelse]
     after: list[Any] = []
-    if ends.result:
+    forever = isinstance(loop, s.While) and isinstance(loop.test, s.Constant) and bool(loop.test.value)
+    if ends.result and forever and not ends.breaks:  # it ends by `return` only
+        after += quote("return $result", loop, result=ends.result)
+    elif ends.result:
         after += quote("if $returned:\n    return $result", loop, returned=ends.returned, result=ends.result)
     if orelse:
         after += orelse if not ends.breaks else quote("if not $done:\n    $orelse", loop, done=ends.done, orelse=orelse)
     if isinstance(loop, s.While):
-        forever = isinstance(loop.test, s.Constant) and bool(loop.test.value)
         template = "not $done" if forever else "not $done and $test"
         test = {} if forever else {"test": loop.test}
         loop.test = quote_expr(template, loop.test, done=ends.done, **test)
     else:
         loop.body += quote("if $done:\n    break", loop, done=ends.done)
     return [*ends.before(loop), loop, *after]
-
-
-def _loop_that_binds(loop: Any, context: Context) -> list[Any]:
-    """`while` whose test binds a name: the test moves into the body, because a test of its own could not give the name back."""
-    if not loop.orelse:
-        loop.body[:0] = quote("if not $test:\n    break", loop.test, test=loop.test)
-        loop.test = s.at(s.constant(True), loop.test)
-        return _loop(loop, context)
-    ended, orelse = context.fresh("ended"), _block(loop.orelse, context)
-    loop.body[:0] = quote("if not $test:\n    $ended = True\n    break", loop.test, test=loop.test, ended=ended)
-    loop.test, loop.orelse = s.at(s.constant(True), loop.test), []
-    before = quote("$ended = False", loop, ended=ended)
-    return [*before, *_loop(loop, context), *quote("if $ended:\n    $orelse", loop, ended=ended, orelse=orelse)]
 
 
 class _Ends:

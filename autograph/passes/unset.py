@@ -16,7 +16,7 @@ from typing import Any
 
 from autograph import syntax as s
 from autograph.facts import Bound
-from autograph.names import Names, Scope, binds, comprehension_targets, free, surely_binds
+from autograph.names import Names, Scope, binds, comprehension_targets, free, reads, surely_binds
 from autograph.passes.context import Context
 from autograph.quote import quote, quote_expr
 
@@ -25,9 +25,17 @@ def note_unsure_reads(fn: Any, context: Context) -> None:
     """Remember which reads of local names the source does not prove to be of a set variable."""
     scope = Scope(fn)
     given = frozenset(scope.parameters)
-    for stmt, known in Bound(fn.body, given, context.memo).before.items():
-        if known is not None and not (context.memo.exposed(stmt) & scope.locals) <= known:
-            context.unsure.update(n for n in _reads_of(stmt) if n.id in scope.locals and n.id not in known)
+
+    def unproved(bound: Bound) -> frozenset[Any]:
+        found: set[Any] = set()
+        for stmt, known in bound.before.items():
+            if known is not None and not (context.memo.exposed(stmt) & scope.locals) <= known:
+                found.update(n for n in _reads_of(stmt) if n.id in scope.locals and n.id not in known)
+        return frozenset(found)
+
+    context.unsure[fn] = unsure = unproved(Bound(fn.body, given, context.memo))
+    if unsure and s.contains(fn.body, s.With):
+        context.suppressed |= unsure - unproved(Bound(fn.body, given, context.memo, suppress=False))
 
 
 def _reads_of(stmt: Any) -> Iterator[Any]:
@@ -47,7 +55,7 @@ def check_reads(body: list[Any], scope: Scope, bound: Bound, tracked: Names, con
     """`body` with checks on reads of `tracked` names that are not surely set, and with their first values."""
     if not tracked:
         return body
-    checker = _Checker(tracked, bound, context.unsure)
+    checker = _Checker(tracked, bound, context)
     unsure = checker.unsure_anywhere(body)
     checker.checked = unsure
     checker.block(body)
@@ -65,9 +73,13 @@ def _initialised(body: list[Any], scope: Scope, tracked: Names, unsure: Names) -
         return quote("$name = ag.blank", at, name=name)
 
     for stmt in body:
-        first = missing & binds(stmt)
+        first = missing & {n.id for n in s.walk(stmt) if isinstance(n, s.Name)} | missing & binds(stmt)
         missing -= first
-        for name in scope.ordered(first if s.blocks(stmt) else first - surely_binds(stmt)):
+        if s.blocks(stmt) or first & reads(stmt):
+            set_here = frozenset()
+        else:
+            set_here = surely_binds(stmt)
+        for name in scope.ordered(first - set_here):
             out += first_value(name, stmt)
         out.append(stmt)
         for name in scope.ordered(_unbound_by(stmt) & tracked):
@@ -80,12 +92,14 @@ def _unbound_by(stmt: Any) -> Names:
 
 
 class _Checker:
-    def __init__(self, tracked: Names, bound: Bound, unsure: set[Any]) -> None:
-        self.tracked, self.bound, self.unsure, self.checked = tracked, bound, unsure, tracked
+    def __init__(self, tracked: Names, bound: Bound, context: Context) -> None:
+        self.tracked, self.bound, self.checked = tracked, bound, tracked
+        self.unsure = frozenset().union(*context.unsure.values())
+        self.refused = self.unsure - context.suppressed
 
     def unsure_anywhere(self, body: list[Any]) -> Names:
-        """The tracked names with a read that nothing proves."""
-        found: set[str] = set()
+        """The tracked names with a read that nothing proves, and those that are deleted."""
+        found = {n.id for n in s.own(*body) if isinstance(n, s.Name) and isinstance(n.ctx, s.Del) and n.id in self.tracked}
         stack = list(body)
         while stack:
             stmt = stack.pop()
@@ -108,7 +122,7 @@ class _Checker:
             if names:
                 target = stmt.target if isinstance(stmt, s.AugAssign) else None
                 if isinstance(target, s.Name) and target.id in names:
-                    operator = "read" if target in self.unsure else "some"
+                    operator = "read" if target in self.refused else "some"
                     out += quote(f"$name = ag.{operator}($name)", stmt, name=target.id)
                 self._statement(stmt, names)
             out.append(stmt)
@@ -118,8 +132,8 @@ class _Checker:
         out: list[Any] = []
         for target in stmt.targets:
             if isinstance(target, s.Name) and target.id in self.tracked:
-                if target.id in names and target in self.unsure:
-                    out += quote("ag.read($name)", stmt, name=target.id)
+                if target.id in names:
+                    out += quote(f"ag.{'read' if target in self.refused else 'some'}($name)", stmt, name=target.id)
                 out += quote("$name = ag.Unset($text)", stmt, name=target.id, text=s.constant(target.id))
             else:
                 out.append(s.at(s.Delete([target]), stmt))
@@ -128,7 +142,7 @@ class _Checker:
     def _statement(self, stmt: Any, names: Names) -> None:
         """Check the reads of a statement itself."""
         inside = {id(block) for block in s.blocks(stmt)}
-        reads = _Reads(names, self.unsure)
+        reads = _Reads(names, self.refused)
         for field in stmt._fields:
             value = getattr(stmt, field, None)
             if field in ("cases", "handlers"):

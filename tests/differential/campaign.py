@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import builtins
 import contextlib
 import copy
 import linecache
@@ -498,8 +499,16 @@ class _Coins(ast.NodeTransformer):
         return node
 
 
+def _reads(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store)
+
+
 def _surely_set(p: Program) -> bool:
     """Whether no path through the program seems to read an unset variable: a reduced program must not be wrong itself."""
+    names = [n for n in ast.walk(ast.parse(p.source)) if isinstance(n, (ast.Name, ast.arg, ast.FunctionDef, ast.alias, ast.MatchAs))]
+    bound = {n.id if isinstance(n, ast.Name) else n.arg if isinstance(n, ast.arg) else n.name for n in names if not _reads(n)}
+    if any(_reads(n) and n.id not in bound and not hasattr(builtins, n.id) and n.id != "jnp" for n in names if isinstance(n, ast.Name)):
+        return False
     rng = random.Random(0)
     tree = ast.fix_missing_locations(_Coins().visit(ast.parse(p.source)))
     f = load(replace(p, source=ast.unparse(tree)), jnp=NUMBERS, _coin=lambda _: rng.random() < 0.5)

@@ -161,6 +161,9 @@ class Generator:
         if k < 0.90:
             self.count("and/or of numbers")
             return f"({self.leaf(env)} {self.r.choice(['and', 'or'])} {self.leaf(env)})"
+        if k < 0.92 and (names := self.mine(env, "num")):  # also where it is not always evaluated
+            self.count("walrus in an expression")
+            return f"({self.r.choice(names)} := {self.leaf(env)})"
         return self.call(env) or self.leaf(env)
 
     def call(self, env: Env, bind: bool = False) -> str:
@@ -272,10 +275,10 @@ class Generator:
     def pair(self, env: Env) -> Lines:
         name = self.target("pair")
         k = self.r.random()
-        if name in env and k < 0.2:
+        if name in env and k < 0.35:
             self.count("tuple swap")
             return [f"{name} = ({name}[1], {name}[0])"]
-        if (pairs := self.names(env, "pair")) and k < 0.5:
+        if (pairs := self.names(env, "pair")) and k < 0.6:
             self.count("unpacking")
             one, two = self.r.sample(self.frame.pools["num"], 2)
             self.bind(env, one, "num")

@@ -22,7 +22,7 @@ def inside_with(x, lock):
             y = -x
             return returned, result, y
         returned, result, y = ag.cond(x > 0, then, orelse, returned, result, y)
-    return ag.cond(returned, lambda: result, lambda: ag.read(y) + 1)
+    return ag.cond(returned, lambda: result, lambda: ag.some(y) + 1)
 
 
 def inside_try(xs):

@@ -31,4 +31,4 @@ def proved(x):
             y = 1
             return returned, result, y
         returned, result, y = ag.cond(x > 0, then, orelse, returned, result, y)
-    return ag.cond(returned, lambda: result, lambda: ag.read(y))
+    return ag.cond(returned, lambda: result, lambda: ag.some(y))

@@ -1,0 +1,160 @@
+"""Turn operators and loop tests into statements where they bind a name in a function of their own.
+
+    if x > 0 and (y := f(x)) < 1:           value = x > 0
+        return y                            if value:
+                                    =>          y = f(x)
+                                                value = y < 1
+                                            if value:
+                                                return y
+
+An operand becomes a function, and a name bound there would be lost.  What the statement evaluates before goes to temporaries.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograph import syntax as s
+from autograph.passes.context import Context
+from autograph.quote import quote
+
+_FIRST = {"Expr": "value", "Assign": "value", "AugAssign": "value", "AnnAssign": "value", "Return": "value", "If": "test", "Assert": "test", "For": "iter", "Match": "subject"}
+_HIDDEN = (s.Lambda, *s.COMPREHENSIONS)  # they evaluate when they are called, or in a scope of their own
+
+
+def spill_walruses(fn: Any, context: Context) -> None:
+    if any(isinstance(n, s.NamedExpr) for b in fn.body for n in s.walk(b)):
+        fn.body = _Spill(context).block(fn.body)
+
+
+class _Spill:
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def block(self, block: list[Any]) -> list[Any]:
+        return [new for stmt in block for new in self.stmt(stmt)]
+
+    def stmt(self, stmt: Any) -> list[Any]:
+        if isinstance(stmt, s.SCOPES):
+            return [stmt]
+        for inner in s.blocks(stmt):
+            inner[:] = self.block(inner)
+        if isinstance(stmt, s.While) and (_late(stmt.test) or s.contains(stmt.test, s.NamedExpr)):
+            return self._loop(stmt)
+        field = _FIRST.get(type(stmt).__name__, "")
+        value = getattr(stmt, field, None) if field else None
+        if value is None or not _late(value):
+            return [stmt]
+        before, new = self.expr(value)
+        setattr(stmt, field, new)
+        self.context.memo.forget(stmt, value, new)
+        return [*before, stmt]
+
+    def _loop(self, loop: Any) -> list[Any]:
+        """The test is evaluated in the body, where statements can stand."""
+        before, test = self.expr(loop.test)
+        ended = self.context.fresh("ended") if loop.orelse else ""
+        leave = quote("if not $test:\n    $ended = True\n    break", loop.test, test=test, ended=ended) if ended else quote(
+            "if not $test:\n    break", loop.test, test=test
+        )  # fmt: skip
+        orelse, loop.orelse = loop.orelse, []
+        loop.test, loop.body = s.at(s.constant(True), loop.test), [*before, *leave, *loop.body]
+        if not ended:
+            return [loop]
+        return [*quote("$ended = False", loop, ended=ended), loop, *quote("if $ended:\n    $orelse", loop, ended=ended, orelse=orelse)]
+
+    def expr(self, node: Any) -> tuple[list[Any], Any]:
+        """Statements to run before, and the expression that is left."""
+        if not _late(node):
+            return [], node
+        match node:
+            case s.BoolOp():
+                value = self.context.fresh("value")
+                out = self._assign(value, node.values[0])
+                test = "if $value:\n    $rest" if isinstance(node.op, s.And) else "if not $value:\n    $rest"
+                return out + self._rest(value, node.values[1:], test), s.at(s.name(value), node)
+            case s.IfExp():
+                value = self.context.fresh("value")
+                before, test = self.expr(node.test)
+                sides = {"body": self._assign(value, node.body), "orelse": self._assign(value, node.orelse)}
+                return [*before, *quote("if $test:\n    $body\nelse:\n    $orelse", node, test=test, **sides)], s.at(s.name(value), node)
+            case s.Compare():
+                return self._compare(node)
+            case s.NamedExpr():
+                before, node.value = self.expr(node.value)
+                return before, node
+        return self._operands(node)
+
+    def _assign(self, name: str, value: Any) -> list[Any]:
+        before, new = self.expr(value)
+        return [*before, *quote("$name = $value", value, name=name, value=new)]
+
+    def _rest(self, value: str, operands: list[Any], test: str) -> list[Any]:
+        if not operands:
+            return []
+        rest = self._assign(value, operands[0]) + self._rest(value, operands[1:], test)
+        return quote(test, operands[0], value=value, rest=rest)
+
+    def _compare(self, node: Any) -> tuple[list[Any], Any]:
+        value, left = self.context.fresh("value"), self.context.fresh("left")
+        out = self._assign(left, node.left)
+
+        def link(k: int, left: str) -> list[Any]:
+            right = self.context.fresh("right")
+            compared = s.at(s.Compare(s.at(s.name(left), node), [node.ops[k]], [s.at(s.name(right), node)]), node)
+            stmts = self._assign(right, node.comparators[k]) + quote("$value = $compared", node, value=value, compared=compared)
+            if k + 1 < len(node.ops):
+                stmts += quote("if $value:\n    $rest", node, value=value, rest=link(k + 1, right))
+            return stmts
+
+        return out + link(0, left), s.at(s.name(value), node)
+
+    def _operands(self, node: Any) -> tuple[list[Any], Any]:
+        """An expression that evaluates its operands in order: those before the last that spills go to temporaries."""
+        out: list[Any] = []
+        places = [(field, k) for field, many in s.child_fields(type(node)) for k in (range(len(getattr(node, field))) if many else [-1])]
+        parts = [getattr(node, f) if k < 0 else getattr(node, f)[k] for f, k in places]
+        last = max((i for i, part in enumerate(parts) if part is not None and _late(part)), default=-1)
+        for i, ((field, k), part) in enumerate(zip(places, parts, strict=True)):
+            if part is None or i > last or isinstance(part, s.Constant):
+                continue
+            before, new = self._part(part, keep=i == last)
+            out += before
+            if k < 0:
+                setattr(node, field, new)
+            else:
+                getattr(node, field)[k] = new
+        return out, node
+
+    def _part(self, part: Any, keep: bool) -> tuple[list[Any], Any]:
+        if isinstance(part, (s.keyword, s.Starred)):
+            before, part.value = self._part(part.value, keep)
+            return before, part
+        before, new = self.expr(part)
+        if keep or isinstance(new, s.Constant):
+            return before, new
+        held = self.context.fresh("value")
+        return [*before, *quote("$held = $new", part, held=held, new=new)], s.at(s.name(held), part)
+
+
+def _late(node: Any) -> bool:
+    """Whether an operand in it that is not always evaluated binds a name."""
+    if isinstance(node, (*_HIDDEN, s.Constant, s.Name)):
+        return False
+    lazy: list[Any] = []
+    match node:
+        case s.BoolOp():
+            lazy = node.values[1:]
+        case s.IfExp():
+            lazy = [node.body, node.orelse]
+        case s.Compare():
+            lazy = node.comparators[1:]
+    if any(_names_bound(n) for n in lazy):
+        return True
+    return any(map(_late, s.children(node)))
+
+
+def _names_bound(node: Any) -> bool:
+    if isinstance(node, _HIDDEN):
+        return any(isinstance(n, s.NamedExpr) for n in s.walk(node)) and not isinstance(node, s.Lambda)
+    return isinstance(node, s.NamedExpr) or any(map(_names_bound, s.children(node)))

@@ -1,0 +1,69 @@
+"""The runs of blocks that this thread is in, and the places of operator calls in the trace."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from autograph.runtime.effects import Change
+
+
+class Frame:
+    """A run of a block, traced or not: its place, and how many operators it has called."""
+
+    __slots__ = ("changes", "count", "discarded", "key", "memory", "staged")
+
+    def __init__(self, key: tuple[Any, ...], memory: dict[Any, Any], staged: bool) -> None:
+        self.key, self.memory, self.staged, self.count, self.discarded = key, memory, staged, 0, False
+        self.changes: list[Change] = []
+
+
+class _Stack(threading.local):
+    def __init__(self) -> None:
+        self.frames: list[Frame] = []
+
+
+_stack = _Stack()
+
+
+def in_block() -> bool:
+    """Whether a staged block is being traced in this thread."""
+    return any(f.staged for f in _stack.frames)
+
+
+def changed(change: Callable[[], Change]) -> None:
+    """Log a change of a Python object, if a staged block is being traced."""
+    for frame in reversed(_stack.frames):
+        if frame.staged:
+            frame.changes.append(change())
+            return
+
+
+def innermost() -> Frame | None:
+    return _stack.frames[-1] if _stack.frames else None
+
+
+class Place:
+    """The place of one operator call in the trace, and what is remembered there."""
+
+    __slots__ = ("key", "memory")
+
+    def __init__(self, code: Any) -> None:
+        if _stack.frames:
+            frame = _stack.frames[-1]
+            frame.count += 1
+            self.key: tuple[Any, ...] = (*frame.key, frame.count, id(code))
+            self.memory = frame.memory
+        else:
+            self.key, self.memory = (), {}
+
+    @contextmanager
+    def scope(self, part: Any, staged: bool = False) -> Iterator[Frame]:
+        frame = Frame((*self.key, part), self.memory, staged)
+        _stack.frames.append(frame)
+        try:
+            yield frame
+        finally:
+            _stack.frames.pop()
