@@ -55,7 +55,7 @@ def convert(fn: Any = None, /, *, form: Literal["both", "staged"] = "both") -> A
         new = runtime.call(new)
     if isinstance(fn, types.FunctionType) and new is not fn:
         new = _own(new)
-        new.__wrapped__ = fn
+        new.__wrapped__ = fn  # type: ignore[attr-defined]
     return new
 
 
@@ -149,5 +149,3 @@ def _form(fn: Any) -> Form:
     if not isinstance(original, types.FunctionType):
         raise NotAFunction(f"a `{type(fn).__name__}` has no Python code", None, "give a function or method")
     return form_of(original.__code__, original.__globals__)
-
-

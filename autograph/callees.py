@@ -189,11 +189,12 @@ class Site:
             if new is method and type(method) is types.BuiltinFunctionType and type(method.__self__) in _BUILTIN_TYPES:
                 self.seen = type(method.__self__)
             elif type(new) is types.MethodType and type(method) is types.MethodType and _is_lasting(method.__func__) and _is_plain_method(method):
-                form = form_in(new.__func__)
+                function: Any = new.__func__
+                form = form_in(function)
                 if type(form) is Form:
                     with LOCK:
                         if self.function is Site:
-                            self.use = form.function(form.direct(), new.__func__)
+                            self.use = form.function(form.direct(), function)
                             self.function = method.__func__
         return new
 
@@ -267,5 +268,3 @@ def _has_source(f: types.FunctionType) -> bool:
         return bool(file_of(f.__code__.co_filename, f.__globals__))
     except SourceUnavailable:
         return False
-
-

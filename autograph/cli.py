@@ -28,7 +28,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"autograph {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    transpile = commands.add_parser("transpile", help="convert the decorated functions of a file", description="Convert the decorated functions of a file.")
+    transpile = commands.add_parser(
+        "transpile", help="convert the decorated functions of a file", description="Convert the decorated functions of a file."
+    )
     transpile.add_argument("file", metavar="FILE", help="a Python file, or - for standard input; it is not executed")
     transpile.add_argument("-o", "--output", metavar="OUT", help="the file to write; standard output without it")
     transpile.add_argument("--all", action="store_true", help="convert every function, not only the decorated ones and what they call")

@@ -16,7 +16,7 @@ from typing import Any
 from autograph.errors import SourceUnavailable
 from autograph.listing import lowered
 from autograph.load import KEY, Table, compiled, refer
-from autograph.passes.stageable import stageable
+from autograph.passes.stageable import obstacle
 from autograph.plain import Plain
 from autograph.source import File, file_of
 
@@ -42,7 +42,8 @@ class Form:
     def __init__(self, code: CodeType, file: File) -> None:
         self.code, self.file = code, file
         self.node, self.cls = file.find(code)
-        self.stageable = stageable(self.node)
+        reason = obstacle(self.node)
+        self.stageable, self.enters = not reason, reason in ("", "finally")
         self.inside: dict[tuple[int, int], Form] = {}
         self.inner_nonlocals: frozenset[str] = frozenset()  # names of this function that one inside it may bind anew
         self._plain: Any = lambda: None
@@ -111,11 +112,12 @@ class Form:
             stack += form.inside.values()
         return found[0] if len(found) == 1 else STAGED
 
-    def enter(self, witness: FunctionType) -> FunctionType:
+    def enter(self, witness: FunctionType) -> Callable[..., Any]:
         """The staged function of the plain one that is running: its cells are the witness's, by name."""
-        code = self._staged or self.staged()
+        code = (self._staged or self.staged()) if self.stageable else self.direct()
         cells = dict(zip(witness.__code__.co_freevars, witness.__closure__ or (), strict=True))
-        return FunctionType(code, witness.__globals__, code.co_name, None, tuple([cells[n] for n in code.co_freevars]) or None)
+        fn = FunctionType(code, witness.__globals__, code.co_name, None, tuple([cells[n] for n in code.co_freevars]) or None)
+        return Form.runtime.named(fn)  # type: ignore[no-any-return]
 
     def function(self, code: CodeType, like: FunctionType) -> FunctionType:
         """A function with this code, over the globals, cells and defaults of another."""

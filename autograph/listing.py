@@ -7,8 +7,8 @@ from collections import OrderedDict
 from typing import Any
 
 from autograph import syntax as s
+from autograph.fresh import Fresh
 from autograph.load import refer, runtime_references
-from autograph.names import Fresh
 from autograph.passes import PASSES, run_passes
 from autograph.passes.context import Context
 from autograph.printing import source

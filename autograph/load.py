@@ -120,7 +120,11 @@ def _place(node: ast.AST, where: Any) -> None:
 def _dig(top: CodeType, code: CodeType) -> CodeType | None:
     for constant in top.co_consts:
         if isinstance(constant, CodeType):
-            if constant.co_name in (_NAME, "<lambda>") and constant.co_firstlineno == code.co_firstlineno and constant.co_argcount == code.co_argcount:
+            if (
+                constant.co_name in (_NAME, "<lambda>")
+                and constant.co_firstlineno == code.co_firstlineno
+                and constant.co_argcount == code.co_argcount
+            ):
                 return constant
             if found := _dig(constant, code):
                 return found
@@ -144,7 +148,7 @@ def _plant(new: CodeType, user: CodeType, table: Table, mark: Callable[[CodeType
             constants.append(constant)
         if code.co_flags & 1 and (marker := mark(user if code is new else code)) is not None:
             constants.append(marker)
-        named = {"co_name": user.co_name, "co_flags": user.co_flags} if code is new else {}
+        named: Any = {"co_name": user.co_name, "co_flags": user.co_flags} if code is new else {}
         return code.replace(co_consts=tuple(constants), co_qualname=qualified(code.co_qualname), **named)
 
     return replaced(new)

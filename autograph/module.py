@@ -96,7 +96,7 @@ def _converted(node: Any, file: File) -> list[Edit]:
 def _header_end(node: Any, file: File) -> int:
     """The last line of `def f(...):`, as far as the tree knows."""
     parts = [n for part in (node.args, node.returns) if part is not None for n in ast.walk(part) if hasattr(n, "end_lineno")]
-    return max([node.lineno, *(n.end_lineno for n in parts)])
+    return int(max([node.lineno, *(n.end_lineno for n in parts)]))
 
 
 def _decorator(decorator: ast.expr, file: File) -> list[Edit]:

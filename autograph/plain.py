@@ -21,7 +21,7 @@ from types import CodeType, SimpleNamespace
 from typing import Any
 
 from autograph.load import KEY, Table, planted
-from autograph.passes.calls import ARRAY_LIBRARIES, HIGHER
+from autograph.passes.callables import ARRAY_LIBRARIES, HIGHER
 from autograph.rebuild import Rebuilder, at, replaced
 from autograph.source import File
 
@@ -37,7 +37,7 @@ class Plain(Rebuilder):
     def __init__(self, form: Any, file: File, table: Table, entry: bool = True) -> None:
         super().__init__()
         self.form, self.file, self.table = form, file, table
-        self.entry = entry and form.stageable
+        self.entry = entry and form.enters
         self.local = _names(form.code)
         self.in_class = False
         self.defined: frozenset[str] = frozenset()
@@ -120,9 +120,9 @@ class Plain(Rebuilder):
             return new
         where = node
         if isinstance(func, ast.Attribute) and node.lineno != func.end_lineno:  # where CPython puts a chained method call
-            where = SimpleNamespace(
-                lineno=func.end_lineno, col_offset=func.end_col_offset - len(func.attr), end_lineno=node.end_lineno, end_col_offset=node.end_col_offset
-            )
+            end: Any = func
+            where = SimpleNamespace(lineno=end.end_lineno, col_offset=end.end_col_offset - len(end.attr))
+            where.end_lineno, where.end_col_offset = node.end_lineno, node.end_col_offset
         return at(ast.Call(self._callee(func), new.args, new.keywords), where)
 
     def _callee(self, func: Any) -> Any:

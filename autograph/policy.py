@@ -15,7 +15,9 @@ _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _REAL = os.path.dirname(os.path.realpath(os.path.join(_HERE, "runtime", "errors.py"))) + os.sep
 
 STDLIB = tuple({p for k in ("stdlib", "platstdlib") for p in (_PATHS[k], os.path.realpath(_PATHS[k]))})
-INSTALLED = tuple({p for k in ("purelib", "platlib") for p in (_PATHS[k], os.path.realpath(_PATHS[k]))} | {p for p in sys.path if "site-packages" in p})
+INSTALLED = tuple(
+    {p for k in ("purelib", "platlib") for p in (_PATHS[k], os.path.realpath(_PATHS[k]))} | {p for p in sys.path if "site-packages" in p}
+)
 OURS = (_HERE, _REAL)
 LIBRARIES = (*INSTALLED, *OURS, *STDLIB, "<frozen")
 

@@ -31,9 +31,7 @@ class File:
         try:
             self.tree = ast.parse("".join(lines), name)
         except SyntaxError as error:
-            raise SourceUnavailable(
-                f"the source does not parse ({error.msg}): it is not what was compiled", Place(name, error.lineno or 1)
-            ) from None
+            raise SourceUnavailable(f"the source does not parse ({error.msg}): it is not what was compiled", Place(name, error.lineno or 1)) from None
         self.identifiers: set[str] = set()  # every name in the file
         counts: Counter[str] = Counter()  # how often the module itself binds a name
         stack: list[tuple[ast.AST, str, bool]] = [(self.tree, "", True)]
@@ -142,7 +140,11 @@ def mark_of(decorator: ast.expr, modules: dict[str, str]) -> str:
     path = ".".join([modules[node.id], *reversed(parts)])
     if path in MARKS:
         return path.rsplit(".", 1)[1]
-    return "partial" if path == "functools.partial" and isinstance(decorator, ast.Call) and decorator.args and mark_of(decorator.args[0], modules) else ""
+    return (
+        "partial"
+        if path == "functools.partial" and isinstance(decorator, ast.Call) and decorator.args and mark_of(decorator.args[0], modules)
+        else ""
+    )
 
 
 def _decorated(tree: ast.Module, modules: dict[str, str], counts: Counter[str]) -> list[str]:

@@ -84,11 +84,9 @@ from gast import (
     arguments,
     comprehension,
     copy_location,
-    iter_child_nodes,
     keyword,
     match_case,
     stmt,
-    walk,
 )  # fmt: skip
 
 FUNCTIONS = (FunctionDef, AsyncFunctionDef)
@@ -162,9 +160,7 @@ def parameter_names(args: Any) -> list[str]:
 
 
 # Fields that hold no nodes worth visiting: contexts, operators, names, constants; and fields that hold lists.
-_SKIPPED = frozenset(
-    "ctx op ops id attr n kind type_comment lineno module level arg asname conversion simple is_async kwd_attrs cls_name".split()
-)
+_SKIPPED = frozenset("ctx op ops id attr n kind type_comment lineno module level arg asname conversion simple is_async kwd_attrs cls_name".split())
 _LISTS = frozenset(
     "body orelse handlers finalbody targets elts args keywords values generators ifs comparators decorator_list bases items cases patterns defaults "
     "kw_defaults keys posonlyargs kwonlyargs names type_params kwd_patterns type_ignores".split()

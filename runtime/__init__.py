@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from autograph.runtime.logical import or_ as or_
     from autograph.runtime.logical import or_else as or_else
     from autograph.runtime.loops import while_loop as while_loop
+    from autograph.runtime.raw_errors import named as named
     from autograph.runtime.unset import read as read
     from autograph.runtime.unset import read_free as read_free
     from autograph.runtime.unset import some as some
@@ -54,6 +55,7 @@ _WHERE = {
     "logical": "and_ or_ not_ and_then or_else compare asserted",
     "loops": "while_loop",
     "mathematics": "math",
+    "raw_errors": "named",
     "numbers": "min max sum any all int float bool sorted",
     "output": "print",
     "rows": "range enumerate zip reversed",

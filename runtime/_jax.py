@@ -90,7 +90,8 @@ def bind_scan(body: ClosedJaxpr, consts: Sequence[Any], carry: Sequence[Any], xs
 
 def convert_type(x: Any, dtype: Any, weak: bool) -> jax.Array:
     """`lax.convert_element_type` that can also give a weak type, which the public function cannot."""
-    return lax.convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak, sharding=None)
+    out: jax.Array = lax.convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak, sharding=None)
+    return out
 
 
 def aval_of(x: Any) -> Any:

@@ -6,9 +6,9 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from autograph.runtime.frames import changed, in_block
 from autograph.runtime.effects import Change
 from autograph.runtime.errors import AttributeStateError
+from autograph.runtime.frames import changed, in_block
 from autograph.runtime.leaks import stored
 from autograph.runtime.places import here
 

@@ -29,9 +29,7 @@ class Block:
     jaxpr to the values that they stand for: arrays and tracers of the trace around.
     """
 
-    def __init__(
-        self, fn: Callable[..., Any], specs: Sequence[Spec], place: Place, part: Any, finish: Callable[[Block, Any], Sequence[Any]]
-    ) -> None:
+    def __init__(self, fn: Callable[..., Any], specs: Sequence[Spec], place: Place, part: Any, finish: Callable[[Block, Any], Sequence[Any]]) -> None:
         self.args: list[Any] = []
         with place.scope(part, staged=True) as frame:
 
@@ -122,4 +120,3 @@ def _renamed(v: Any, env: dict[Var, Any]) -> Any:
 def as_array(x: Any) -> Any:
     """A number or array as an operand of a primitive, weak type kept."""
     return x if isinstance(x, jax.Array) else to_type(x, t) if (t := type_of(x)) is not None else x
-

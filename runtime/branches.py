@@ -16,9 +16,9 @@ from jax import lax
 from autograph.runtime import _jax
 from autograph.runtime._jax import Literal, Var
 from autograph.runtime.block import Block
-from autograph.runtime.frames import Place
 from autograph.runtime.cells import restored
 from autograph.runtime.errors import BranchTypeError, IntegerRangeError
+from autograph.runtime.frames import Place
 from autograph.runtime.places import assigned_names, caller, last_store, place_of
 from autograph.runtime.predicates import truth
 from autograph.runtime.values import Mismatch, Spec, blank, describe, flat_arrays, join, pack, spec_of, types, unpack
@@ -176,4 +176,3 @@ def _bind(p: Any, a: Block, b: Block) -> list[Any]:
         return same
     done = iter(lax.cond_p.bind(lax.convert_element_type(p, np.int32), *operands.values(), branches=branches))
     return [next(done) if s is None else s for s in same]
-

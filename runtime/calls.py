@@ -12,9 +12,9 @@ from collections.abc import Callable
 from types import BuiltinMethodType
 from typing import Any
 
-from autograph.runtime.frames import changed, in_block
 from autograph.runtime.effects import MUTATING, Change, restore_of
 from autograph.runtime.errors import EffectError
+from autograph.runtime.frames import changed, in_block
 from autograph.runtime.places import here
 
 _resolve: Callable[[Any], Any] | None = None

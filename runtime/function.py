@@ -18,6 +18,7 @@ from autograph.runtime._jax import eval_trace, trace_state
 from autograph.runtime.calls import call
 from autograph.runtime.guards import Guarded
 from autograph.runtime.leaks import watching
+from autograph.runtime.raw_errors import named
 
 
 class Function:
@@ -118,7 +119,7 @@ def _watched(fn: Callable[..., Any]) -> Callable[..., Any]:
         if trace_state.value is eval_trace:  # `jax.disable_jit`
             return fn(*args, **kwargs)
         with watching(fn):
-            return call(fn)(*args, **kwargs)  # the staged form itself
+            return named(call(fn))(*args, **kwargs)  # the staged form itself
 
     return traced
 

@@ -9,14 +9,15 @@ import jax
 import numpy as np
 
 from autograph.runtime.attributes import IN_PLACE, set_attr
-from autograph.runtime.frames import changed, in_block
 from autograph.runtime.effects import Change
 from autograph.runtime.errors import ArrayStoreError, EffectError
+from autograph.runtime.frames import changed, in_block
 from autograph.runtime.places import here
 from autograph.runtime.unset import read
 from autograph.runtime.values import traced
 
 slice = builtins.slice
+
 
 def is_array(x: Any) -> bool:
     """Whether a store into `x` gives a new array."""

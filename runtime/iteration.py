@@ -11,9 +11,9 @@ from typing import Any
 
 from jax import lax
 
-from autograph.runtime.frames import Place
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.cells import restored
+from autograph.runtime.frames import Place
 from autograph.runtime.loops import Stage, given, listed, run_while
 from autograph.runtime.places import parameter_names
 from autograph.runtime.predicates import truth

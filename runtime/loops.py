@@ -16,13 +16,31 @@ from jax import lax
 from autograph.runtime import _jax
 from autograph.runtime._jax import Var
 from autograph.runtime.block import Block
-from autograph.runtime.frames import Place, innermost
 from autograph.runtime.cells import restored
 from autograph.runtime.errors import IntegerRangeError, LoopTypeError
+from autograph.runtime.frames import Place, innermost
 from autograph.runtime.places import caller, last_store, parameter_names, place_of
 from autograph.runtime.predicates import truth
 from autograph.runtime.reverse import forward_only
-from autograph.runtime.values import NUMBERS, Maybe, Mismatch, Spec, Static, Unset, blank, blank_uses, describe, is_leaf, join, pack, spec_of, type_of, types, unpack, widen
+from autograph.runtime.values import (
+    NUMBERS,
+    Maybe,
+    Mismatch,
+    Spec,
+    Static,
+    Unset,
+    blank,
+    blank_uses,
+    describe,
+    is_leaf,
+    join,
+    pack,
+    spec_of,
+    type_of,
+    types,
+    unpack,
+    widen,
+)
 
 _MOST_RUNS = 30  # the lattice of types is finite and low: this is never reached by types that settle
 
@@ -193,7 +211,9 @@ class Stage:
         ])  # fmt: skip
         values = [unpack(s, flat) for s in self.specs]
         if certain:
-            return [v.value if isinstance(v, Maybe) and not isinstance(r, Maybe) and not _bare(r) else v for v, r in zip(values, self.raw, strict=True)]
+            return [
+                v.value if isinstance(v, Maybe) and not isinstance(r, Maybe) and not _bare(r) else v for v, r in zip(values, self.raw, strict=True)
+            ]
         return values
 
     def run_while(self, test: Callable[..., Any], certain: bool) -> list[Any]:
@@ -210,9 +230,7 @@ class Stage:
         block = self.block
         count = len(types(self.items))
         items, mine = block.invars[:count], block.invars[count:]
-        outs = _jax.bind_scan(
-            block.jaxpr([*block.consts, *mine, *items]), list(block.consts.values()), self.pack_state(), list(xs), length, unroll
-        )
+        outs = _jax.bind_scan(block.jaxpr([*block.consts, *mine, *items]), list(block.consts.values()), self.pack_state(), list(xs), length, unroll)
         return self.results(outs, certain=True)
 
 

@@ -6,6 +6,7 @@ With nothing traced each is Python's own.
 from __future__ import annotations
 
 import builtins
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -21,14 +22,14 @@ from autograph.runtime.rows import Range, Rows, unknown
 from autograph.runtime.unset import read
 
 
-def _unknown_items(items: Any) -> bool:
+def _unknown_items(items: Any) -> builtins.bool:
     if isinstance(items, (Range, Rows)):
         return True
     return unknown(items) or (isinstance(items, (list, tuple)) and builtins.any(unknown(x) for x in items))
 
 
 def _extreme(name: str, better: Callable[[Any, Any], Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    items = args[0] if len(args) == 1 else args
+    items: Any = args[0] if len(args) == 1 else args
     python = getattr(builtins, name)
     if not _unknown_items(items):
         return python(*args, **options)
@@ -64,13 +65,17 @@ def sum(items: Any, /, start: Any = 0) -> Any:
     return builtins.sum(items, start)
 
 
+def _same(x: Any) -> Any:
+    return x
+
+
 def any(items: Iterable[Any], /) -> Any:
     """`any`, of traced items too."""
     if unknown(items) and items.ndim == 1:  # type: ignore[attr-defined]
         return jnp.any(items)  # type: ignore[arg-type]
     out: Any = False
     for x in items:
-        out = or_(out, lambda x=x: x)
+        out = or_(out, functools.partial(_same, x))
         if out is True:
             return True
     return out
@@ -82,7 +87,7 @@ def all(items: Iterable[Any], /) -> Any:
         return jnp.all(items)  # type: ignore[arg-type]
     out: Any = True
     for x in items:
-        out = and_(out, lambda x=x: x)
+        out = and_(out, functools.partial(_same, x))
         if out is False:
             return False
     return out

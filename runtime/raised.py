@@ -24,4 +24,3 @@ def explicit_raise(error: BaseException) -> Place | None:
     if code.co_filename.startswith(HIDDEN) or "site-packages" in code.co_filename:
         return None
     return Place(code.co_filename, tb.tb_lineno) if code.co_code[tb.tb_lasti] == _RAISE else None
-

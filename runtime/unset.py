@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograph.runtime.frames import in_block
 from autograph.runtime.errors import UnsetError
+from autograph.runtime.frames import in_block
 from autograph.runtime.places import here
 from autograph.runtime.values import Maybe, Unset
 

@@ -54,9 +54,7 @@ class Maybe:
     name: str = field(compare=False, default="")
 
 
-jax.tree_util.register_pytree_node(
-    Maybe, lambda m: ((m.value, m.tag), m.name), lambda name, children: Maybe(children[0], children[1], name)
-)
+jax.tree_util.register_pytree_node(Maybe, lambda m: ((m.value, m.tag), m.name), lambda name, children: Maybe(children[0], children[1], name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +167,8 @@ def widen(spec: Spec) -> Spec:
 
 
 def _children(v: Any) -> tuple[list[Any], Any]:
-    return jax.tree.flatten(v, is_leaf=lambda x: x is not v)
+    found: tuple[list[Any], Any] = jax.tree.flatten(v, is_leaf=lambda x: x is not v)
+    return found
 
 
 class Mismatch(Exception):
@@ -243,7 +242,7 @@ def _name(s: Spec) -> str:
 
 
 def _key(path: tuple[Any, ...]) -> str:
-    return jax.tree_util.keystr(path)
+    return str(jax.tree_util.keystr(path))
 
 
 def covers(wide: Spec, spec: Spec) -> bool:

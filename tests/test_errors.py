@@ -334,3 +334,50 @@ def test_plain_python_errors_are_pythons() -> None:
     for form in (ag.convert(f), ag.convert(f, form="staged"), jax.jit(ag.convert(f))):
         with pytest.raises(IndexError, match="list index out of range"):
             form(1)
+
+
+def comprehension(x: Any) -> Any:
+    return [y for y in (1, 2) if y < x][0]
+
+
+def matching(x: Any) -> Any:
+    match x:
+        case 1:
+            return 2
+    return x
+
+
+def membership(x: Any) -> Any:
+    return 1 if x in (1, 2) else 0
+
+
+def in_finally(x: Any) -> Any:
+    while True:
+        try:
+            x = x + 1
+        finally:
+            if x > 3:
+                break
+    return x
+
+
+@pytest.mark.parametrize("f", [comprehension, matching, membership, in_finally], ids=lambda f: f.__name__)
+def test_a_construct_that_stays_python(f: Any) -> None:
+    error = refused(f, 1)
+    assert error.id == "AG501" and "stays Python" in str(error) and __file__ in str(error)
+    assert isinstance(error.__cause__, jax.errors.TracerBoolConversionError)
+
+
+@ag.do_not_convert
+def left_alone(x: Any) -> Any:
+    return 1 if x > 0 else 2
+
+
+def test_a_callee_that_is_not_converted() -> None:
+    error = refused(lambda x: left_alone(x), 1)
+    assert error.id == "AG501" and "`left_alone`, which is not converted" in str(error)
+
+
+def test_a_traced_index_of_a_list() -> None:
+    error = refused(lambda i: [1, 2, 3][i], 1)
+    assert error.id == "AG502" and "[1, 2, 3][i]" in str(error)

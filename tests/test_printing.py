@@ -445,9 +445,7 @@ def test_layout(text: str) -> None:
     assert not any(line != line.rstrip() for line in printed.splitlines())
 
 
-@pytest.mark.parametrize(
-    "value", ["", "\n", "a\r\nb", '"', '"""', "\\", 'a\\"""', "\t\n \n", "\x0c é \ud800", "\\ "]
-)
+@pytest.mark.parametrize("value", ["", "\n", "a\r\nb", '"', '"""', "\\", 'a\\"""', "\t\n \n", "\x0c é \ud800", "\\ "])
 def test_docstring_keeps_its_value(value: str) -> None:
     tree = ast.Module([ast.Expr(ast.Constant(value))], [])
     printed = printing.source(tree)
@@ -458,8 +456,7 @@ def test_docstring_keeps_its_value(value: str) -> None:
 def test_indentation() -> None:
     body = ast.parse("if a:\n    def f():\n        pass\n    b = f\ndef g():\n    pass\nreturn b").body
     assert printing.source(body, indent=8) == (
-        "        if a:\n            def f():\n                pass\n            b = f\n\n"
-        "        def g():\n            pass\n        return b\n"
+        "        if a:\n            def f():\n                pass\n            b = f\n\n        def g():\n            pass\n        return b\n"
     )
 
 
@@ -629,12 +626,10 @@ def put(tree: ast.AST, old: ast.AST, new: ast.AST) -> None:
                 value[:] = [new if item is old else item for item in value]
 
 
-@pytest.mark.parametrize(
-    ("kind", "width"), [("printing_difference", 100), ("printing_difference", 10), ("gast_difference", 100)]
-)
+@pytest.mark.parametrize(("kind", "width"), [("printing_difference", 100), ("printing_difference", 10), ("gast_difference", 100)])
 def test_standard_library(kind: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A slice of it, also with every call broken; the campaign takes it all."""
-    monkeypatch.setattr(printing, "WIDTH", width)
+    monkeypatch.setattr(printing.printed_expressions, "WIDTH", width)
     checks = campaign()
     paths = checks.standard_library()
     taken, differences = 0, {}

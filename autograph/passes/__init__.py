@@ -18,7 +18,7 @@ from autograph.passes.expressions import lower_expressions
 from autograph.passes.jumps import lower_jumps
 from autograph.passes.stageable import stageable
 from autograph.passes.stores import lower_stores
-from autograph.passes.unset import note_unsure_reads
+from autograph.passes.unsure import note_unsure_reads
 from autograph.passes.walrus import spill_walruses
 
 

@@ -1,8 +1,8 @@
 """The expression that a branch amounts to, if it does nothing but compute what it gives: then a lambda is enough.
 
-    y = x                     =>   x
-    done, result = True, x    =>   (True, x)
-    return f(x)               =>   f(x)
+y = x                     =>   x
+done, result = True, x    =>   (True, x)
+return f(x)               =>   f(x)
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def _assignments(block: list[Any]) -> dict[str, Any] | None:
         match stmt:
             case s.Assign(targets=[s.Name(id=id)], value=value):
                 pairs = [(id, value)]
-            case s.Assign(targets=[s.Tuple(elts=targets)], value=s.Tuple(elts=values)) if len(targets) == len(values) and all(
-                isinstance(t, s.Name) for t in targets
-            ) and not any(isinstance(v, s.Starred) for v in values):
+            case s.Assign(targets=[s.Tuple(elts=targets)], value=s.Tuple(elts=values)) if (
+                len(targets) == len(values) and all(isinstance(t, s.Name) for t in targets) and not any(isinstance(v, s.Starred) for v in values)
+            ):
                 pairs = [(t.id, v) for t, v in zip(targets, values, strict=True)]
             case s.Pass():
                 continue

@@ -15,21 +15,9 @@ from typing import Any
 
 from autograph import syntax as s
 from autograph.names import binds_all
+from autograph.passes.callables import ARRAY_LIBRARIES, BUILTINS, CALLING, HIGHER, KEYWORDS, is_runtime, is_runtime_call, is_update
 from autograph.passes.context import Context
 from autograph.quote import quote_expr
-
-BUILTINS = frozenset({"range", "enumerate", "zip", "reversed", "min", "max", "sum", "any", "all", "int", "float", "bool", "print", "sorted"})
-CALLING = frozenset({"map", "filter", "iter"})  # builtins that call an argument later
-ARRAY_LIBRARIES = ("jax", "numpy", "math")
-
-# The arguments of JAX's higher-order functions that are functions of the user.
-_TRANSFORMS = dict.fromkeys(
-    "grad value_and_grad vmap pmap jit jvp vjp linearize linear_transpose jacfwd jacrev hessian checkpoint remat custom_jvp custom_vjp make_jaxpr eval_shape "
-    "shard_map scan map associative_scan custom_root custom_linear_solve closure_convert named_call vectorize apply_along_axis tree_map".split(),
-    (0,),
-)  # fmt: skip
-HIGHER: dict[str, tuple[int, ...]] = {**_TRANSFORMS, "cond": (1, 2), "while_loop": (0, 1), "fori_loop": (2,), "reduce": (2,), "custom_root": (0, 2, 3)}
-_KEYWORDS = frozenset({"f", "fun", "fn", "func", "body_fun", "cond_fun", "true_fun", "false_fun", "pyfunc"})
 
 
 def lower_calls(fn: Any, context: Context) -> None:
@@ -103,10 +91,10 @@ class _Calls(s.Transformer):
             return self._named(node, func)
         if path := self.library(func):
             return self._library(node, path)
-        if _is_runtime(func) or _is_update(func):
+        if is_runtime(func) or is_update(func):
             return node
         if isinstance(func, s.Call):  # jax.grad(f)(x): what a known function returned
-            return node if _is_runtime_call(func) or self.library(func.func) else self._wrapped(node)
+            return node if is_runtime_call(func) or self.library(func.func) else self._wrapped(node)
         return self._wrapped(node)
 
     def _named(self, node: Any, func: Any) -> Any:
@@ -145,7 +133,7 @@ class _Calls(s.Transformer):
                 if k < len(node.args):
                     node.args[k] = self._argument(node.args[k])
             for keyword in node.keywords:
-                if keyword.arg in _KEYWORDS:
+                if keyword.arg in KEYWORDS:
                     keyword.value = self._argument(keyword.value)
         elif path.startswith(("jax.tree.map", "jax.tree_util.tree_map")) and node.args:
             node.args[0] = self._argument(node.args[0])
@@ -169,18 +157,3 @@ class _Calls(s.Transformer):
 
 
 _INNER = frozenset({s.AsyncFunctionDef, s.Lambda, s.ClassDef, s.Constant})
-
-
-def _is_runtime(func: Any) -> bool:
-    while isinstance(func, s.Attribute):
-        func = func.value
-    return isinstance(func, s.Name) and func.id == s.RUNTIME
-
-
-def _is_runtime_call(func: Any) -> bool:
-    return isinstance(func.func, s.Attribute) and _is_runtime(func.func)
-
-
-def _is_update(func: Any) -> bool:
-    """`x.at[i].set`: JAX's own idiom."""
-    return isinstance(func, s.Attribute) and isinstance(func.value, s.Subscript) and isinstance(func.value.value, s.Attribute) and func.value.value.attr == "at"

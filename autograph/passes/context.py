@@ -6,8 +6,8 @@ import builtins
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograph.facts import Memo
-from autograph.names import Fresh
+from autograph.fresh import Fresh
+from autograph.memo import Memo
 
 
 @dataclass

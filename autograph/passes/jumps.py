@@ -20,7 +20,8 @@ from typing import Any
 
 from autograph import syntax as s
 from autograph.passes.context import Context
-from autograph.passes.tails import falls_through, jumps, nest
+from autograph.passes.exits import falls_through, jumps
+from autograph.passes.tails import nest
 from autograph.quote import quote, quote_expr
 
 

@@ -9,7 +9,7 @@ from autograph import syntax as s
 from autograph.facts import Bound, Liveness
 from autograph.names import NONE, Names, Scope, binds_itself, free, surely_binds
 from autograph.passes.context import Context
-from autograph.passes.tails import falls_through
+from autograph.passes.exits import falls_through
 
 _FAR, _NEAR = (1 << 30, 0), (0, 0)
 

@@ -18,20 +18,25 @@ def _kind(node: Any) -> str:
 
 
 def stageable(fn: Any) -> bool:
-    """Whether a function has a staged form: no generator or coroutine, nothing that looks at its frame, no jump out of a `finally`."""
+    """Whether a function has a staged form."""
+    return not obstacle(fn)
+
+
+def obstacle(fn: Any) -> str:
+    """Why a function has none: it is a "generator" or coroutine, it looks at its "frame", or it jumps out of a "finally"."""
     if _kind(fn) == "AsyncFunctionDef":
-        return False
+        return "generator"
     for node in _own([fn.body] if _kind(fn) == "Lambda" else fn.body):
         kind = _kind(node)
         if kind in _PYTHON:
-            return False
+            return "generator"
         if kind in ("Name", "Attribute") and (node.id if kind == "Name" else node.attr) in FRAMES:
-            return False
+            return "frame"
         if kind in ("Try", "TryStar") and node.finalbody and _jumps_out(node.finalbody):
-            return False
+            return "finally"
         if kind == "Call" and any(k.arg == "stacklevel" for k in node.keywords):
-            return False
-    return True
+            return "frame"
+    return ""
 
 
 def _own(body: list[Any]) -> Iterator[Any]:

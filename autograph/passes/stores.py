@@ -146,7 +146,9 @@ class _Stores:
                 return before + quote("$x = ag.set_item($x, $i, $value)", stmt, x=id, i=_index(target.slice), value=value)
             case s.Subscript(value=s.Attribute(value=owner, attr=attr)):
                 before, value = self._first(value, target)
-                return before + quote("ag.set_attr_item($o, $name, $i, $value)", stmt, o=owner, name=s.constant(attr), i=_index(target.slice), value=value)
+                return before + quote(
+                    "ag.set_attr_item($o, $name, $i, $value)", stmt, o=owner, name=s.constant(attr), i=_index(target.slice), value=value
+                )
             case s.Subscript():
                 before, value = self._first(value, target)
                 return before + quote("ag.store_item($x, $i, $value)", stmt, x=target.value, i=_index(target.slice), value=value)
@@ -157,7 +159,9 @@ class _Stores:
         direct = isinstance(target, s.Attribute) or isinstance(target.value, s.Name)
         if direct and not _acts(stmt.value) and not binds(stmt.value) & reads(target):
             if isinstance(target, s.Attribute):
-                return quote("ag.update_attr($obj, $name, $op, $value)", stmt, obj=target.value, name=s.constant(target.attr), op=operator, value=stmt.value)
+                return quote(
+                    "ag.update_attr($obj, $name, $op, $value)", stmt, obj=target.value, name=s.constant(target.attr), op=operator, value=stmt.value
+                )
             return quote("$x = ag.update_item($x, $i, $op, $value)", stmt, x=target.value.id, i=_index(target.slice), op=operator, value=stmt.value)
         # Python reads the old value before it evaluates the new one, and the object and index only once.
         out: list[Any] = []
@@ -212,5 +216,3 @@ def _index(node: Any) -> Any:
     if isinstance(node, s.Tuple):
         return s.at(s.Tuple([_index(e) for e in node.elts], s.Load()), node)
     return node
-
-

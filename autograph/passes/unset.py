@@ -11,44 +11,14 @@ such a read is `ag.some(y)`.  The proof is made on the source as the user wrote 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from autograph import syntax as s
 from autograph.facts import Bound
 from autograph.names import Names, Scope, binds, comprehension_targets, free, reads, surely_binds
 from autograph.passes.context import Context
+from autograph.passes.unsure import reads_of
 from autograph.quote import quote, quote_expr
-
-
-def note_unsure_reads(fn: Any, context: Context) -> None:
-    """Remember which reads of local names the source does not prove to be of a set variable."""
-    scope = Scope(fn)
-    given = frozenset(scope.parameters)
-
-    def unproved(bound: Bound) -> frozenset[Any]:
-        found: set[Any] = set()
-        for stmt, known in bound.before.items():
-            if known is not None and not (context.memo.exposed(stmt) & scope.locals) <= known:
-                found.update(n for n in _reads_of(stmt) if n.id in scope.locals and n.id not in known)
-        return frozenset(found)
-
-    context.unsure[fn] = unsure = unproved(Bound(fn.body, given, context.memo))
-    if unsure and s.contains(fn.body, s.With):
-        context.suppressed |= unsure - unproved(Bound(fn.body, given, context.memo, suppress=False))
-
-
-def _reads_of(stmt: Any) -> Iterator[Any]:
-    """The names that a statement itself reads, also in functions made in it; the statements in its blocks are visited on their own."""
-    inside = {id(child) for block in s.blocks(stmt) for child in block}
-    stack = [c for c in s.children(stmt) if id(c) not in inside]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, s.Name):
-            if not isinstance(node.ctx, s.Store) or isinstance(stmt, s.AugAssign):
-                yield node
-        else:
-            stack += [c for c in s.children(node) if id(c) not in inside]
 
 
 def check_reads(body: list[Any], scope: Scope, bound: Bound, tracked: Names, context: Context) -> list[Any]:
@@ -76,7 +46,7 @@ def _initialised(body: list[Any], scope: Scope, tracked: Names, unsure: Names) -
         first = missing & {n.id for n in s.walk(stmt) if isinstance(n, s.Name)} | missing & binds(stmt)
         missing -= first
         if s.blocks(stmt) or first & reads(stmt):
-            set_here = frozenset()
+            set_here: Names = frozenset()
         else:
             set_here = surely_binds(stmt)
         for name in scope.ordered(first - set_here):
@@ -104,7 +74,7 @@ class _Checker:
         while stack:
             stmt = stack.pop()
             known = self.bound.before.get(stmt) or frozenset()
-            found |= {n.id for n in _reads_of(stmt) if n.id in self.tracked and n.id not in known and n in self.unsure}
+            found |= {n.id for n in reads_of(stmt) if n.id in self.tracked and n.id not in known and n in self.unsure}
             if not isinstance(stmt, s.SCOPES):
                 stack += [child for block in s.blocks(stmt) for child in block]
         return frozenset(found)
@@ -144,7 +114,7 @@ class _Checker:
         inside = {id(block) for block in s.blocks(stmt)}
         reads = _Reads(names, self.refused)
         for field in stmt._fields:
-            value = getattr(stmt, field, None)
+            value: Any = getattr(stmt, field, None)
             if field in ("cases", "handlers"):
                 for part in value:
                     for name in ("guard", "type", "pattern"):
@@ -157,7 +127,7 @@ class _Checker:
 
 
 class _Reads(s.Transformer):
-    def __init__(self, names: Names, unsure: set[Any], operator: str = "read") -> None:
+    def __init__(self, names: Names, unsure: frozenset[Any], operator: str = "read") -> None:
         self.names, self.unsure, self.operator = names, unsure, operator
 
     def visit_Name(self, node: Any) -> Any:

@@ -18,7 +18,17 @@ from autograph import syntax as s
 from autograph.passes.context import Context
 from autograph.quote import quote
 
-_FIRST = {"Expr": "value", "Assign": "value", "AugAssign": "value", "AnnAssign": "value", "Return": "value", "If": "test", "Assert": "test", "For": "iter", "Match": "subject"}
+_FIRST = {
+    "Expr": "value",
+    "Assign": "value",
+    "AugAssign": "value",
+    "AnnAssign": "value",
+    "Return": "value",
+    "If": "test",
+    "Assert": "test",
+    "For": "iter",
+    "Match": "subject",
+}
 _HIDDEN = (s.Lambda, *s.COMPREHENSIONS)  # they evaluate when they are called, or in a scope of their own
 
 

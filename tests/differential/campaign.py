@@ -252,7 +252,8 @@ def truths(p: Program) -> list[Any]:
         out = [outcome(lambda: f(*map(copy.copy, args))) for args in p.inputs]
     for result in out:
         if isinstance(result, Raised):
-            assert p.loose and result.kind in ("UnboundLocalError", "NameError"), f"program {p.number} raises {result}"
+            assert result.kind in ("UnboundLocalError", "NameError"), f"program {p.number} raises {result}"
+            p.loose = True  # a jump has skipped what the generator took for set
         else:
             assert all(np.float32(x) == x for x in numbers_in(result)), f"program {p.number} is not exact: {result}"
     return out

@@ -1,0 +1,56 @@
+"""What is known of callees from their names: builtins with a meaning on arrays, array libraries, functions that call their argument."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograph import syntax as s
+
+BUILTINS = frozenset({"range", "enumerate", "zip", "reversed", "min", "max", "sum", "any", "all", "int", "float", "bool", "print", "sorted"})
+
+
+CALLING = frozenset({"map", "filter", "iter"})  # builtins that call an argument later
+
+
+ARRAY_LIBRARIES = ("jax", "numpy", "math")
+
+
+# The arguments of JAX's higher-order functions that are functions of the user.
+_TRANSFORMS = dict.fromkeys(
+    "grad value_and_grad vmap pmap jit jvp vjp linearize linear_transpose jacfwd jacrev hessian checkpoint remat custom_jvp custom_vjp make_jaxpr eval_shape "
+    "shard_map scan map associative_scan custom_root custom_linear_solve closure_convert named_call vectorize apply_along_axis tree_map".split(),
+    (0,),
+)  # fmt: skip
+
+
+HIGHER: dict[str, tuple[int, ...]] = {
+    **_TRANSFORMS,
+    "cond": (1, 2),
+    "while_loop": (0, 1),
+    "fori_loop": (2,),
+    "reduce": (2,),
+    "custom_root": (0, 2, 3),
+}
+
+
+KEYWORDS = frozenset({"f", "fun", "fn", "func", "body_fun", "cond_fun", "true_fun", "false_fun", "pyfunc"})
+
+
+def is_runtime(func: Any) -> bool:
+    while isinstance(func, s.Attribute):
+        func = func.value
+    return isinstance(func, s.Name) and func.id == s.RUNTIME
+
+
+def is_runtime_call(func: Any) -> bool:
+    return isinstance(func.func, s.Attribute) and is_runtime(func.func)
+
+
+def is_update(func: Any) -> bool:
+    """`x.at[i].set`: JAX's own idiom."""
+    return (
+        isinstance(func, s.Attribute)
+        and isinstance(func.value, s.Subscript)
+        and isinstance(func.value.value, s.Attribute)
+        and func.value.value.attr == "at"
+    )

@@ -1,0 +1,41 @@
+"""Which reads of local names the source does not prove to be of a set variable; noted on the structure that the user wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from autograph import syntax as s
+from autograph.facts import Bound
+from autograph.names import Scope
+from autograph.passes.context import Context
+
+
+def note_unsure_reads(fn: Any, context: Context) -> None:
+    """Remember which reads of local names the source does not prove to be of a set variable."""
+    scope = Scope(fn)
+    given = frozenset(scope.parameters)
+
+    def unproved(bound: Bound) -> frozenset[Any]:
+        found: set[Any] = set()
+        for stmt, known in bound.before.items():
+            if known is not None and not (context.memo.exposed(stmt) & scope.locals) <= known:
+                found.update(n for n in reads_of(stmt) if n.id in scope.locals and n.id not in known)
+        return frozenset(found)
+
+    context.unsure[fn] = unsure = unproved(Bound(fn.body, given, context.memo))
+    if unsure and s.contains(fn.body, s.With):
+        context.suppressed |= unsure - unproved(Bound(fn.body, given, context.memo, suppress=False))
+
+
+def reads_of(stmt: Any) -> Iterator[Any]:
+    """The names that a statement itself reads, also in functions made in it; the statements in its blocks are visited on their own."""
+    inside = {id(child) for block in s.blocks(stmt) for child in block}
+    stack = [c for c in s.children(stmt) if id(c) not in inside]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, s.Name):
+            if not isinstance(node.ctx, s.Store) or isinstance(stmt, s.AugAssign):
+                yield node
+        else:
+            stack += [c for c in s.children(node) if id(c) not in inside]

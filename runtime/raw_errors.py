@@ -1,0 +1,64 @@
+"""JAX's errors about values that are only known at run time, as errors of this project that name the user's line.
+
+They come from constructs that stay Python (a comprehension's condition, a `match`, an index of a list) and from functions that are not
+converted.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from autograph.runtime.errors import AutographError, ConcreteValueError, NotStagedError, Place
+from autograph.runtime.places import HIDDEN
+
+_RAW = (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError, jax.errors.TracerIntegerConversionError)
+
+
+def named(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """`fn`, whose errors about traced values are named."""
+
+    def staged(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return fn(*args, **kwargs)
+        except _RAW as error:
+            raise _named(error) from error
+
+    return staged
+
+
+def _named(error: Exception) -> AutographError:
+    frame, tb = None, error.__traceback__
+    while tb is not None:
+        if not tb.tb_frame.f_code.co_filename.startswith(HIDDEN):
+            frame, line = tb.tb_frame, tb.tb_lineno
+        tb = tb.tb_next
+    if frame is None:
+        return NotStagedError(str(error).splitlines()[0])
+    place = Place(frame.f_code.co_filename, line)
+    text = linecache.getline(place.file, place.line, frame.f_globals).strip()
+    shown = f": `{text}`" if text else ""
+    name = frame.f_code.co_name
+    if isinstance(error, jax.errors.TracerBoolConversionError):
+        if _is_converted(frame.f_code):
+            return NotStagedError(
+                f"the truth of a traced value is needed by a construct that stays Python{shown}", place,
+                "use an `if` statement or `for` loop, `jnp.where`, or `jnp.any`",
+            )  # fmt: skip
+        return NotStagedError(
+            f"the truth of a traced value is needed in `{name}`, which is not converted{shown}", place,
+            f"convert `{name}` with `@ag.convert` next to its `def`, or give it concrete values",
+        )  # fmt: skip
+    return ConcreteValueError(
+        f"a concrete value is needed where a traced one was given{shown}", place,
+        "use a function of `jax.numpy`, an array in the place of a list or NumPy array, or make the argument static",
+    )  # fmt: skip
+
+
+def _is_converted(code: Any) -> bool:
+    """Whether code was made by the transpiler, which leaves a mark of its own in the constants; comprehensions have none."""
+    mark = type(code.co_consts[-1]).__name__ if code.co_consts else ""
+    return mark in ("Staged", "Form") or code.co_name.startswith("<")
