@@ -44,7 +44,8 @@ class Block:
                 except Exception as error:
                     if (raised := explicit_raise(error)) is not None:
                         raise StagedRaiseError(
-                            f"`raise {type(error).__name__}({error})` stands in a block that only traced values decide to run", raised, "return a flag or a nan, or use `jax.experimental.checkify`",
+                            f"`raise {type(error).__name__}({error})` stands in a block that only traced values decide to run", raised,
+                            "return a flag or a nan, or use `jax.experimental.checkify`",
                         ) from error  # fmt: skip
                     raise
                 finally:

@@ -21,11 +21,12 @@ from autograph.runtime.errors import BranchTypeError, IntegerRangeError
 from autograph.runtime.frames import Place
 from autograph.runtime.places import assigned_names, caller, last_store, place_of
 from autograph.runtime.predicates import truth
-from autograph.runtime.values import Mismatch, Spec, blank, describe, flat_arrays, join, pack, spec_of, types, unpack
+from autograph.runtime.values import Mismatch, Spec, blank, describe, flat_arrays, join, of_aval, pack, spec_of, types, unpack
 
 # Primitives that a select may run on the side that is not taken: no effects, cheap, and their derivative at any point is finite.
 _SMOOTH = frozenset({
-    "neg", "add", "sub", "max", "min", "add_any", "convert_element_type", "copy", "broadcast_in_dim", "reshape", "squeeze", "select_n", "stop_gradient",
+    "neg", "add", "sub", "max", "min", "add_any", "convert_element_type", "copy", "broadcast_in_dim", "reshape", "squeeze", "select_n",
+    "stop_gradient",
     "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not", "xor",
 })  # fmt: skip
 _INTEGER = _SMOOTH | {"mul", "sign", "abs", "shift_left", "shift_right_logical", "shift_right_arithmetic", "clamp", "is_finite"}
@@ -84,6 +85,7 @@ def staged_cond(
     except OverflowError as error:
         raise IntegerRangeError(f"{error}, the joint type of the two sides of this branch", place_of(caller())) from None
     a.outvars = outs
+    assert [of_aval(v.aval) for v in outs] == [of_aval(v.aval) for v in b.outvars] == types([joint]), (outs, b.outvars, joint)
     a.merge_constants()
     b.merge_constants()
     if not types([joint]):

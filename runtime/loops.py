@@ -34,6 +34,7 @@ from autograph.runtime.values import (
     describe,
     is_leaf,
     join,
+    of_aval,
     pack,
     spec_of,
     type_of,
@@ -216,7 +217,12 @@ class Stage:
             ]
         return values
 
+    def _check(self) -> None:
+        """The kept jaxpr gives exactly the types that the state has."""
+        assert [of_aval(v.aval) for v in self.block.outvars] == types(self.specs), (self.block.outvars, self.specs)
+
     def run_while(self, test: Callable[..., Any], certain: bool) -> list[Any]:
+        self._check()
         body = self.block
         asked = Block(test, self.specs, self.place, "test", lambda _, p: [truth(p)])
         outs = lax.while_p.bind(
@@ -227,6 +233,7 @@ class Stage:
         return self.results(forward_only(outs, place_of(caller())), certain)
 
     def run_scan(self, xs: Iterable[Any], length: int, unroll: int) -> list[Any]:
+        self._check()
         block = self.block
         count = len(types(self.items))
         items, mine = block.invars[:count], block.invars[count:]

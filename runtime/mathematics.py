@@ -12,7 +12,8 @@ from autograph.runtime.places import here
 from autograph.runtime.rows import unknown
 
 _NAMES = {
-    "sqrt": "sqrt", "exp": "exp", "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p", "expm1": "expm1", "sin": "sin", "cos": "cos", "tan": "tan",
+    "sqrt": "sqrt", "exp": "exp", "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p", "expm1": "expm1", "sin": "sin",
+    "cos": "cos", "tan": "tan",
     "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "arcsinh",
     "acosh": "arccosh", "atanh": "arctanh", "fabs": "abs", "hypot": "hypot", "copysign": "copysign", "isnan": "isnan", "isinf": "isinf",
     "isfinite": "isfinite", "degrees": "degrees", "radians": "radians", "pow": "power", "fmod": "fmod", "gcd": "gcd", "lcm": "lcm", "cbrt": "cbrt",

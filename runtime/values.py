@@ -266,6 +266,8 @@ def to_type(x: Any, t: Type) -> Any:
     """`x` widened to an array of type `t`; never narrowed."""
     if x is blank:
         blank_uses.count += 1
+        if t.weak:
+            return _SCALARS[t.dtype.kind](0) if t.shape == () else convert_type(jnp.zeros(t.shape, t.dtype), t.dtype, True)
         return lax.full(t.shape, 0, t.dtype) if not isinstance(t.dtype, np.dtype) else np.zeros(t.shape, t.dtype)
     if type(x) in NUMBERS:
         if t.dtype.kind in "iu" and not np.iinfo(t.dtype).min <= x <= np.iinfo(t.dtype).max:

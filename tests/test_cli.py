@@ -1,0 +1,517 @@
+"""The command line: what it prints and writes, its exit codes, and that it leaves no half-written file and no traceback."""
+
+from __future__ import annotations
+
+import ast
+import errno
+import io
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+import autograph as ag
+from autograph.cli import main
+from autograph.passes import PASSES
+from tests.sourced import define
+
+SIGN = "def sign(x):\n    if x > 0:\n        return 1\n    return -1\n"
+SIGN_NEW = "def sign(x):\n    return ag.cond(x > 0, lambda: 1, lambda: -1)\n"
+BOX = "class Box:\n    def low(self, x):\n        return 1 if x > 0 else 0\n"
+LAST = 'raise RuntimeError("executed")\n'
+PROGRAM = f"import autograph as ag\n\n\n@ag.convert\n{SIGN}\n\n{BOX}\n\n{LAST}"
+CONVERTED = f"import autograph.runtime as ag\n\n\n{SIGN_NEW}\n\n{BOX}\n\n{LAST}"
+
+
+def known_bug(reason: str) -> pytest.MarkDecorator:
+    return pytest.mark.xfail(strict=True, reason=reason)
+
+
+def command(*args: str, cwd: Path, text: str | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "autograph", *args], capture_output=True, text=True, cwd=cwd, input=text)
+
+
+def refused(capsys: pytest.CaptureFixture[str], *args: str) -> str:
+    """The message of a command that fails: one line on standard error, and nothing on standard output."""
+    assert main(args) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("autograph: ") and err.endswith("\n") and err.count("\n") == 1, err
+    return err
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(p.name for p in folder.iterdir())
+
+
+def feed(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
+    """Standard input with these bytes, decoded as Python does by default."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="surrogateescape", newline="\n"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with one program in it, which fails when it is executed."""
+    (tmp_path / "train.py").write_text(PROGRAM)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    return tmp_path
+
+
+# As a process
+
+
+def test_version(tmp_path: Path) -> None:
+    done = command("--version", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"autograph {ag.__version__}\n", "")
+
+
+def test_transpile_as_a_process(folder: Path) -> None:
+    done = command("transpile", "train.py", cwd=folder)
+    assert (done.returncode, done.stdout, done.stderr) == (0, CONVERTED, "")
+    assert (folder / "train.py").read_text() == PROGRAM and names(folder) == ["train.py"]
+
+
+def test_standard_input_as_a_process(folder: Path) -> None:
+    done = command("transpile", "-", cwd=folder, text=PROGRAM)
+    assert (done.returncode, done.stdout, done.stderr) == (0, CONVERTED, "")
+
+
+def test_failure_as_a_process(folder: Path) -> None:
+    done = command("transpile", "missing.py", cwd=folder)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "autograph: missing.py: No such file or directory\n")
+
+
+def test_wrong_use_as_a_process(folder: Path) -> None:
+    done = command("transpile", "--nothing", "train.py", cwd=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("usage: autograph") and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("lines", [pytest.param(0, marks=known_bug("output is flushed only when the process ends")), 20_000])
+def test_a_reader_that_has_gone(folder: Path, lines: int) -> None:
+    (folder / "train.py").write_text(PROGRAM + "# filler\n" * lines)
+    reader, writer = os.pipe()
+    os.close(reader)
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+    done = subprocess.run(
+        [sys.executable, "-m", "autograph", "transpile", "train.py"], stdout=writer, stderr=subprocess.PIPE, text=True, env=environment
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+# Wrong use
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        [],
+        ["transpile"],
+        ["show"],
+        ["build"],
+        ["transpile", "a.py", "b.py"],
+        ["show", "a.py:f", "--after"],
+        ["transpile", "a.py", "-o"],
+        ["--nothing"],
+    ],
+    ids=lambda args: " ".join(args) or "nothing",
+)
+def test_wrong_use(args: list[str], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(args)
+    out, err = capsys.readouterr()
+    assert caught.value.code == 2 and out == "" and err.startswith("usage: autograph")
+
+
+# transpile
+
+
+def test_transpile_to_standard_output(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["transpile", "train.py"]) == 0
+    assert capsys.readouterr() == (CONVERTED, "")
+
+
+def test_transpile_every_function(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["transpile", "--all", "train.py"]) == 0
+    out = capsys.readouterr().out
+    assert out == CONVERTED.replace("return 1 if x > 0 else 0", "return ag.cond(x > 0, lambda: 1, lambda: 0)")
+
+
+def test_transpile_to_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["transpile", "train.py", "-o", "new.py"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert (folder / "new.py").read_text() == CONVERTED and (folder / "train.py").read_text() == PROGRAM
+    assert names(folder) == ["new.py", "train.py"]
+
+
+def test_transpile_in_place(folder: Path) -> None:
+    assert main(["transpile", "train.py", "--output", "train.py"]) == 0
+    assert (folder / "train.py").read_text() == CONVERTED and names(folder) == ["train.py"]
+    assert main(["transpile", "train.py", "-o", "train.py"]) == 0
+    assert (folder / "train.py").read_text() == CONVERTED
+
+
+def test_standard_input(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    feed(monkeypatch, PROGRAM.encode())
+    assert main(["transpile", "-", "-o", "new.py"]) == 0
+    assert (folder / "new.py").read_text() == CONVERTED and capsys.readouterr() == ("", "")
+
+
+def test_diff(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["transpile", "--diff", "train.py"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["--- train.py", "+++ train.py (converted)"]
+    changed = [line for line in lines[2:] if line[0] in "+-"]
+    assert changed == [
+        "-import autograph as ag", "+import autograph.runtime as ag", "-@ag.convert",
+        "-    if x > 0:", "-        return 1", "-    return -1", "+    return ag.cond(x > 0, lambda: 1, lambda: -1)",
+    ]  # fmt: skip
+    assert (folder / "train.py").read_text() == PROGRAM and names(folder) == ["train.py"]
+
+
+def test_diff_of_what_stays(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "train.py").write_text(CONVERTED)
+    assert main(["transpile", "--diff", "--check", "train.py"]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_check(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["transpile", "--check", "train.py"]) == 1
+    assert capsys.readouterr() == ("", "")
+    (folder / "done.py").write_text(CONVERTED)
+    assert main(["transpile", "--check", "done.py"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert main(["transpile", "--check", "--diff", "train.py"]) == 1
+    assert "+import autograph.runtime as ag" in capsys.readouterr().out
+    assert (folder / "train.py").read_text() == PROGRAM and names(folder) == ["done.py", "train.py"]
+
+
+def test_an_empty_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "empty.py").write_text("")
+    assert main(["transpile", "--all", "empty.py"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert main(["transpile", "--check", "empty.py"]) == 0
+    assert main(["transpile", "empty.py", "-o", "new.py"]) == 0
+    assert (folder / "new.py").read_bytes() == b""
+
+
+# Input that is at fault
+
+
+BROKEN = {
+    "syntax": b"import autograph as ag\n\n\n@ag.convert\ndef f(x:\n    return x\n",
+    "indentation": b"def f(x):\nreturn x\n",
+    "null byte": b"x = 1\0\n",
+    "bytes": b"x = '\xff'\n",
+    "bytes after two lines": b"\n\n\nx = '\xff'\n",
+    "unknown encoding": b"# coding: nothing\nx = 1\n",
+    "two encodings": b"\xef\xbb\xbf# coding: latin-1\nx = 1\n",
+}
+
+
+@pytest.mark.parametrize("to_file", [False, True], ids=["printed", "written"])
+@pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN)
+def test_a_file_at_fault(data: bytes, to_file: bool, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "bad.py").write_bytes(data)
+    (folder / "new.py").write_text("old")
+    message = refused(capsys, "transpile", "bad.py", *(["-o", "new.py"] if to_file else []))
+    assert "bad.py" in message
+    assert (folder / "new.py").read_text() == "old" and names(folder) == ["bad.py", "new.py", "train.py"]
+
+
+def test_a_syntax_error_names_its_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "bad.py").write_text("x = 1\ny = 2\ndef f(:\n")
+    assert refused(capsys, "transpile", "bad.py").startswith("autograph: bad.py:3: ")
+    assert refused(capsys, "show", "bad.py:f").startswith("autograph: bad.py:3: ")
+
+
+def test_a_missing_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert refused(capsys, "transpile", "missing.py", "-o", "new.py") == "autograph: missing.py: No such file or directory\n"
+    assert refused(capsys, "show", "missing.py:f") == "autograph: missing.py: No such file or directory\n"
+    assert names(folder) == ["train.py"]
+
+
+def test_a_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "package.py").mkdir()
+    for name in (".", "package.py"):
+        assert refused(capsys, "transpile", name) == f"autograph: {name}: a folder, not a Python file\n"
+    assert "a folder" in refused(capsys, "show", "package.py:f")
+
+
+@pytest.mark.parametrize("data", [b"def f(:\n", pytest.param(b"x = '\xff'\n", marks=known_bug("undecodable standard input is a traceback"))])
+def test_standard_input_at_fault(data: bytes, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    feed(monkeypatch, data)
+    assert "<stdin>" in refused(capsys, "transpile", "-")
+
+
+@known_bug("standard input is read as UTF-8, whatever its cookie or byte order mark says")
+@pytest.mark.parametrize("start", [b"# coding: latin-1\n", b"\xef\xbb\xbf"], ids=["cookie", "mark"])
+def test_the_encoding_of_standard_input(start: bytes, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "é".encode("latin-1" if b"latin" in start else "utf-8")
+    data = start + b"import autograph as ag\n\n\n@ag.convert\n" + SIGN.encode() + b"\n\nname = '" + name + b"'\n"
+    feed(monkeypatch, data)
+    assert main(["transpile", "-", "-o", "new.py"]) == 0
+    assert (folder / "new.py").read_bytes() == start + b"import autograph.runtime as ag\n\n\n" + SIGN_NEW.encode() + b"\n\nname = '" + name + b"'\n"
+
+
+@known_bug("a tree too deep for Python's own parser is a traceback")
+def test_an_expression_too_deep(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "deep.py").write_text(f"import autograph as ag\n\n\n@ag.convert\ndef f(x):\n    return {' + '.join(['x'] * 20_000)}\n")
+    refused(capsys, "transpile", "deep.py")
+
+
+# The file that is written
+
+
+def test_a_target_that_cannot_be_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "inner").mkdir()
+    for target in ("nowhere/new.py", "train.py/new.py", "inner"):
+        assert refused(capsys, "transpile", "train.py", "-o", target).startswith(f"autograph: {target}: ")
+    assert names(folder) == ["inner", "train.py"] and names(folder / "inner") == []
+    assert (folder / "train.py").read_text() == PROGRAM
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="this user may write everywhere")
+def test_a_folder_without_permission(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "closed").mkdir(mode=0o500)
+    assert refused(capsys, "transpile", "train.py", "-o", "closed/new.py") == "autograph: closed/new.py: Permission denied\n"
+    assert names(folder / "closed") == []
+
+
+def failing(code: int) -> Any:
+    def fail(*args: Any, **options: Any) -> NoReturn:
+        raise OSError(code, os.strerror(code))
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "code"),
+    [(tempfile, "mkstemp", errno.EACCES), (os, "fsync", errno.ENOSPC), (os, "chmod", errno.EPERM), (os, "replace", errno.EIO)],
+    ids=["mkstemp", "fsync", "chmod", "replace"],
+)
+def test_a_file_is_replaced_whole_or_not_at_all(
+    where: Any, name: str, code: int, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "new.py").write_text("old")
+    with monkeypatch.context() as patch:
+        patch.setattr(where, name, failing(code))
+        message = refused(capsys, "transpile", "train.py", "-o", "new.py")
+    assert message == f"autograph: new.py: {os.strerror(code)}\n"
+    assert (folder / "new.py").read_text() == "old" and names(folder) == ["new.py", "train.py"]
+
+
+def test_readers_of_the_old_file_keep_it(folder: Path) -> None:
+    """The new content is another file that takes the name, so a program that is reading sees no mixture."""
+    (folder / "new.py").write_text("old")
+    with open(folder / "new.py") as reader:
+        assert main(["transpile", "train.py", "-o", "new.py"]) == 0
+        assert reader.read() == "old"
+    assert (folder / "new.py").read_text() == CONVERTED
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644, 0o755])
+def test_the_mode_of_a_file_is_kept(mode: int, folder: Path) -> None:
+    (folder / "new.py").write_text("old")
+    (folder / "new.py").chmod(mode)
+    assert main(["transpile", "train.py", "-o", "new.py"]) == 0
+    assert stat.S_IMODE((folder / "new.py").stat().st_mode) == mode
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077])
+def test_a_new_file_has_the_usual_mode(mask: int, folder: Path) -> None:
+    before = os.umask(mask)
+    try:
+        assert main(["transpile", "train.py", "-o", "new.py"]) == 0
+        assert os.umask(mask) == mask
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((folder / "new.py").stat().st_mode) == 0o666 & ~mask
+
+
+@known_bug("what is not a regular file is replaced by one")
+def test_a_pipe_is_written_to_and_not_replaced(folder: Path) -> None:
+    os.mkfifo("pipe")
+    reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert main(["transpile", "train.py", "-o", "pipe"]) == 0
+        assert stat.S_ISFIFO(os.stat("pipe").st_mode)
+        assert os.read(reader, 10_000).decode() == CONVERTED
+    finally:
+        os.close(reader)
+
+
+@known_bug("a symbolic link is replaced by a file")
+def test_a_link_stays_a_link(folder: Path) -> None:
+    (folder / "new.py").write_text("old")
+    (folder / "link.py").symlink_to("new.py")
+    assert main(["transpile", "train.py", "-o", "link.py"]) == 0
+    assert (folder / "link.py").is_symlink() and (folder / "new.py").read_text() == CONVERTED
+
+
+# Bytes
+
+
+@pytest.mark.parametrize("printed", [True, False], ids=["printed", "written"])
+def test_line_endings_of_what_stays(printed: bool, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "dos.py").write_bytes(PROGRAM.replace("\n", "\r\n").encode())
+    if printed:
+        assert main(["transpile", "dos.py"]) == 0
+        new = capsys.readouterr().out
+    else:
+        assert main(["transpile", "dos.py", "-o", "new.py"]) == 0
+        new = (folder / "new.py").read_bytes().decode()
+    kept = [line for line in new.splitlines(keepends=True) if "ag.cond" not in line]
+    assert kept == [line for line in CONVERTED.replace("\n", "\r\n").splitlines(keepends=True) if "ag.cond" not in line]
+
+
+@known_bug("generated lines end with a line feed alone")
+def test_line_endings_of_what_is_generated(folder: Path) -> None:
+    (folder / "dos.py").write_bytes(PROGRAM.replace("\n", "\r\n").encode())
+    assert main(["transpile", "dos.py", "-o", "new.py"]) == 0
+    assert (folder / "new.py").read_bytes() == CONVERTED.replace("\n", "\r\n").encode()
+
+
+@pytest.mark.parametrize("start", [b"# -*- coding: latin-1 -*-\n", b"#!/usr/bin/env python\n# coding: utf-8\n", b"\xef\xbb\xbf", b""])
+def test_the_encoding_is_kept(start: bytes, folder: Path) -> None:
+    word = "é".encode("latin-1" if b"latin" in start else "utf-8")
+
+    def text(header: bytes, body: bytes) -> bytes:
+        return start + header + b'def f(x):\n    """' + word + b'"""\n' + body + b"\n\nname = '" + word + b"'  # " + word + b"\n"
+
+    (folder / "name.py").write_bytes(text(b"import autograph as ag\n\n\n@ag.convert\n", b"    return '" + word + b"' if x > 0 else ''\n"))
+    assert main(["transpile", "name.py", "-o", "new.py"]) == 0
+    new = text(b"import autograph.runtime as ag\n\n\n", b"    return ag.cond(x > 0, lambda: '" + word + b"', lambda: '')\n")
+    assert (folder / "new.py").read_bytes() == new
+
+
+@known_bug("a string with an escape is printed in characters that the file's encoding lacks")
+def test_a_character_that_the_encoding_lacks(folder: Path) -> None:
+    (folder / "name.py").write_text(
+        f"# coding: ascii\nimport autograph as ag\n\n\n@ag.convert\n{SIGN.replace('return 1', 'return chr(0) < chr(8364)')}"
+    )
+    text = (folder / "name.py").read_text().replace("chr(8364)", '"\\u20ac"')
+    (folder / "name.py").write_text(text)
+    assert main(["transpile", "name.py", "-o", "new.py"]) == 0
+    space: dict[str, Any] = {}
+    exec(compile((folder / "new.py").read_bytes(), "new.py", "exec"), space)
+    assert space["sign"](1) is True
+
+
+# show
+
+
+@pytest.mark.parametrize("target", ["train.py:sign", "./train.py:sign", "train:sign"])
+def test_show(target: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", target]) == 0
+    assert capsys.readouterr() == (SIGN_NEW, "")
+
+
+def test_show_a_method(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "train.py:Box.low"]) == 0
+    assert capsys.readouterr().out == "def low(self, x):\n    return ag.cond(x > 0, lambda: 1, lambda: 0)\n"
+
+
+def test_show_of_an_absolute_path(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", f"{folder / 'train.py'}:sign"]) == 0
+    assert capsys.readouterr().out == SIGN_NEW
+
+
+def test_show_of_a_module_in_a_package(folder: Path) -> None:
+    (folder / "inside").mkdir()
+    (folder / "inside" / "__init__.py").write_text("")
+    (folder / "inside" / "part.py").write_text(PROGRAM)
+    done = command("show", "inside.part:sign", cwd=folder)
+    assert (done.returncode, done.stdout, done.stderr) == (0, SIGN_NEW, "")
+
+
+@known_bug("looking for a module of a package executes the package")
+def test_show_executes_nothing(folder: Path) -> None:
+    (folder / "inside").mkdir()
+    (folder / "inside" / "__init__.py").write_text(LAST)
+    (folder / "inside" / "part.py").write_text(PROGRAM)
+    done = command("show", "inside.part:sign", cwd=folder)
+    assert "Traceback" not in done.stderr
+    assert (done.returncode, done.stdout) == (0, SIGN_NEW)
+
+
+LOOP = """\
+def f(x, n):
+    for i in range(n):
+        if i < 2 < x:
+            continue
+        if x[i] > 3:
+            return g(x)
+        x[i] = 0
+    return x
+"""
+
+
+@pytest.mark.parametrize("name", [p.name for p in PASSES])
+def test_show_after_a_pass(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "loop.py").write_text(LOOP)
+    assert main(["show", "loop.py:f", "--after", name]) == 0
+    out = capsys.readouterr().out
+    assert isinstance(ast.parse(out).body[0], ast.FunctionDef)
+    assert out == ag.to_code(define(LOOP), after=name)
+    assert out.count("continue") == (name in ("stores", "facts", "walrus", "chains"))
+    assert ("ag.for_loop" in out) == (name in ("control_flow", "expressions", "calls"))
+    assert ("ag.call(g)" in out) == (name == "calls")
+
+
+def test_show_after_the_last_pass_is_show(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "loop.py").write_text(LOOP)
+    assert main(["show", "loop.py:f", "--after", PASSES[-1].name]) == 0
+    last = capsys.readouterr().out
+    assert main(["show", "loop.py:f"]) == 0
+    assert capsys.readouterr().out == last
+
+
+def test_an_unknown_pass(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    message = refused(capsys, "show", "train.py:sign", "--after", "nothing")
+    assert "'nothing'" in message and all(p.name in message for p in PASSES)
+
+
+@pytest.mark.parametrize("wanted", ["nothing", "", "low", "Box", "Box.nothing"])
+def test_an_unknown_function(wanted: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert refused(capsys, "show", f"train.py:{wanted}") == f"autograph: train.py: no function `{wanted}`; there are: sign, Box.low\n"
+
+
+def test_a_file_without_functions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "empty.py").write_text("")
+    assert refused(capsys, "show", "empty.py:f") == "autograph: empty.py: no function `f`; there are: none\n"
+
+
+@pytest.mark.parametrize("target", ["sign", "no_such_module:f", "no.such.module:f", "sys:exit", ":f", ".:f", "..train:sign", "inside:"])
+def test_a_target_that_is_none(target: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    message = refused(capsys, "show", target)
+    assert message.startswith(f"autograph: {target.rpartition(':')[0] or target.strip(':f')}")
+
+
+# Nothing of the input is executed
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["transpile", "train.py"],
+        ["transpile", "--all", "train.py"],
+        ["transpile", "--check", "train.py"],
+        ["show", "train.py:sign"],
+        ["show", "train:sign"],
+    ],
+    ids=" ".join,
+)
+def test_the_input_is_never_executed(args: list[str], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = "import pathlib\npathlib.Path('executed').touch()\n"
+    (folder / "train.py").write_text(trace + PROGRAM)
+    assert main(args) == int("--check" in args)
+    assert not (folder / "executed").exists() and "train" not in sys.modules
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,47 @@
+"""What the README says is true: its program and output, its converted source, its table."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from typing import Any
+
+import pytest
+
+import autograph as ag
+from tests.constructs import BEGIN, CASES, END, README, row
+from tests.sourced import define
+
+TEXT = README.read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", TEXT, re.S)
+
+
+@pytest.fixture
+def first() -> Any:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        newton = define(blocks("python")[0], "newton")
+    return newton, out.getvalue()
+
+
+def test_the_program_prints_what_is_written(first: Any) -> None:
+    assert first[1] == blocks("text")[0]
+
+
+def test_the_converted_source_is_what_is_written(first: Any) -> None:
+    assert ag.to_code(first[0]) == blocks("python")[1]
+
+
+def test_the_table_is_that_of_the_tests() -> None:
+    written = TEXT.split(BEGIN)[1].split(END)[0]
+    rows = [line for line in written.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) == len(CASES)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[1].__name__)
+def test_each_row_of_the_table(case: Any) -> None:
+    assert f"| {' | '.join(row(case))} |" in TEXT
