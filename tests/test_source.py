@@ -27,7 +27,7 @@ def test_two_lambdas_on_a_line() -> None:
 
 
 def test_a_lambda_in_a_lambda() -> None:
-    make = lambda k: lambda x: x if x > k else k  # noqa: E731
+    make = lambda k: lambda x: x if x > k else k
     assert staged(make(4), 3) == 4
 
 
