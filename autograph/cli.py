@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import contextlib
 import difflib
-import importlib.util
+import io
 import os
 import sys
 import tempfile
 import tokenize
 from collections.abc import Sequence
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -45,9 +46,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     options = parser.parse_args(argv)
     try:
-        return int(options.run(options))
+        code = int(options.run(options))
+        sys.stdout.flush()
+        return code
     except (Failure, AutographError) as error:
         print(f"autograph: {error}", file=sys.stderr)
+    except RecursionError:
+        print("autograph: an expression is nested too deeply", file=sys.stderr)
     except BrokenPipeError:  # the reader has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
@@ -58,26 +63,28 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _transpile(options: Any) -> int:
     from autograph.module import transpile
 
+    if options.output and (options.check or options.diff):
+        _fail("-o writes a file, --check and --diff write none: give one of them")
     text, name, encoding = _read(options.file)
     new = transpile(text, name, options.all)
     if options.check or options.diff:
         if options.diff:
-            sys.stdout.writelines(difflib.unified_diff(text.splitlines(keepends=True), new.splitlines(keepends=True), name, f"{name} (converted)"))
+            _print("".join(difflib.unified_diff(text.splitlines(keepends=True), new.splitlines(keepends=True), name, f"{name} (converted)")))
         return int(options.check and new != text)
     if options.output:
         _replace(Path(options.output), new, encoding)
     else:
-        sys.stdout.write(new)
+        _print(new)
     return 0
 
 
 def _read(name: str) -> tuple[str, str, str]:
-    """The text of a file, its name, and its encoding."""
-    if name == "-":
-        return sys.stdin.read(), "<stdin>", "utf-8"
+    """The text of a file with the line ends that it has, its name, and its encoding."""
+    piped, name = name == "-", "<stdin>" if name == "-" else name
     try:
-        with tokenize.open(name) as file:
-            return _with_newlines(name, file.encoding), name, file.encoding
+        data = sys.stdin.buffer.read() if piped else Path(name).read_bytes()
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        return data.decode(encoding), name, encoding
     except IsADirectoryError:
         _fail(f"{name}: a folder, not a Python file")
     except OSError as error:
@@ -86,34 +93,41 @@ def _read(name: str) -> tuple[str, str, str]:
         _fail(f"{name}: {error}")
 
 
-def _with_newlines(name: str, encoding: str) -> str:
-    """The text with the line endings that the file has."""
-    with open(name, encoding=encoding, newline="") as file:
-        return file.read()
-
-
 def _fail(message: str) -> NoReturn:
     raise Failure(message)
 
 
 def _replace(path: Path, text: str, encoding: str) -> None:
-    """Write a file whole or not at all."""
+    """Write a file whole or not at all; a link stays a link, and what is no file (a pipe, a device) is written to."""
     temporary = ""
+    shown, path = path, Path(os.path.realpath(path))
     try:
+        data = text.encode(encoding, "backslashreplace")  # what the encoding lacks stands in strings: an escape is the same
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+            return
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with open(handle, "w", encoding=encoding, newline="") as file:
-            file.write(text)
+        with open(handle, "wb") as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
         os.replace(temporary, path)
         temporary = ""
     except OSError as error:
-        _fail(f"{path}: {error.strerror}")
+        _fail(f"{shown}: {error.strerror}")
     finally:
         if temporary:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
+
+
+def _print(text: str) -> None:
+    """Text on standard output."""
+    try:
+        sys.stdout.write(text)
+    except UnicodeEncodeError as error:
+        _fail(f"standard output: {error}")
 
 
 def _umask() -> int:
@@ -126,7 +140,7 @@ def _show(options: Any) -> int:
     from autograph.listing import listing
     from autograph.module import functions
     from autograph.passes import PASSES
-    from autograph.source import File
+    from autograph.source import File, lines_of
 
     place, colon, wanted = options.target.rpartition(":")
     if not colon:
@@ -135,20 +149,24 @@ def _show(options: Any) -> int:
         _fail(f"there is no pass {options.after!r}: the passes are {', '.join(p.name for p in PASSES)}")
     path = place if place.endswith(".py") or os.sep in place else _module_file(place)
     text, name, _ = _read(path)
-    file = File(name, text.splitlines(keepends=True))
+    file = File(name, lines_of(text))
     found = dict(functions(file.tree))
     if wanted not in found:
         _fail(f"{path}: no function `{wanted}`; there are: {', '.join(found) or 'none'}")
-    sys.stdout.write(listing(found[wanted], file, options.after))
+    _print(listing(found[wanted], file, options.after))
     return 0
 
 
 def _module_file(module: str) -> str:
-    sys.path.insert(0, "")
-    try:
-        spec = importlib.util.find_spec(module)
-    except (ImportError, ValueError):
-        spec = None
+    """The file of a module; nothing is imported, so no package runs."""
+    folders: list[str] | None = ["", *sys.path]
+    spec = None
+    for part in module.split("."):
+        try:
+            spec = PathFinder.find_spec(part, folders) if folders is not None else None
+        except (ImportError, ValueError):
+            spec = None
+        folders = list(spec.submodule_search_locations) if spec is not None and spec.submodule_search_locations is not None else None
     if spec is None or not spec.origin or not spec.origin.endswith(".py"):
         _fail(f"{module}: no such module with Python source")
     return spec.origin

@@ -1,4 +1,4 @@
-"""A whole file: the text of the functions that are converted is replaced, every other line stays byte for byte as it was.
+"""A whole file: the bodies of the functions that are converted are replaced, every other line stays byte for byte as it was.
 
 Converted are the functions with a decorator of ours and what they call by name in the same file, transitively.  `@ag.function` becomes
 `@ag.jit`, `@ag.convert` disappears, `import autograph as ag` becomes `import autograph.runtime as ag`.  Nothing of the file is executed.
@@ -7,22 +7,17 @@ Converted are the functions with a decorator of ours and what they call by name 
 from __future__ import annotations
 
 import ast
+import io
+import tokenize
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
+from autograph.edits import Edit, alone, apply
 from autograph.listing import converted
 from autograph.passes.stageable import stageable
 from autograph.printing import source
 from autograph.runtime import public_names
-from autograph.source import File, mark_of
-
-
-class Edit(NamedTuple):
-    """Lines `first` to `last` (from 1, inclusive) become `text`; an insertion before `first` if `last` is less."""
-
-    first: int
-    last: int
-    text: str
+from autograph.source import File, lines_of, mark_of
 
 
 def transpile(text: str, name: str = "<string>", everything: bool = False) -> str:
@@ -31,15 +26,14 @@ def transpile(text: str, name: str = "<string>", everything: bool = False) -> st
     Raises:
       SourceUnavailable: (AG101) it does not parse.
     """
-    file = File(name, text.splitlines(keepends=True))
+    file = File(name, lines_of(text))
     if file.transpiled:
         return text
-    chosen = list(_chosen(file, everything))
+    chosen = _chosen(file, everything)
     if not chosen:
         return text
     edits = [edit for node in chosen for edit in _converted(node, file)]
-    edits += _imports(file, chosen)
-    return _apply(file.lines, edits)
+    return apply(file.lines, edits + _imports(file, chosen))
 
 
 def functions(tree: ast.AST) -> Iterator[tuple[str, Any]]:
@@ -51,30 +45,29 @@ def functions(tree: ast.AST) -> Iterator[tuple[str, Any]]:
                 yield prefix + child.name, child
             elif isinstance(child, ast.ClassDef):
                 yield from visit(child, f"{prefix}{child.name}.")
-            elif isinstance(child, (ast.If, ast.Try, ast.With)):
+            elif isinstance(child, (ast.stmt, ast.excepthandler, ast.match_case)):
                 yield from visit(child, prefix)
 
     yield from visit(tree, "")
 
 
-def _marks(node: Any, file: File) -> list[str]:
-    return [mark_of(d, file.modules) for d in node.decorator_list]
-
-
 def _chosen(file: File, everything: bool) -> list[Any]:
-    every = dict(functions(file.tree))
-    wanted = [node for node in every.values() if everything or any(_marks(node, file))]
-    chosen: list[Any] = []
+    """The functions to convert, in the order of the file."""
+    named: dict[str, list[Any]] = {}
+    for name, node in functions(file.tree):
+        named.setdefault(name, []).append(node)
+    every = [node for nodes in named.values() for node in nodes]
+    marks = {node: {mark_of(d, file.modules) for d in node.decorator_list} - {""} for node in every}
+    wanted = [n for n in every if (everything or marks[n]) and "do_not_convert" not in marks[n]]
+    chosen: set[Any] = set()
     while wanted:
         node = wanted.pop()
         if node in chosen or not stageable(node):
             continue
-        chosen.append(node)
+        chosen.add(node)
         for name in {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}:
-            callee = every.get(name)
-            if callee is not None and not callee.decorator_list:
-                wanted.append(callee)
-    return sorted(chosen, key=lambda n: n.lineno)
+            wanted += [callee for callee in named.get(name, []) if not callee.decorator_list]
+    return sorted(chosen, key=lambda n: int(n.lineno))
 
 
 def _converted(node: Any, file: File) -> list[Edit]:
@@ -85,18 +78,43 @@ def _converted(node: Any, file: File) -> list[Edit]:
         return edits
     doc = ast.get_docstring(node, clean=False) is not None
     old = node.body[doc:]
-    header = node.body[0].end_lineno if doc else _header_end(node, file)
-    if not old or old[0].lineno <= header:  # a body on the line of its header
+    first = min([old[0].lineno, *(d.lineno for d in getattr(old[0], "decorator_list", []))]) if old else 0
+    lead = file.lines[first - 1].encode()[: old[0].col_offset].decode() if old else ""
+    if not old or (lead.strip(" \t\f@") and first == old[0].lineno):  # a body on the line of its header
         new.decorator_list = []
-        return [*edits, Edit(node.lineno, node.end_lineno, source([new], node.col_offset))]
-    indent = old[0].col_offset
-    return [*edits, Edit(old[0].lineno, node.end_lineno, source(new.body[doc:], indent))]
+        return [*edits, Edit(node.lineno, node.end_lineno, _text([new], _indent(file.lines[node.lineno - 1]), file))]
+    return [*edits, Edit(first, node.end_lineno, _text(new.body[doc:], _indent(file.lines[first - 1]), file))]
 
 
-def _header_end(node: Any, file: File) -> int:
-    """The last line of `def f(...):`, as far as the tree knows."""
-    parts = [n for part in (node.args, node.returns) if part is not None for n in ast.walk(part) if hasattr(n, "end_lineno")]
-    return int(max([node.lineno, *(n.end_lineno for n in parts)]))
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" \t\f"))]
+
+
+def _text(nodes: list[Any], indent: str, file: File) -> str:
+    """Statements as text, indented and with line ends as the file has them."""
+    width = max(len(indent), 1)  # not zero: that would be the layout of a module
+    text = source(nodes, width)
+    if set(indent) - {" "} or not indent:
+        inside = _inside_strings(text, width)
+        rows = text.splitlines(keepends=True)
+        text = "".join(row if k in inside or not row.startswith(" " * width) else indent + row[width:] for k, row in enumerate(rows, 1))
+    return text.replace("\n", file.newline) if file.newline != "\n" else text
+
+
+def _inside_strings(text: str, width: int) -> set[int]:
+    """The rows that begin inside a string of several lines."""
+    inside: set[int] = set()
+    block = f"if 1:\n{text}" if width else text
+    starts: list[int] = []
+    for token in tokenize.generate_tokens(io.StringIO(block).readline):
+        kind = tokenize.tok_name[token.type]
+        if kind == "STRING":
+            inside |= set(range(token.start[0] + 1, token.end[0] + 1))
+        elif kind == "FSTRING_START":
+            starts.append(token.start[0])
+        elif kind == "FSTRING_END":
+            inside |= set(range(starts.pop() + 1, token.end[0] + 1))
+    return {row - bool(width) for row in inside}
 
 
 def _decorator(decorator: ast.expr, file: File) -> list[Edit]:
@@ -104,56 +122,78 @@ def _decorator(decorator: ast.expr, file: File) -> list[Edit]:
     mark = mark_of(decorator, file.modules)
     if not mark:
         return []
-    (node,) = _mark_nodes(decorator, file)
-    if mark == "convert" or mark_of(node, file.modules) == "convert":
-        return [Edit(decorator.lineno, decorator.end_lineno or decorator.lineno, "")]
-    line = file.lines[node.lineno - 1].encode()
-    new = line[: node.col_offset] + f"{file.alias}.jit".encode() + line[node.end_col_offset :]
-    return [Edit(node.lineno, node.lineno, new.decode())]
+    node = _marked(decorator, file)
+    last = decorator.end_lineno or decorator.lineno
+    if "function" not in (mark, mark_of(node, file.modules)):
+        return [Edit(decorator.lineno, last, "")]
+    begin, end = file.lines[node.lineno - 1].encode(), file.lines[(node.end_lineno or node.lineno) - 1].encode()
+    new = begin[: node.col_offset] + f"{file.alias}.jit".encode() + end[node.end_col_offset :]
+    return [Edit(node.lineno, node.end_lineno or node.lineno, new.decode())]
+
+
+def _marked(decorator: ast.expr, file: File) -> ast.expr:
+    """The node of a decorator that names one of ours."""
+    if isinstance(decorator, ast.Call):
+        return decorator.args[0] if mark_of(decorator, file.modules) == "partial" else decorator.func
+    return decorator
 
 
 def _imports(file: File, chosen: list[Any]) -> list[Edit]:
-    """`import autograph.runtime as ag` in the place of what it replaces, or after the other imports."""
+    """`import autograph.runtime as ag` in the place of what it replaces, or after the imports before the first converted function."""
     used = _other_uses(file, chosen)
     new = f"import autograph.runtime as {file.alias}"
-    placed = False
+    before = min(min([n.lineno, *(d.lineno for d in n.decorator_list)]) for n in chosen)
     edits: list[Edit] = []
-    last = 0
+    last, placed = 0, False
     for node in file.tree.body:
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            last = node.end_lineno or node.lineno
-        if isinstance(node, ast.Import) and len(node.names) == 1 and node.names[0].name == "autograph":
-            bound = node.names[0].asname or "autograph"
-            if bound == file.alias:
-                placed = True
-                if used.get(bound, frozenset()) <= public_names():
-                    edits.append(_in_place(node, new, file))
-            elif not used.get(bound):
-                edits.append(_in_place(node, "" if placed else new, file))
-                placed = True
-        elif isinstance(node, ast.ImportFrom) and node.module == "autograph" and not node.level:
-            left = [a for a in node.names if (a.asname or a.name) in used]
-            if not left:
-                edits.append(_in_place(node, "" if placed else new, file))
-                placed = True
+        if not isinstance(node, (ast.Import, ast.ImportFrom)):
+            continue
+        if node.lineno < before:
+            last = max(last, node.end_lineno or node.lineno)
+        kept = [a for a in node.names if not _replaced(node, a, used, file)]
+        if len(kept) == len(node.names):
+            placed = placed or _gives_the_runtime(node, file)
+            continue
+        text = ast.unparse(type(node)(**{**dict(ast.iter_fields(node)), "names": kept})) if kept else ""
+        if not placed and node.lineno < before:
+            text, placed = (f"{text}; {new}" if text and not alone(node, file.lines) else f"{text}{file.newline}{new}" if text else new), True
+        edits.append(_in_place(node, text, file))
     if placed:
         return edits
-    at = last + 1 if last else _after_docstring(file.tree)
-    blank = at > len(file.lines) or not file.lines[at - 1].strip()
-    return [*edits, Edit(at, 0, f"{new}\n" if blank else f"{new}\n\n\n")]
+    at = last + 1 if last else _first_place(file)
+    blank = at <= len(file.lines) and not file.lines[at - 1].strip()
+    return [*edits, Edit(at, at - 1, new + file.newline * (1 if blank or last else 3))]
+
+
+def _replaced(node: ast.Import | ast.ImportFrom, alias: ast.alias, used: dict[str, frozenset[str]], file: File) -> bool:
+    """Whether an import served the decorators only, or gives names that the runtime has too."""
+    if isinstance(node, ast.ImportFrom):
+        ours = not node.level and node.module in ("autograph", "autograph.api")
+        return ours and (alias.asname or alias.name) not in used
+    if alias.name not in ("autograph", "autograph.api"):
+        return False
+    name = alias.asname or "autograph"
+    return used.get(name, frozenset()) <= (public_names() if name == file.alias and alias.name == "autograph" else frozenset())
+
+
+def _gives_the_runtime(node: ast.Import | ast.ImportFrom, file: File) -> bool:
+    """Whether an import that stays gives the runtime's names under the alias: `import autograph as ag` does."""
+    return isinstance(node, ast.Import) and any(
+        a.name in ("autograph", "autograph.runtime") and (a.asname or "autograph") == file.alias for a in node.names
+    )
 
 
 def _in_place(node: Any, new: str, file: File) -> Edit:
-    """A statement replaced on its lines, with the comment behind it; a statement that disappears takes its lines along."""
-    if not new:
+    """A statement replaced on its lines, with what stands beside it; one that disappears alone takes its lines along."""
+    if not new and alone(node, file.lines):
         return Edit(node.lineno, node.end_lineno, "")
     before, after = file.lines[node.lineno - 1].encode()[: node.col_offset], file.lines[node.end_lineno - 1].encode()[node.end_col_offset :]
-    return Edit(node.lineno, node.end_lineno, before.decode() + new + after.decode())
+    return Edit(node.lineno, node.end_lineno, before.decode() + (new or "pass") + after.decode())
 
 
 def _other_uses(file: File, chosen: list[Any]) -> dict[str, frozenset[str]]:
     """The attributes (or "" for the name alone) by which the rest of the file uses each name."""
-    marks = {n for node in chosen for d in node.decorator_list if mark_of(d, file.modules) for n in _mark_nodes(d, file)}
+    marks = {_marked(d, file) for node in chosen for d in node.decorator_list if mark_of(d, file.modules)}
     found: dict[str, set[str]] = {}
     stack: list[ast.AST] = [file.tree]
     while stack:
@@ -169,27 +209,12 @@ def _other_uses(file: File, chosen: list[Any]) -> dict[str, frozenset[str]]:
     return {name: frozenset(attributes) for name, attributes in found.items()}
 
 
-def _mark_nodes(decorator: ast.expr, file: File) -> list[ast.expr]:
-    """The node of a decorator that names one of ours."""
-    if isinstance(decorator, ast.Call):
-        if mark_of(decorator, file.modules) == "partial":
-            return [decorator.args[0]]
-        return [decorator.func]
-    return [decorator]
-
-
-def _after_docstring(tree: ast.Module) -> int:
-    match tree.body:
+def _first_place(file: File) -> int:
+    """The line where a file without imports takes one: after the docstring, else after the first comments."""
+    match file.tree.body:
         case [ast.Expr(value=ast.Constant(value=str())) as doc, *_]:
             return (doc.end_lineno or doc.lineno) + 1
-    return 1
-
-
-def _apply(lines: list[str], edits: list[Edit]) -> str:
-    out = list(lines)
-    for edit in sorted(edits, key=lambda e: e.first, reverse=True):
-        if edit.last < edit.first and edit.last != 0:
-            continue
-        last = edit.last if edit.last else edit.first - 1
-        out[edit.first - 1 : last] = edit.text.splitlines(keepends=True)
-    return "".join(out)
+    at = 1
+    while at <= len(file.lines) and file.lines[at - 1].startswith("#"):
+        at += 1
+    return at

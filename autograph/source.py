@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import io
 import linecache
 from collections import Counter, defaultdict
 from types import CodeType
@@ -22,16 +23,24 @@ class Found(NamedTuple):
     cls: str
 
 
+def lines_of(text: str) -> list[str]:
+    """The lines of a text as Python counts them: a form feed, say, ends none."""
+    return list(io.StringIO(text, newline=""))
+
+
 class File:
     """One parsed file: its functions by first line, what it imports once, the names that it binds."""
 
     def __init__(self, name: str, lines: list[str]) -> None:
         self.name, self.lines = name, lines
+        self.newline = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
         self.functions: defaultdict[int, list[Found]] = defaultdict(list)
         try:
             self.tree = ast.parse("".join(lines), name)
         except SyntaxError as error:
-            raise SourceUnavailable(f"the source does not parse ({error.msg}): it is not what was compiled", Place(name, error.lineno or 1)) from None
+            raise SourceUnavailable(f"the source does not parse: {error.msg}", Place(name, error.lineno or 1)) from None
+        except (RecursionError, ValueError) as error:
+            raise SourceUnavailable(f"the source does not parse: {error}", Place(name, 1)) from None
         self.identifiers: set[str] = set()  # every name in the file
         counts: Counter[str] = Counter()  # how often the module itself binds a name
         stack: list[tuple[ast.AST, str, bool]] = [(self.tree, "", True)]
@@ -60,10 +69,14 @@ class File:
                     counts[name] += top
                 case ast.ExceptHandler(name=str(bound)) | ast.MatchAs(name=str(bound)) | ast.MatchStar(name=str(bound)):
                     counts[bound] += top
+                    self.identifiers.add(bound)
                 case ast.MatchMapping(rest=str(bound)):
                     counts[bound] += top
-                case ast.Global():
-                    counts.update(dict.fromkeys(node.names, 2))
+                    self.identifiers.add(bound)
+                case ast.Global() | ast.Nonlocal():
+                    self.identifiers.update(node.names)
+                    if isinstance(node, ast.Global):
+                        counts.update(dict.fromkeys(node.names, 2))
             stack += [(child, cls, top) for child in ast.iter_child_nodes(node)]
         self.bound = frozenset(name for name, count in counts.items() if count)  # at module level, by the module or by `global`
         self.modules = {k: v for k, v in _imports(self.tree).items() if counts[k] == 1}
@@ -125,11 +138,11 @@ def _imports(tree: ast.Module) -> dict[str, str]:
     return found
 
 
-MARKS = frozenset({"autograph.convert", "autograph.function", "autograph.api.convert", "autograph.api.function"})
+MARKS = frozenset(f"{module}.{name}" for module in ("autograph", "autograph.api") for name in ("convert", "function", "do_not_convert"))
 
 
 def mark_of(decorator: ast.expr, modules: dict[str, str]) -> str:
-    """`convert` or `function`, if a decorator is one of ours by the file's text."""
+    """`convert`, `function` or `do_not_convert` if a decorator is one of ours by the file's text; `partial` of one; else nothing."""
     node = decorator.func if isinstance(decorator, ast.Call) else decorator
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
@@ -152,7 +165,9 @@ def _decorated(tree: ast.Module, modules: dict[str, str], counts: Counter[str]) 
     return [
         node.name
         for node in tree.body
-        if isinstance(node, ast.FunctionDef) and counts[node.name] == 1 and any(mark_of(d, modules) for d in node.decorator_list)
+        if isinstance(node, ast.FunctionDef)
+        and counts[node.name] == 1
+        and any(mark_of(d, modules) not in ("", "do_not_convert") for d in node.decorator_list)
     ]
 
 

@@ -19,7 +19,7 @@ from autograph.runtime.block import Block
 from autograph.runtime.cells import restored
 from autograph.runtime.errors import BranchTypeError, IntegerRangeError
 from autograph.runtime.frames import Place
-from autograph.runtime.places import assigned_names, caller, last_store, place_of
+from autograph.runtime.places import assigned_names, caller, last_store, place_of, returned_names
 from autograph.runtime.predicates import truth
 from autograph.runtime.values import Mismatch, Spec, blank, describe, flat_arrays, join, of_aval, pack, spec_of, types, unpack
 
@@ -102,7 +102,7 @@ def _joined(a: Spec, b: Spec, then: Callable[..., Any], orelse: Callable[..., An
         return join(a, b)
     except Mismatch as m:
         frame = caller()
-        names = assigned_names(frame)
+        names = assigned_names(frame) or returned_names(frame, then, orelse)
         if isinstance(a, tuple) and isinstance(b, tuple) and len(names) == len(a) == len(b) and len(names) > 1:
             for name, x, y in zip(names, a, b, strict=True):
                 try:

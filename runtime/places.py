@@ -54,6 +54,24 @@ def assigned_names(frame: FrameType | None) -> list[str]:
     return names
 
 
+def returned_names(frame: FrameType | None, *fns: Callable[..., Any]) -> list[str]:
+    """The names of a result that `frame` returns at once: variables of its state that the two sides of a branch give back."""
+    if frame is None:
+        return []
+    state = frame.f_code.co_varnames[: frame.f_code.co_argcount]
+    for fn in fns:
+        code = getattr(fn, "__code__", None)
+        names: list[str] = []
+        for instruction in dis.get_instructions(code) if code is not None else ():
+            if instruction.opname.startswith("LOAD_") and "CONST" not in instruction.opname:
+                names += instruction.argval if isinstance(instruction.argval, tuple) else [instruction.argval]
+            elif instruction.opname not in ("BUILD_TUPLE", "RETURN_VALUE", "CACHE", "RESUME", "COPY_FREE_VARS"):
+                names = []
+        if names and all(n in state for n in names):
+            return names
+    return []
+
+
 def parameter_names(fn: Callable[..., Any], count: int) -> list[str]:
     """The names of the last `count` parameters: those of a loop's state; `x_` stands for a shared variable `x`."""
     code = getattr(fn, "__code__", None)

@@ -28,10 +28,6 @@ PROGRAM = f"import autograph as ag\n\n\n@ag.convert\n{SIGN}\n\n{BOX}\n\n{LAST}"
 CONVERTED = f"import autograph.runtime as ag\n\n\n{SIGN_NEW}\n\n{BOX}\n\n{LAST}"
 
 
-def known_bug(reason: str) -> pytest.MarkDecorator:
-    return pytest.mark.xfail(strict=True, reason=reason)
-
-
 def command(*args: str, cwd: Path, text: str | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "autograph", *args], capture_output=True, text=True, cwd=cwd, input=text)
 
@@ -93,7 +89,7 @@ def test_wrong_use_as_a_process(folder: Path) -> None:
     assert done.stderr.startswith("usage: autograph") and "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("lines", [pytest.param(0, marks=known_bug("output is flushed only when the process ends")), 20_000])
+@pytest.mark.parametrize("lines", [0, 20_000])
 def test_a_reader_that_has_gone(folder: Path, lines: int) -> None:
     (folder / "train.py").write_text(PROGRAM + "# filler\n" * lines)
     reader, writer = os.pipe()
@@ -245,13 +241,12 @@ def test_a_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "a folder" in refused(capsys, "show", "package.py:f")
 
 
-@pytest.mark.parametrize("data", [b"def f(:\n", pytest.param(b"x = '\xff'\n", marks=known_bug("undecodable standard input is a traceback"))])
+@pytest.mark.parametrize("data", [b"def f(:\n", b"x = '\xff'\n"])
 def test_standard_input_at_fault(data: bytes, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     feed(monkeypatch, data)
     assert "<stdin>" in refused(capsys, "transpile", "-")
 
 
-@known_bug("standard input is read as UTF-8, whatever its cookie or byte order mark says")
 @pytest.mark.parametrize("start", [b"# coding: latin-1\n", b"\xef\xbb\xbf"], ids=["cookie", "mark"])
 def test_the_encoding_of_standard_input(start: bytes, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name = "é".encode("latin-1" if b"latin" in start else "utf-8")
@@ -261,7 +256,6 @@ def test_the_encoding_of_standard_input(start: bytes, folder: Path, monkeypatch:
     assert (folder / "new.py").read_bytes() == start + b"import autograph.runtime as ag\n\n\n" + SIGN_NEW.encode() + b"\n\nname = '" + name + b"'\n"
 
 
-@known_bug("a tree too deep for Python's own parser is a traceback")
 def test_an_expression_too_deep(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "deep.py").write_text(f"import autograph as ag\n\n\n@ag.convert\ndef f(x):\n    return {' + '.join(['x'] * 20_000)}\n")
     refused(capsys, "transpile", "deep.py")
@@ -336,7 +330,6 @@ def test_a_new_file_has_the_usual_mode(mask: int, folder: Path) -> None:
     assert stat.S_IMODE((folder / "new.py").stat().st_mode) == 0o666 & ~mask
 
 
-@known_bug("what is not a regular file is replaced by one")
 def test_a_pipe_is_written_to_and_not_replaced(folder: Path) -> None:
     os.mkfifo("pipe")
     reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
@@ -348,7 +341,6 @@ def test_a_pipe_is_written_to_and_not_replaced(folder: Path) -> None:
         os.close(reader)
 
 
-@known_bug("a symbolic link is replaced by a file")
 def test_a_link_stays_a_link(folder: Path) -> None:
     (folder / "new.py").write_text("old")
     (folder / "link.py").symlink_to("new.py")
@@ -372,7 +364,6 @@ def test_line_endings_of_what_stays(printed: bool, folder: Path, capsys: pytest.
     assert kept == [line for line in CONVERTED.replace("\n", "\r\n").splitlines(keepends=True) if "ag.cond" not in line]
 
 
-@known_bug("generated lines end with a line feed alone")
 def test_line_endings_of_what_is_generated(folder: Path) -> None:
     (folder / "dos.py").write_bytes(PROGRAM.replace("\n", "\r\n").encode())
     assert main(["transpile", "dos.py", "-o", "new.py"]) == 0
@@ -392,7 +383,6 @@ def test_the_encoding_is_kept(start: bytes, folder: Path) -> None:
     assert (folder / "new.py").read_bytes() == new
 
 
-@known_bug("a string with an escape is printed in characters that the file's encoding lacks")
 def test_a_character_that_the_encoding_lacks(folder: Path) -> None:
     (folder / "name.py").write_text(
         f"# coding: ascii\nimport autograph as ag\n\n\n@ag.convert\n{SIGN.replace('return 1', 'return chr(0) < chr(8364)')}"
@@ -432,7 +422,6 @@ def test_show_of_a_module_in_a_package(folder: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, SIGN_NEW, "")
 
 
-@known_bug("looking for a module of a package executes the package")
 def test_show_executes_nothing(folder: Path) -> None:
     (folder / "inside").mkdir()
     (folder / "inside" / "__init__.py").write_text(LAST)

@@ -76,6 +76,18 @@ def test_none_before_a_loop() -> None:
     assert error.id == "AG201" and "`best` is None before the loop" in str(error) and "instead of None" in str(error)
 
 
+def test_none_before_a_branch_in_a_loop() -> None:
+    def f(n: Any) -> Any:
+        best = None
+        for i in range(n):
+            if i % 2 == 0:
+                best = i
+        return best
+
+    error = refused(f, 3)
+    assert error.id == "AG202" and "`best` is int32[]" in str(error) and "instead of None" in str(error)
+
+
 def test_a_string_that_changes() -> None:
     def f(n: Any) -> Any:
         mode = "a"

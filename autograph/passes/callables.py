@@ -12,7 +12,7 @@ BUILTINS = frozenset({"range", "enumerate", "zip", "reversed", "min", "max", "su
 CALLING = frozenset({"map", "filter", "iter"})  # builtins that call an argument later
 
 
-ARRAY_LIBRARIES = ("jax", "numpy", "math")
+ARRAY_LIBRARIES = ("jax", "numpy", "math", "autograph")
 
 
 # The arguments of JAX's higher-order functions that are functions of the user.
