@@ -102,7 +102,7 @@ def _joined(a: Spec, b: Spec, then: Callable[..., Any], orelse: Callable[..., An
         return join(a, b)
     except Mismatch as m:
         frame = caller()
-        names = assigned_names(frame) or returned_names(frame, then, orelse)
+        names = assigned_names(frame) or returned_names(frame, len(a) if isinstance(a, tuple) else 1)
         if isinstance(a, tuple) and isinstance(b, tuple) and len(names) == len(a) == len(b) and len(names) > 1:
             for name, x, y in zip(names, a, b, strict=True):
                 try:

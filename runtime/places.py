@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import os
+import re
 import sys
 from collections.abc import Callable
 from types import CodeType, FrameType
@@ -54,22 +55,15 @@ def assigned_names(frame: FrameType | None) -> list[str]:
     return names
 
 
-def returned_names(frame: FrameType | None, *fns: Callable[..., Any]) -> list[str]:
-    """The names of a result that `frame` returns at once: variables of its state that the two sides of a branch give back."""
-    if frame is None:
+def returned_names(frame: FrameType | None, count: int) -> list[str]:
+    """The names of `count` results that a block of ours returns at once: they are its state."""
+    kind = re.fullmatch(r"(body|then|orelse)(_\d+)?", frame.f_code.co_name) if frame is not None else None
+    if frame is None or kind is None:
         return []
-    state = frame.f_code.co_varnames[: frame.f_code.co_argcount]
-    for fn in fns:
-        code = getattr(fn, "__code__", None)
-        names: list[str] = []
-        for instruction in dis.get_instructions(code) if code is not None else ():
-            if instruction.opname.startswith("LOAD_") and "CONST" not in instruction.opname:
-                names += instruction.argval if isinstance(instruction.argval, tuple) else [instruction.argval]
-            elif instruction.opname not in ("BUILD_TUPLE", "RETURN_VALUE", "CACHE", "RESUME", "COPY_FREE_VARS"):
-                names = []
-        if names and all(n in state for n in names):
-            return names
-    return []
+    given = frame.f_code.co_varnames[: frame.f_code.co_argcount]
+    if kind[1] == "body":  # the first parameter of a `for` is the item
+        return list(given[-count:]) if len(given) >= count else []
+    return list(given) if len(given) == count else []
 
 
 def parameter_names(fn: Callable[..., Any], count: int) -> list[str]:

@@ -18,7 +18,8 @@ ARRAY_LIBRARIES = ("jax", "numpy", "math", "autograph")
 # The arguments of JAX's higher-order functions that are functions of the user.
 _TRANSFORMS = dict.fromkeys(
     "grad value_and_grad vmap pmap jit jvp vjp linearize linear_transpose jacfwd jacrev hessian checkpoint remat custom_jvp custom_vjp make_jaxpr "
-    "eval_shape shard_map scan map associative_scan custom_root custom_linear_solve closure_convert named_call vectorize apply_along_axis tree_map".split(),
+    "eval_shape shard_map scan map associative_scan custom_root custom_linear_solve closure_convert "
+    "named_call vectorize apply_along_axis tree_map".split(),
     (0,),
 )  # fmt: skip
 
