@@ -52,7 +52,7 @@ _WHERE = {
     "function": "Function jit",
     "items": "set_item update_item store_item set_attr_item is_array slice",
     "iteration": "for_loop",
-    "logical": "and_ or_ not_ and_then or_else compare asserted",
+    "logical": "and_ or_ not_ and_then or_else compare asserted is_bool matched",
     "loops": "while_loop",
     "mathematics": "math",
     "raw_errors": "named",

@@ -8,7 +8,7 @@ from typing import Any
 
 from autograph.runtime.effects import Change
 from autograph.runtime.errors import AttributeStateError
-from autograph.runtime.frames import changed, in_block
+from autograph.runtime.frames import changed, watched
 from autograph.runtime.leaks import stored
 from autograph.runtime.places import here
 
@@ -28,7 +28,7 @@ def set_attr(obj: Any, name: str, value: Any) -> None:
     Raises:
       AttributeStateError: (AG401) in a staged block, of an object that the block did not make.
     """
-    if in_block():
+    if watched():
         _log_store(obj, name)
     stored(obj, name, value)
     setattr(obj, name, value)

@@ -36,6 +36,7 @@ class Block:
             def run(*flat: Any) -> Sequence[Any]:
                 arrays = iter(flat)
                 self.args = [unpack(s, arrays) for s in specs]
+                frame.given = containers(self.args)
                 try:
                     flat_outs = finish(self, fn(*self.args))
                     self.args = []
@@ -44,12 +45,12 @@ class Block:
                 except Exception as error:
                     if (raised := explicit_raise(error)) is not None:
                         raise StagedRaiseError(
-                            f"`raise {type(error).__name__}({error})` stands in a block that only traced values decide to run", raised,
+                            f"`raise {error!r}` stands in a staged loop or branch: traced values decide whether it runs", raised,
                             "return a flag or a nan, or use `jax.experimental.checkify`",
                         ) from error  # fmt: skip
                     raise
                 finally:
-                    self.args, frame.changes = [], []  # no tracer outlives its trace
+                    self.args, frame.changes, frame.given = [], [], set()  # no tracer outlives its trace
 
             self.whole, consts = _jax.trace(run, [t.aval() for t in types(specs)])
         jaxpr = self.whole
@@ -112,6 +113,19 @@ class Block:
 def _number(v: Literal) -> Any:
     """A literal as an operand that keeps its type: a weak one is a Python number."""
     return np.asarray(v.val).item() if of_aval(v.aval).weak else np.asarray(v.val, v.aval.dtype)
+
+
+def containers(values: Sequence[Any]) -> set[int]:
+    """The identities of the lists, dicts and objects that make up some values."""
+    found: set[int] = set()
+    stack = [v for v in values if not isinstance(v, jax.Array)]
+    while stack:
+        value = stack.pop()
+        children = jax.tree.leaves(value, is_leaf=lambda x, value=value: x is not value)
+        if len(children) != 1 or children[0] is not value:
+            found.add(id(value))
+            stack += [c for c in children if not isinstance(c, jax.Array)]
+    return found
 
 
 def _renamed(v: Any, env: dict[Var, Any]) -> Any:

@@ -88,7 +88,8 @@ def staged_cond(
     assert [of_aval(v.aval) for v in outs] == [of_aval(v.aval) for v in b.outvars] == types([joint]), (outs, b.outvars, joint)
     a.merge_constants()
     b.merge_constants()
-    if not types([joint]):
+    effects = any(e.effects for side in (a, b) for e in side.eqns)
+    if not types([joint]) and not effects:
         return unpack(joint, iter(()))
     if _selectable(a) and _selectable(b) and len(a.eqns) + len(b.eqns) <= _MOST_SELECTED:
         sides = [blk.inline() for blk in (a, b)]

@@ -14,7 +14,7 @@ from typing import Any
 
 from autograph.runtime.effects import MUTATING, Change, restore_of
 from autograph.runtime.errors import EffectError
-from autograph.runtime.frames import changed, in_block
+from autograph.runtime.frames import changed, watched
 from autograph.runtime.places import here
 
 _resolve: Callable[[Any], Any] | None = None
@@ -28,7 +28,7 @@ def install(resolve: Callable[[Any], Any]) -> None:
 
 def call(f: Any) -> Any:
     """What to call in the place of `f`: `call(f)(x)` is `f(x)` with `f` converted, if it is the user's and can be."""
-    if type(f) is BuiltinMethodType and f.__name__ in MUTATING and in_block() and isinstance(f.__self__, _CONTAINERS):
+    if type(f) is BuiltinMethodType and f.__name__ in MUTATING and watched() and isinstance(f.__self__, _CONTAINERS):
         _log_change(f)
         return f
     return (_resolve or _find())(f)

@@ -66,7 +66,7 @@ def rebinds(variable: Callable[[], Any]) -> None:
     if key not in _protected.sets[-1]:
         name = variable.__code__.co_freevars[0] if cells else key[1]
         raise GlobalStateError(
-            f"`{name}` is assigned by a function that is called in a block which only traced values decide to run", here(),
+            f"`{name}` is assigned by a function that is called in a staged loop or branch", here(),
             f"return the new value of `{name}` and assign it in the block",
         )  # fmt: skip
 

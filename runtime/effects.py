@@ -22,6 +22,9 @@ class Change:
     def __init__(self, obj: Any, what: str, place: Place | None, undo: Undo, error: type[EffectError | AttributeStateError], advice: str) -> None:
         self.obj, self.what, self.place, self.undo, self.error, self.advice = obj, what, place, undo, error, advice
 
+    def refusal(self) -> EffectError | AttributeStateError:
+        return self.error(f"{self.what} in a staged loop or branch", self.place, self.advice)
+
 
 def settle(changes: list[Change]) -> None:
     """At the end of a block: refuse the changes of objects that live on.  All changes of the block are undone then."""
@@ -35,7 +38,7 @@ def settle(changes: list[Change]) -> None:
         return
     for change in reversed(changes):
         change.undo(change.obj)
-    raise outliving.error(f"{outliving.what} in a block that only traced values decide to run", outliving.place, outliving.advice)
+    raise outliving.refusal()
 
 
 MUTATING = frozenset(

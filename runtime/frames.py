@@ -13,11 +13,13 @@ from autograph.runtime.effects import Change
 class Frame:
     """A run of a block, traced or not: its place, and how many operators it has called."""
 
-    __slots__ = ("changes", "count", "discarded", "key", "memory", "staged")
+    __slots__ = ("changed", "changes", "count", "discarded", "given", "key", "memory", "staged")
 
     def __init__(self, key: tuple[Any, ...], memory: dict[Any, Any], staged: bool) -> None:
         self.key, self.memory, self.staged, self.count, self.discarded = key, memory, staged, 0, False
         self.changes: list[Change] = []
+        self.changed = False  # has a run that may be thrown away changed a Python object?
+        self.given: set[int] = set()  # identities of the containers and objects that the block was given as state
 
 
 class _Stack(threading.local):
@@ -33,12 +35,33 @@ def in_block() -> bool:
     return any(f.staged for f in _stack.frames)
 
 
-def changed(change: Callable[[], Change]) -> None:
-    """Log a change of a Python object, if a staged block is being traced."""
+def touched() -> None:
+    """A host effect happens: a run of a loop's turn in which it does is not thrown away."""
     for frame in reversed(_stack.frames):
         if frame.staged:
-            frame.changes.append(change())
             return
+        frame.changed = True
+
+
+def watched() -> bool:
+    """Whether a change of a Python object has to be logged."""
+    return bool(_stack.frames)
+
+
+def changed(change: Callable[[], Change]) -> None:
+    """Log a change of a Python object before it is made.
+
+    Raises the error of the change if the object is part of a staged block's state: it is a copy, and others may hold the original.
+    """
+    for frame in reversed(_stack.frames):
+        if not frame.staged:
+            frame.changed = True
+            continue
+        made = change()
+        if any(id(made.obj) in f.given for f in _stack.frames):
+            raise made.refusal()
+        frame.changes.append(made)
+        return
 
 
 def innermost() -> Frame | None:

@@ -11,7 +11,7 @@ import numpy as np
 from autograph.runtime.attributes import IN_PLACE, set_attr
 from autograph.runtime.effects import Change
 from autograph.runtime.errors import ArrayStoreError, EffectError
-from autograph.runtime.frames import changed, in_block
+from autograph.runtime.frames import changed, watched
 from autograph.runtime.places import here
 from autograph.runtime.unset import read
 from autograph.runtime.values import traced
@@ -42,7 +42,7 @@ def store_item(x: Any, i: Any, value: Any) -> None:
     """`x[i] = value`, by the object's own `__setitem__`."""
     if isinstance(x, np.ndarray) and (traced(value) or traced(i)):
         raise ArrayStoreError("a traced value cannot be stored into a NumPy array", here(), "make it a `jnp` array before: `x = jnp.asarray(x)`")
-    if in_block() and not _is_ref(x):
+    if watched() and not _is_ref(x):
         _log_store(x, i)
     x[i] = value
 

@@ -6,12 +6,14 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import jax
 from jax import lax
 
 from autograph.runtime.branches import staged_cond
-from autograph.runtime.errors import BranchTypeError, StagedRaiseError
+from autograph.runtime.errors import BranchTypeError, NotStagedError, StagedRaiseError
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
+from autograph.runtime.rows import unknown
 from autograph.runtime.values import type_of
 
 
@@ -95,3 +97,28 @@ def asserted(p: Any) -> bool:
             "assert on shapes and Python values, return a flag, or use `jax.experimental.checkify`",
         )  # fmt: skip
     return p
+
+
+def is_bool(x: Any, symbol: str, right: bool) -> bool:
+    """`x is True`, `x is not False` ...: of a traced truth value it cannot be told.
+
+    Raises:
+      NotStagedError: (AG501) x is a traced bool.
+    """
+    if unknown(x) and x.dtype == bool and x.shape == ():
+        raise NotStagedError(
+            f"`{symbol} {right}` of a traced truth value: it is an array, though it may have been a bool before", here(),
+            "use the value itself as the condition: `if x:`, `if not x:`",
+        )  # fmt: skip
+    return (x is right) == (symbol == "is")
+
+
+def matched(subject: Any) -> Any:
+    """The subject of a `match` that asks for bools or classes.
+
+    Raises:
+      NotStagedError: (AG501) a traced value is part of it.
+    """
+    if any(unknown(leaf) for leaf in jax.tree.leaves(subject)):
+        raise NotStagedError("a `match` on a traced value, which stays Python: its patterns ask for a bool or a class", here(), "use `if` and `elif`")
+    return subject

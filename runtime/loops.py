@@ -76,14 +76,14 @@ def run_while(test: Callable[..., Any], body: Callable[..., Any], state: list[An
     if place.key not in place.memory or not place.key:
         turns = 0
         while p is True:
-            with nullcontext() if turns else place.scope("body"):
+            with nullcontext() if turns else place.scope("body") as frame:
                 after = listed(body(*state), len(state))
             p = truth(test(*after))
             turns += 1
-            if turns == 1 and not isinstance(p, bool) and _jax.staging():
+            if turns == 1 and not isinstance(p, bool) and _jax.staging() and frame is not None and not frame.changed:
                 begin = [spec_of(x) for x in after]
-                if (frame := innermost()) is not None:
-                    frame.discarded = True
+                if (around := innermost()) is not None:
+                    around.discarded = True
                 break
             state, certain = after, False
         if p is False:

@@ -7,12 +7,13 @@ from typing import Any
 
 import jax
 
-from autograph.runtime.frames import in_block
+from autograph.runtime.frames import in_block, touched
 from autograph.runtime.values import ARRAYS, traced
 
 
 def print(*values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False) -> None:
     """`print`, whose values may be traced."""
+    touched()
     if not traced(*values) and not in_block():
         builtins.print(*values, sep=sep, end=end, file=file, flush=flush)
         return

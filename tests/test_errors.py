@@ -393,3 +393,68 @@ def test_a_callee_that_is_not_converted() -> None:
 def test_a_traced_index_of_a_list() -> None:
     error = refused(lambda i: [1, 2, 3][i], 1)
     assert error.id == "AG502" and "[1, 2, 3][i]" in str(error)
+
+
+def sums_into(acc: Any, xs: Any) -> None:
+    for v in xs:
+        acc[0] += v
+
+
+def test_a_list_that_is_state_is_a_copy_and_may_not_change() -> None:
+    def f(xs: Any) -> Any:
+        acc = [xs[0] * 0]
+        sums_into(acc, xs)
+        return acc[0]
+
+    error = refused(f, jnp.array([1.0, 2.0]))
+    assert error.id == "AG405" and "`list`" in str(error)
+
+
+def test_a_static_turn_that_changes_an_object_is_kept() -> None:
+    @ag.convert
+    def f(x: Any) -> Any:
+        seen = []
+        i = 0
+        while i < 3:
+            seen.append(i)
+            i = i + 1 if len(seen) < 1 else i + x
+        return i
+
+    with pytest.raises(errors.EffectError):  # the second turn is staged, the first is not run again
+        jax.jit(f)(1)
+
+
+def test_effects_of_a_branch_that_gives_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    @ag.convert
+    def f(x: Any) -> Any:
+        if x > 0:
+            jax.debug.print("raw {}", x)
+        if x > 1:
+            print("seen", x)
+        for i in range(2):
+            if i < x:
+                print("turn", i)
+        return x
+
+    jax.block_until_ready(jax.jit(f)(1))
+    jax.effects_barrier()
+    out = capfd.readouterr().out
+    assert "raw 1" in out and "seen" not in out and "turn 0" in out and "turn 1" not in out
+
+
+@pytest.mark.parametrize("test", ["found is True", "found is not False", "(found is True) or False"])
+def test_identity_with_a_bool(test: str) -> None:
+    from tests.sourced import define
+
+    f = define(f"def f(v):\n    found = False\n    for x in v:\n        if x > 1:\n            found = True\n    return 1 if {test} else 0\n")
+    assert refused(f, jnp.array([1.0, 2.0])).id == "AG501"
+    assert ag.convert(f, form="staged")([1.0, 2.0]) == 1
+
+
+@pytest.mark.parametrize("pattern", ["True", "(True, _)", "int()", "bool()"])
+def test_match_on_a_bool_or_class(pattern: str) -> None:
+    from tests.sourced import define
+
+    f = define(f"def f(x):\n    match (x > 1, 2) if '(' == {pattern[0]!r} else x > 1:\n        case {pattern}: return 1\n        case _: return 0\n")
+    assert refused(f, 2.0).id == "AG501"
+    assert ag.convert(f, form="staged")(2.0) == 1

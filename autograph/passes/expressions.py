@@ -41,6 +41,13 @@ class _Expressions(s.Transformer):
                 return self._bool(node, truth)
             case s.Compare() if len(node.ops) > 1:
                 return self._chain(node, truth)
+            case s.Compare(ops=[s.Is() | s.IsNot() as op], comparators=[s.Constant(value=bool())]):
+                symbol = s.constant(_SYMBOLS[type(op).__name__])
+                return quote_expr("ag.is_bool($left, $symbol, $right)", node, left=self.visit(node.left), symbol=symbol, right=node.comparators[0])
+            case s.Match():
+                if any(_sorts(c.pattern) for c in node.cases):
+                    node.subject = quote_expr("ag.matched($subject)", node.subject, subject=node.subject)
+                return self.generic_visit(node)
             case s.UnaryOp(op=s.Not()):
                 operand = self.visit(node.operand, truth=True)
                 return quote_expr("ag.not_($operand)", node, operand=operand)
@@ -115,6 +122,11 @@ class _Expressions(s.Transformer):
         if _binds_late(body, orelse):
             return _with(node, test=test, body=body, orelse=orelse)
         return quote_expr("ag.cond($test, lambda: $body, lambda: $orelse)", node, test=test, body=body, orelse=orelse)
+
+
+def _sorts(pattern: Any) -> bool:
+    """Whether a pattern asks for a bool or a class, which no traced value is."""
+    return any(isinstance(p, s.MatchClass) or (isinstance(p, s.MatchSingleton) and p.value is not None) for p in s.walk(pattern))
 
 
 def _binds_late(*operands: Any) -> bool:
