@@ -18,7 +18,8 @@ from typing import Any
 
 from autograph import runtime
 from autograph.errors import ConversionError, NotAFunction, SourceUnavailable, WrappedFunction
-from autograph.forms import LOCK, Form, Staged, form_of
+from autograph.forms import Form, Staged, form_of
+from autograph.listing import LOCK
 from autograph.policy import CALLERS, is_stdlib, is_users
 from autograph.source import file_of
 

@@ -7,20 +7,17 @@ object leads back to it, so a namespace that is executed again is freed.
 from __future__ import annotations
 
 import ast
-import threading
 import weakref
 from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
 from autograph.errors import SourceUnavailable
-from autograph.listing import lowered
+from autograph.listing import LOCK, lowered
 from autograph.load import KEY, Table, compiled, refer
 from autograph.passes.stageable import obstacle
 from autograph.plain import Plain
 from autograph.source import File, file_of
-
-LOCK = threading.RLock()
 
 
 class Staged:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import threading
 from collections import OrderedDict
 from typing import Any
 
@@ -16,6 +17,7 @@ from autograph.source import File
 
 Lowered = tuple[Any, list[ast.Attribute]]
 
+LOCK = threading.RLock()  # held while trees are rewritten and used
 _recent: OrderedDict[Any, Lowered] = OrderedDict()  # a function is compiled and printed from one tree
 _MOST_RECENT = 8
 
@@ -56,7 +58,11 @@ def listing(node: Any, file: File, after: str = "", free: frozenset[str] = froze
     """The converted source of one function, without its decorators."""
     if after and after not in {p.name for p in PASSES}:
         raise ValueError(f"there is no pass {after!r}: the passes are {', '.join(p.name for p in PASSES)}")
-    new = converted(node, file, free, after)
+    with LOCK:
+        return _text(converted(node, file, free, after))
+
+
+def _text(new: Any) -> str:
     if isinstance(new, ast.Lambda):
         return source(new) + "\n"
     bare = ast.FunctionDef(**{field: getattr(new, field) for field in new._fields if hasattr(new, field)} | {"decorator_list": []})

@@ -176,6 +176,8 @@ _files: dict[str, File] = {}
 
 def file_of(name: str, module_globals: dict[str, Any] | None = None) -> File:
     """The parsed file of that name.  Raises SourceUnavailable (AG101) where there is no text."""
+    if name in _files and not name.startswith("<"):
+        linecache.checkcache(name)  # a module that has been loaded again
     lines = linecache.getlines(name, module_globals)
     if not lines:
         raise SourceUnavailable(

@@ -1,7 +1,7 @@
 """A method of an object that is not a pytree: one compiled function for each state of the object.
 
 The state is everything reached through its attributes, lists, tuples and dicts: numbers and strings by value, `jax.Array`s by identity
-(they cannot change), NumPy arrays by content, other objects by identity and by their attributes in turn.
+(they cannot change), NumPy arrays by identity and content, other objects by identity and by their attributes in turn.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from typing import Any
 
 import jax
 import numpy as np
+
+from autograph.runtime.errors import AttributeStateError
+from autograph.runtime.places import here
 
 _MOST_STATES = 16  # compiled functions kept for one object
 _VALUES = (bool, int, float, complex, str, bytes, type(None))
@@ -31,7 +34,8 @@ def fingerprint(obj: Any) -> tuple[tuple[Any, ...], list[Any]]:
             parts.append((type(x), repr(x) if type(x) in (float, complex) else x))
             continue
         if isinstance(x, np.ndarray):
-            parts.append((x.shape, str(x.dtype), x.tobytes()))
+            parts.append((id(x), x.shape, str(x.dtype), x.tobytes()))
+            held.append(x)
             continue
         parts.append(id(x))
         held.append(x)
@@ -54,6 +58,18 @@ def fingerprint(obj: Any) -> tuple[tuple[Any, ...], list[Any]]:
 def _slots(cls: type) -> tuple[str, ...]:
     slots = cls.__dict__.get("__slots__", ())
     return tuple(s for s in ((slots,) if isinstance(slots, str) else slots) if s not in ("__weakref__", "__dict__"))
+
+
+def _refuse_changed(key: tuple[Any, ...], states: OrderedDict[Any, Any]) -> None:
+    """JAX keeps the constant that it made of a NumPy array, by identity: a changed one would be the old one in a new program."""
+    arrays = {part[0]: part for part in key if isinstance(part, tuple) and len(part) == 4 and isinstance(part[3], bytes)}
+    for old in states:
+        for part in old:
+            if isinstance(part, tuple) and part and part[0] in arrays and part != arrays[part[0]]:
+                raise AttributeStateError(
+                    "a NumPy array that the object holds has changed since the method was compiled", here(),
+                    "hold a `jnp` array, or put a new NumPy array in its place",
+                )  # fmt: skip
 
 
 class Guarded:
@@ -82,6 +98,7 @@ class Guarded:
         key, held = fingerprint(obj)
         found = states.get(key)
         if found is None:
+            _refuse_changed(key, states)
             states[key] = found = jax.jit(self._method(obj), **self.options), held
             if len(states) > _MOST_STATES:
                 states.popitem(last=False)
