@@ -15,6 +15,7 @@ from jax.extend.core import jaxpr_as_fun
 
 from autograph.runtime import _jax
 from autograph.runtime._jax import ClosedJaxpr, Literal, Var
+from autograph.runtime.cells import restored
 from autograph.runtime.effects import settle
 from autograph.runtime.errors import StagedRaiseError
 from autograph.runtime.frames import Place
@@ -26,10 +27,18 @@ class Block:
     """`fn` traced once on arguments of `specs`.
 
     `finish(block, result)` runs at the end of the same trace and says which arrays the jaxpr returns.  `consts` maps variables of the
-    jaxpr to the values that they stand for: arrays and tracers of the trace around.
+    jaxpr to the values that they stand for: arrays and tracers of the trace around.  `sources` are the user's blocks that run in it.
     """
 
-    def __init__(self, fn: Callable[..., Any], specs: Sequence[Spec], place: Place, part: Any, finish: Callable[[Block, Any], Sequence[Any]]) -> None:
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        specs: Sequence[Spec],
+        place: Place,
+        part: Any,
+        finish: Callable[[Block, Any], Sequence[Any]],
+        sources: Sequence[Callable[..., Any]],
+    ) -> None:
         self.args: list[Any] = []
         with place.scope(part, staged=True) as frame:
 
@@ -38,7 +47,10 @@ class Block:
                 self.args = [unpack(s, arrays) for s in specs]
                 frame.given = containers(self.args)
                 try:
-                    flat_outs = finish(self, fn(*self.args))
+                    with restored(*sources):  # no cell holds a tracer when its trace ends
+                        out = fn(*self.args)
+                    flat_outs = finish(self, out)
+                    del out
                     self.args = []
                     settle(frame.changes)
                     return flat_outs

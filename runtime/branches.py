@@ -16,7 +16,6 @@ from jax import lax
 from autograph.runtime import _jax
 from autograph.runtime._jax import Literal, Var
 from autograph.runtime.block import Block
-from autograph.runtime.cells import restored
 from autograph.runtime.errors import BranchTypeError, IntegerRangeError
 from autograph.runtime.frames import Place
 from autograph.runtime.places import assigned_names, caller, last_store, place_of, returned_names
@@ -76,9 +75,8 @@ def staged_cond(
         return _packed(out, spec[1])
 
     spec: list[Spec] = []
-    with restored(*sources or (then, orelse)):
-        a = Block(lambda: then(*state), (), place, 0, first)
-        b = Block(lambda: orelse(*state), (), place, 1, second)
+    a = Block(lambda: then(*state), (), place, 0, first, sources or (then,))
+    b = Block(lambda: orelse(*state), (), place, 1, second, sources or (orelse,))
     joint = spec[1]
     try:
         outs = a.emit(unpack(spec[0], iter(a.outvars)), joint)

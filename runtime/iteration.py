@@ -12,7 +12,6 @@ from typing import Any
 from jax import lax
 
 from autograph.runtime.branches import staged_cond
-from autograph.runtime.cells import restored
 from autograph.runtime.frames import Place
 from autograph.runtime.loops import Stage, given, listed, run_while
 from autograph.runtime.places import parameter_names
@@ -51,9 +50,8 @@ def _scanned(rows: Rows, body: Callable[..., Any], state: list[Any]) -> list[Any
     if rows.length == 0:
         return state
     place = Place(getattr(body, "__code__", None))
-    with restored(body):
-        stage = Stage(body, state, body, place, items=[rows.spec])
-        return stage.run_scan(rows.arrays, rows.length, 1)
+    stage = Stage(body, state, body, place, items=[rows.spec])
+    return stage.run_scan(rows.arrays, rows.length, 1)
 
 
 def _counted(start: Any, stop: Any, step: int, item: Callable[[Any], Any], body: Callable[..., Any], state: list[Any], flag: int | None) -> list[Any]:

@@ -16,7 +16,6 @@ from jax import lax
 from autograph.runtime import _jax
 from autograph.runtime._jax import Var
 from autograph.runtime.block import Block
-from autograph.runtime.cells import restored
 from autograph.runtime.errors import IntegerRangeError, LoopTypeError
 from autograph.runtime.frames import Place, innermost
 from autograph.runtime.places import caller, last_store, parameter_names, place_of
@@ -88,8 +87,7 @@ def run_while(test: Callable[..., Any], body: Callable[..., Any], state: list[An
             state, certain = after, False
         if p is False:
             return state
-    with restored(test, source):
-        return Stage(body, state, source, place, begin).run_while(test, certain)
+    return Stage(body, state, source, place, begin).run_while(test, certain)
 
 
 def listed(out: Any, count: int) -> list[Any]:
@@ -116,7 +114,7 @@ class Stage:
             self.specs = self.joined(self.specs, [widen(s) for s in begin])
         for _ in range(_MOST_RUNS):
             self.uses = blank_uses.count
-            self.block = Block(body, [*self.items, *self.specs], place, "body", self._finish)
+            self.block = Block(body, [*self.items, *self.specs], place, "body", self._finish, [self.source])
             old, self.specs = self.specs, self.joint
             if self.settled:
                 self._add_inputs(old)
@@ -224,7 +222,7 @@ class Stage:
     def run_while(self, test: Callable[..., Any], certain: bool) -> list[Any]:
         self._check()
         body = self.block
-        asked = Block(test, self.specs, self.place, "test", lambda _, p: [truth(p)])
+        asked = Block(test, self.specs, self.place, "test", lambda _, p: [truth(p)], [test])
         outs = lax.while_p.bind(
             *asked.consts.values(), *body.consts.values(), *self.pack_state(),
             cond_nconsts=len(asked.consts), cond_jaxpr=asked.jaxpr([*asked.consts, *asked.invars]),
