@@ -267,3 +267,9 @@ def test_keys_can_be_chosen() -> None:
         return jax.random.key_data(key)
 
     np.testing.assert_array_equal(jax.jit(f)(-1), jax.random.key_data(jax.random.key(0)))
+
+
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+def test_no_tracer_leaks(f: Any) -> None:
+    with jax.checking_leaks():
+        jax.jit(ag.convert(f))(3)

@@ -189,6 +189,20 @@ def g(n):
     import math
     return math.sqrt(n)
 """,
+    'a loop that breaks at the end of a branch with a break': """
+def f(a, b, x, y, v):
+    z, s = 0, 0.0
+    for k in range(3):
+        t = k
+        if a >= 2 * b:
+            if v[2] == x:
+                break
+        else:
+            for s in v:
+                break
+        z = z + t + s
+    return t, z
+""",
 }  # fmt: skip
 
 

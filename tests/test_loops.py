@@ -473,3 +473,9 @@ def test_item_stores(run: Any) -> None:
     x, last = run(f)(3)
     np.testing.assert_allclose(x, [7.0, 4.0, 5.0, 0.0, 0.0])
     assert last == 0
+
+
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+def test_no_tracer_leaks(f: Any) -> None:
+    with jax.checking_leaks():
+        jax.jit(ag.convert(f))(3)

@@ -45,6 +45,8 @@ class Flags:
         if not block:
             return block
         *init, last = block
+        if isinstance(last, s.LOOPS):  # its jumps are its own
+            return block
         if type(last) in self.flags:
             flag = self.flags[type(last)]
             if isinstance(last, s.Return):
