@@ -380,3 +380,69 @@ def test_nonlocal_counts(run: Any) -> None:
 
 def test_module_level_objects_pickle_by_name() -> None:
     assert pickle.loads(pickle.dumps(documented)) is documented
+
+
+def helper(x: Any) -> Any:
+    """A function that is converted when it is reached."""
+    if x > 0:
+        return x
+    return -x
+
+
+def test_a_twin_is_nobodys_in_a_copy() -> None:
+    """`functools.wraps` copies `__dict__`, the twin of the wrapped function among it."""
+    import functools
+
+    @ag.convert
+    def first(x: Any) -> Any:
+        return helper(x)
+
+    assert jax.jit(first)(-2) == 2
+
+    @functools.wraps(helper)
+    def other(x: Any) -> Any:
+        return 10 if x > 0 else 20
+
+    @ag.convert
+    def second(x: Any) -> Any:
+        return other(x)
+
+    assert second(1) == 10 and jax.jit(second)(-1) == 20
+    assert pickle.loads(pickle.dumps(helper)) is helper
+
+
+def test_functions_that_keep_their_argument_get_it_as_it_is() -> None:
+    import functools
+
+    seen: list[Any] = []
+
+    @ag.convert
+    def f(x: Any) -> Any:
+        thread = threading.Thread(target=helper, args=(1,))
+        seen.append(functools.wraps(helper)(lambda x: x).__wrapped__)  # type: ignore[attr-defined]
+        jax.debug.callback(lambda v: seen.append(type(v)), x)
+        return thread._target(x)  # type: ignore[attr-defined]
+
+    assert f(2) == 2
+    jax.effects_barrier()
+    assert seen[0] is helper
+
+
+def test_partials_and_builtins_that_call_their_argument(run: Any) -> None:
+    import functools
+
+    def f(x: Any) -> Any:
+        doubled = functools.partial(helper)
+        return sum(map(helper, [x, -x])) + doubled(x) + functools.reduce(lambda a, b: a + helper(b), [x, x], 0)
+
+    assert run(f)(-2) == 10
+
+
+def test_compile_time_evaluation_inside_a_trace() -> None:
+    @ag.convert
+    def f(x: Any) -> Any:
+        with jax.ensure_compile_time_eval():
+            y = helper(jnp.float32(-3))
+        return x + y if x > 0 else x
+
+    assert jax.jit(f)(1.0) == 4.0
