@@ -16,8 +16,5 @@ from autograph.runtime.errors import (
     SourceUnavailable as SourceUnavailable,
 )
 from autograph.runtime.errors import (
-    UnsupportedSyntax as UnsupportedSyntax,
-)
-from autograph.runtime.errors import (
     WrappedFunction as WrappedFunction,
 )

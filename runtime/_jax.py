@@ -45,11 +45,6 @@ def staging() -> bool:
     return isinstance(_core.trace_ctx.trace, _pe.DynamicJaxprTrace)
 
 
-def current_trace() -> object:
-    """The innermost trace."""
-    return _core.trace_ctx.trace
-
-
 def concrete(x: Any) -> bool:
     """Whether the value of an array is known now (also that of a JVP tracer under eager `jax.grad`)."""
     return not isinstance(x, Tracer) or _core.is_concrete(x)

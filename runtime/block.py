@@ -20,7 +20,7 @@ from autograph.runtime.effects import settle
 from autograph.runtime.errors import StagedRaiseError
 from autograph.runtime.frames import Place
 from autograph.runtime.raised import explicit_raise
-from autograph.runtime.values import Spec, Type, of_aval, pack, to_type, type_of, types, unpack
+from autograph.runtime.values import Spec, Type, of_aval, pack, to_type, types, unpack
 
 
 class Block:
@@ -142,8 +142,3 @@ def containers(values: Sequence[Any]) -> set[int]:
 
 def _renamed(v: Any, env: dict[Var, Any]) -> Any:
     return v if isinstance(v, Literal) else env.get(v, v)
-
-
-def as_array(x: Any) -> Any:
-    """A number or array as an operand of a primitive, weak type kept."""
-    return x if isinstance(x, jax.Array) else to_type(x, t) if (t := type_of(x)) is not None else x

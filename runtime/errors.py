@@ -47,12 +47,6 @@ class SourceUnavailable(ConversionError, OSError):
     id = "AG101"
 
 
-class UnsupportedSyntax(ConversionError, NotImplementedError):
-    """A construct that converted code cannot express."""
-
-    id = "AG102"
-
-
 class NotAFunction(ConversionError, TypeError):
     """The object has no Python code of its own to convert."""
 

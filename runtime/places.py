@@ -92,8 +92,3 @@ def _stores(code: CodeType, name: str) -> Any:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _stores(constant, name)
-
-
-def first_line(fn: Callable[..., Any]) -> Place | None:
-    code = getattr(fn, "__code__", None)
-    return Place(code.co_filename, code.co_firstlineno) if code else None
