@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from autograph import runtime
-from autograph.callees import convert_object, form_in, leave_alone
+from autograph.callees import convert_object, dressed, form_in, leave_alone
 from autograph.errors import NotAFunction
 from autograph.forms import Form, form_of
 from autograph.listing import listing
@@ -63,11 +63,7 @@ def _own(twin: types.FunctionType) -> types.FunctionType:
     """The decorator's result is a function of its own: the twin serves all call sites of the original."""
     new = types.FunctionType(twin.__code__, twin.__globals__, twin.__name__, twin.__defaults__, twin.__closure__)
     new.__kwdefaults__ = twin.__kwdefaults__
-    for name in ("__doc__", "__qualname__", "__module__", "__annotations__", "__type_params__"):
-        if hasattr(twin, name):
-            setattr(new, name, getattr(twin, name))
-    new.__dict__.update(twin.__dict__)
-    return new
+    return dressed(new, twin)
 
 
 @overload
@@ -96,7 +92,7 @@ def function(fn: Any = None, /, **options: Any) -> Any:
     """
     if fn is None:
         return functools.partial(function, **options)
-    return runtime.jit(convert(fn) if not isinstance(fn, (staticmethod, classmethod)) else convert_object(fn), **options)
+    return runtime.jit(convert(fn), **options)
 
 
 def do_not_convert(fn: Callable[P, R] | None = None, /) -> Any:

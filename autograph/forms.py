@@ -63,8 +63,7 @@ class Form:
 
     def nonlocals(self) -> frozenset[str]:
         """Names of functions around that this one, or one inside it, binds."""
-        own = frozenset(n for b in ast.walk(self.node) if isinstance(b, ast.Nonlocal) for n in b.names)
-        return own
+        return frozenset(n for b in ast.walk(self.node) if isinstance(b, ast.Nonlocal) for n in b.names)
 
     def plain(self) -> CodeType:
         """The plain form, with its entry."""

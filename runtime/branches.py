@@ -132,7 +132,7 @@ def _packed(out: Any, joint: Spec) -> list[Any]:
 
 
 def _selectable(block: Block) -> bool:
-    """Whether running this side untaken is neither seen nor felt (RULES 11)."""
+    """Whether running this side untaken is neither seen (an effect, a NaN in a derivative) nor felt (its time)."""
     if all(isinstance(v.aval.dtype, np.dtype) and v.aval.dtype.kind in "biu" for v in block.outvars):
         return all(e.primitive.name in _INTEGER and not e.effects for e in block.eqns)
     return all(not e.effects and (e.primitive.name in _SMOOTH or _scales(e)) for e in block.eqns)

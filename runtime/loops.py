@@ -119,6 +119,8 @@ class Stage:
             if self.settled:
                 self._add_inputs(old)
                 break
+        else:
+            raise AssertionError(f"{place}: the types of the loop variables do not settle: {self.specs}")
         if place.key:
             place.memory[place.key] = entry, self.specs
 

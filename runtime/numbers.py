@@ -71,25 +71,22 @@ def _same(x: Any) -> Any:
 
 def any(items: Iterable[Any], /) -> Any:
     """`any`, of traced items too."""
-    if unknown(items) and items.ndim == 1:  # type: ignore[attr-defined]
-        return jnp.any(items)  # type: ignore[arg-type]
-    out: Any = False
-    for x in items:
-        out = or_(out, functools.partial(_same, x))
-        if out is True:
-            return True
-    return out
+    return _folded(items, jnp.any, or_, True)
 
 
 def all(items: Iterable[Any], /) -> Any:
     """`all`, of traced items too."""
-    if unknown(items) and items.ndim == 1:  # type: ignore[attr-defined]
-        return jnp.all(items)  # type: ignore[arg-type]
-    out: Any = True
+    return _folded(items, jnp.all, and_, False)
+
+
+def _folded(items: Any, of_rows: Callable[[Any], Any], both: Callable[..., Any], decided: builtins.bool) -> Any:
+    if unknown(items) and items.ndim == 1:
+        return of_rows(items)
+    out: Any = not decided
     for x in items:
-        out = and_(out, functools.partial(_same, x))
-        if out is False:
-            return False
+        out = both(out, functools.partial(_same, x))
+        if out is decided:
+            break
     return out
 
 

@@ -1,13 +1,12 @@
 """The truth of a value: a Python bool when it is known now, else a traced bool of shape ().
 
-RULES: a predicate has exactly one element (shapes (), (1,), (1, 1) ...); another size is Python's own ValueError, traced or not.
+A predicate has exactly one element (shapes (), (1,), (1, 1) ...); another size is Python's own ValueError, traced or not.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import jax
 from jax import lax
 
 from autograph.runtime import _jax
@@ -23,7 +22,7 @@ def truth(p: Any) -> Any:
         return p
     if isinstance(p, (Maybe, Unset)):
         p = read(p)
-    if isinstance(p, jax.core.Tracer) and not _jax.concrete(p):
+    if not _jax.concrete(p):
         if p.size != 1:
             kind = "an empty array" if p.size == 0 else "an array with more than one element"
             raise PredicateError(

@@ -46,7 +46,7 @@ class Rows:
 
 def unknown(x: Any) -> bool:
     """Whether x is an array whose value is not known now."""
-    return isinstance(x, jax.core.Tracer) and not _jax.concrete(x)
+    return not _jax.concrete(x)
 
 
 def rows_of(items: Any) -> Range | Rows | None:

@@ -447,7 +447,8 @@ def test_an_import_at_the_end_of_a_file() -> None:
 
 
 def test_an_import_as_the_last_line() -> None:
-    compile(transpile(f"{F}\nimport os", everything=True), "<converted>", "exec")
+    new = runs(transpile(f"{F}\nimport os", everything=True))
+    assert new["os"].__name__ == "os" and int(new["f"](3)) == 1
 
 
 def test_future_imports_stay_first() -> None:

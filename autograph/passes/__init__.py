@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from autograph import syntax as s
-from autograph.names import Names, Scope
+from autograph.names import Names
 from autograph.passes.calls import lower_calls
 from autograph.passes.chains import cut_chains
 from autograph.passes.context import Context
@@ -20,6 +20,7 @@ from autograph.passes.stageable import stageable
 from autograph.passes.stores import lower_stores
 from autograph.passes.unsure import note_unsure_reads
 from autograph.passes.walrus import spill_walruses
+from autograph.scopes import Scope
 
 
 class Pass(NamedTuple):

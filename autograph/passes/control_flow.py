@@ -20,12 +20,13 @@ from __future__ import annotations
 from typing import Any
 
 from autograph import syntax as s
-from autograph.names import NONE, Names, Scope, binds, binds_all, reads
+from autograph.names import NONE, Names, binds, binds_all, reads
 from autograph.passes.branch_values import value_of
 from autograph.passes.context import Context
 from autograph.passes.plans import Plan, Plans, until_of
 from autograph.passes.unset import check_reads
 from autograph.quote import quote
+from autograph.scopes import Scope
 
 _LARGEST_LAMBDA = 12  # nodes of a loop's test, and two for each variable, that are still read at a glance
 

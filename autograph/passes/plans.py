@@ -7,9 +7,10 @@ from typing import Any
 
 from autograph import syntax as s
 from autograph.facts import Bound, Liveness
-from autograph.names import NONE, Names, Scope, binds_itself, free, surely_binds
+from autograph.names import NONE, Names, binds_itself, free, surely_binds
 from autograph.passes.context import Context
 from autograph.passes.exits import falls_through
+from autograph.scopes import Scope
 
 _FAR, _NEAR = (1 << 30, 0), (0, 0)
 

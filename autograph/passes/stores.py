@@ -15,9 +15,10 @@ import functools
 from typing import Any
 
 from autograph import syntax as s
-from autograph.names import Names, Scope, binds, reads
+from autograph.names import Names, binds, reads
 from autograph.passes.context import Context
 from autograph.quote import quote, quote_expr
+from autograph.scopes import Scope
 
 _OPERATORS = {
     "Add": "+=", "Sub": "-=", "Mult": "*=", "Div": "/=", "FloorDiv": "//=", "Mod": "%=", "Pow": "**=", "MatMult": "@=",

@@ -15,10 +15,11 @@ from typing import Any
 
 from autograph import syntax as s
 from autograph.facts import Bound
-from autograph.names import Names, Scope, binds, comprehension_targets, free, reads, surely_binds
+from autograph.names import Names, binds, comprehension_targets, free, reads, surely_binds
 from autograph.passes.context import Context
 from autograph.passes.unsure import reads_of
 from autograph.quote import quote, quote_expr
+from autograph.scopes import Scope
 
 
 def check_reads(body: list[Any], scope: Scope, bound: Bound, tracked: Names, context: Context) -> list[Any]:

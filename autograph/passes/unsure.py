@@ -7,8 +7,8 @@ from typing import Any
 
 from autograph import syntax as s
 from autograph.facts import Bound
-from autograph.names import Scope
 from autograph.passes.context import Context
+from autograph.scopes import Scope
 
 
 def note_unsure_reads(fn: Any, context: Context) -> None:
