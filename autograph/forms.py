@@ -113,7 +113,7 @@ class Form:
         code = (self._staged or self.staged()) if self.stageable else self.direct()
         cells = dict(zip(witness.__code__.co_freevars, witness.__closure__ or (), strict=True))
         fn = FunctionType(code, witness.__globals__, code.co_name, None, tuple([cells[n] for n in code.co_freevars]) or None)
-        return Form.runtime.named(fn)  # type: ignore[no-any-return]
+        return Form.runtime.entered(fn)  # type: ignore[no-any-return]
 
     def function(self, code: CodeType, like: FunctionType) -> FunctionType:
         """A function with this code, over the globals, cells and defaults of another."""

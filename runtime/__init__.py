@@ -35,10 +35,12 @@ if TYPE_CHECKING:
     from autograph.runtime.logical import or_ as or_
     from autograph.runtime.logical import or_else as or_else
     from autograph.runtime.loops import while_loop as while_loop
-    from autograph.runtime.raw_errors import named as named
-    from autograph.runtime.unset import read as read
-    from autograph.runtime.unset import read_free as read_free
-    from autograph.runtime.unset import some as some
+    from autograph.runtime.optional import is_none as is_none
+    from autograph.runtime.optional import is_not_none as is_not_none
+    from autograph.runtime.optional import read as read
+    from autograph.runtime.optional import read_free as read_free
+    from autograph.runtime.optional import some as some
+    from autograph.runtime.raw_errors import entered as entered
     from autograph.runtime.values import Unset as Unset
     from autograph.runtime.values import blank as blank
 
@@ -55,11 +57,11 @@ _WHERE = {
     "logical": "and_ or_ not_ and_then or_else compare asserted is_bool matched",
     "loops": "while_loop",
     "mathematics": "math",
-    "raw_errors": "named",
+    "raw_errors": "entered",
     "numbers": "min max sum any all int float bool sorted",
     "output": "print",
     "rows": "range enumerate zip reversed",
-    "unset": "read read_free some",
+    "optional": "read read_free some is_none is_not_none",
     "values": "Unset blank",
 }
 _HOME = {name: module for module, names in _WHERE.items() for name in names.split()}

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 from jax import lax
 from jax._src import core as _core
 from jax._src import linear_util as _lu
@@ -31,9 +32,11 @@ except ImportError:
     _flattree = None
 
 __all__ = [
-    "ClosedJaxpr", "Literal", "Primitive", "ShapedArray", "Tracer", "Var", "ad", "batching", "bind_scan",
-    "concrete", "eval_trace", "mlir", "staging", "trace", "trace_state",
+    "INT32", "ClosedJaxpr", "Literal", "Primitive", "ShapedArray", "Tracer", "Var", "ad", "batching", "bind_in", "bind_scan",
+    "concrete", "current_trace", "eval_trace", "mlir", "staging", "trace", "trace_state",
 ]  # fmt: skip
+
+INT32 = np.dtype("int32")
 
 # `trace_state.value is eval_trace` outside every trace: the cheap question that a converted function asks on entry.
 trace_state = _core.trace_state_strong_ref
@@ -43,6 +46,22 @@ eval_trace = _core.eval_trace
 def staging() -> bool:
     """Whether operations are being recorded in a jaxpr now (under `jit` and inside staged blocks), not evaluated."""
     return isinstance(_core.trace_ctx.trace, _pe.DynamicJaxprTrace)
+
+
+def current_trace() -> Any:
+    """JAX's trace that operations are recorded in now; compare by identity."""
+    return _core.trace_ctx.trace
+
+
+def made_here(x: Any) -> bool:
+    """Whether a traced value belongs to the current trace, and not to one around it."""
+    return getattr(x, "_trace", None) is _core.trace_ctx.trace
+
+
+def bind_in(trace: Any, primitive: Primitive, **params: Any) -> Any:
+    """Bind a primitive without operands in a given trace, whichever is current."""
+    with _core.set_current_trace(trace):
+        return primitive.bind(**params)
 
 
 def concrete(x: Any) -> bool:
@@ -81,6 +100,20 @@ def bind_scan(body: ClosedJaxpr, consts: Sequence[Any], carry: Sequence[Any], xs
             "ft_out": _flattree.pack((nones(len(carry)), nones(0))),
         }
     return list(lax.scan_p.bind(*consts, *carry, *xs, reverse=False, length=length, jaxpr=body, unroll=unroll, **kinds))
+
+
+def unless(body: ClosedJaxpr, code: int, carry: range) -> ClosedJaxpr:
+    """A turn of a scan that changes nothing once input `code`, an error code, is not zero."""
+    avals = [v.aval for v in body.jaxpr.invars]
+    keep, _ = trace(lambda *a: [a[k] for k in carry], avals)
+    kept = jaxpr_with(keep, keep.invars, keep.outvars, keep.eqns)
+
+    def turn(*a: Any) -> Any:
+        going = lax.convert_element_type(lax.eq(a[code], np.int32(0)), np.int32)
+        return lax.cond_p.bind(going, *a, branches=(kept, body))
+
+    jaxpr, _ = trace(turn, avals)
+    return jaxpr_with(jaxpr, jaxpr.invars, jaxpr.outvars, jaxpr.eqns)
 
 
 def convert_type(x: Any, dtype: Any, weak: bool) -> jax.Array:

@@ -6,7 +6,7 @@ around, so that nested loops do not settle their types again each time the block
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -16,11 +16,14 @@ from jax.extend.core import jaxpr_as_fun
 from autograph.runtime import _jax
 from autograph.runtime._jax import ClosedJaxpr, Literal, Var
 from autograph.runtime.cells import restored
+from autograph.runtime.deferred import Exit
 from autograph.runtime.effects import settle
 from autograph.runtime.errors import StagedRaiseError
-from autograph.runtime.frames import Place
+from autograph.runtime.frames import Frame, Place
+from autograph.runtime.knowledge import Fact, assume
+from autograph.runtime.lifted import ERROR, Location, load, marker_p
 from autograph.runtime.raised import explicit_raise
-from autograph.runtime.values import Spec, Type, of_aval, pack, to_type, types, unpack
+from autograph.runtime.values import Spec, Type, nothing, of_aval, pack, to_type, types, unpack
 
 
 class Block:
@@ -38,17 +41,31 @@ class Block:
         part: Any,
         finish: Callable[[Block, Any], Sequence[Any]],
         sources: Sequence[Callable[..., Any]],
+        facts: Callable[[list[Any]], Iterable[Fact]] = lambda args: (),
+        preset: Mapping[Location, Spec] | None = None,
+        outside: Mapping[Location, Spec] | None = None,
     ) -> None:
         self.args: list[Any] = []
+        self.left = False  # does it certainly end in an error?
+        self.wrote: dict[Location, Spec] = {}  # what it sets of the state outside
         with place.scope(part, staged=True) as frame:
+            self.frame = frame
+            frame.preset = dict(preset or outside or {})
+            if preset is not None:  # a turn of a loop: it starts only if nothing has failed before
+                frame.values[ERROR] = 0
 
             def run(*flat: Any) -> Sequence[Any]:
                 arrays = iter(flat)
+                frame.trace = _jax.current_trace()
                 self.args = [unpack(s, arrays) for s in specs]
                 frame.given = containers(self.args)
+                assume(facts(self.args))
                 try:
-                    with restored(*sources):  # no cell holds a tracer when its trace ends
-                        out = fn(*self.args)
+                    try:
+                        with restored(*sources):  # no cell holds a tracer when its trace ends
+                            out = fn(*self.args)
+                    except Exit:
+                        out, self.left = nothing, True
                     flat_outs = finish(self, out)
                     del out
                     self.args = []
@@ -62,7 +79,8 @@ class Block:
                         ) from error  # fmt: skip
                     raise
                 finally:
-                    self.args, frame.changes, frame.given = [], [], set()  # no tracer outlives its trace
+                    self.args = []
+                    frame.forget()
 
             self.whole, consts = _jax.trace(run, [t.aval() for t in types(specs)])
         jaxpr = self.whole
@@ -70,8 +88,33 @@ class Block:
         self.outvars: list[Any] = list(jaxpr.outvars)
         self.eqns: list[Any] = list(jaxpr.eqns)
         self.consts: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
+        self.reads = self._markers(frame)
         if frame.discarded:
             self._drop_dead()
+
+    def _markers(self, frame: Frame) -> dict[Location, tuple[Spec, list[Var]]]:
+        """The state outside that the block reads: its spec, and the variables that stand for it."""
+        if not any(slots for _, slots in frame.reads.values()):
+            return {location: (spec, []) for location, (spec, _) in frame.reads.items()}
+        found = {e.params["slot"]: e.outvars[0] for e in self.eqns if e.primitive is marker_p}
+        self.eqns = [e for e in self.eqns if e.primitive is not marker_p]
+        return {location: (spec, [found[k] for k in slots]) for location, (spec, slots) in frame.reads.items()}
+
+    def held(self) -> dict[Location, Any]:
+        """What the block leaves in the locations that it sets; asked at the end of its trace."""
+        return {location: self.frame.values[location] for location in self.frame.written}
+
+    def connect(self, carried: Iterable[Location] = ()) -> None:
+        """Take what is only read from the block around."""
+        for location, (spec, variables) in self.reads.items():
+            if location not in carried:
+                self.consts.update(zip(variables, pack(load(location), spec), strict=True))
+
+    def fresh(self, spec: Spec, values: Sequence[Any]) -> list[Var]:
+        """New inputs of this spec that stand for values of the block around."""
+        new = [Var(t.aval()) for t in types([spec])]
+        self.consts.update(zip(new, values, strict=True))
+        return new
 
     def _drop_dead(self) -> None:
         """Drop equations that a discarded first turn of a loop left behind."""
@@ -83,6 +126,7 @@ class Block:
                 needed.update(v for v in eqn.invars if isinstance(v, Var))
         self.eqns = kept[::-1]
         self.consts = {v: c for v, c in self.consts.items() if v in needed}
+        self.reads = {location: (spec, vs) for location, (spec, vs) in self.reads.items() if location in self.wrote or any(v in needed for v in vs)}
 
     def emit(self, value: Any, spec: Spec) -> list[Any]:
         """`pack` on variables of the finished jaxpr: appends the equations of the conversions, mostly none."""

@@ -6,7 +6,8 @@ by a select where that can be seen neither in values nor in gradients.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -16,11 +17,30 @@ from jax import lax
 from autograph.runtime import _jax
 from autograph.runtime._jax import Literal, Var
 from autograph.runtime.block import Block
+from autograph.runtime.deferred import Exit
 from autograph.runtime.errors import BranchTypeError, IntegerRangeError
-from autograph.runtime.frames import Place
+from autograph.runtime.frames import Place, lifting
+from autograph.runtime.knowledge import facts_of, known
+from autograph.runtime.lifted import Location, load, outer_spec, store
 from autograph.runtime.places import assigned_names, caller, last_store, place_of, returned_names
 from autograph.runtime.predicates import truth
-from autograph.runtime.values import Mismatch, Spec, blank, describe, flat_arrays, join, of_aval, pack, spec_of, types, unpack
+from autograph.runtime.values import (
+    BLANK,
+    Maybe,
+    Mismatch,
+    Spec,
+    Type,
+    blank,
+    describe,
+    flat_arrays,
+    has_maybe,
+    join,
+    of_aval,
+    pack,
+    spec_of,
+    types,
+    unpack,
+)
 
 # Primitives that a select may run on the side that is not taken: no effects, cheap, and their derivative at any point is finite.
 _SMOOTH = frozenset({
@@ -64,36 +84,89 @@ def staged_cond(
     p: Any, then: Callable[..., Any], orelse: Callable[..., Any], state: Sequence[Any], sources: Sequence[Callable[..., Any]] = ()
 ) -> Any:
     """`cond` with a traced predicate; `sources` are the user's blocks, where the sides are wrappers around them."""
-    place = Place(getattr(then, "__code__", None))
+    return _Sides([then, orelse], state, sources, facts_of(p)).bind(p)
 
-    def first(block: Block, out: Any) -> list[Any]:
-        spec[:] = [spec_of(out)]
-        return flat_arrays([out])
 
-    def second(block: Block, out: Any) -> list[Any]:
-        spec.append(_joined(spec[0], spec_of(out), then, orelse))
-        return _packed(out, spec[1])
+class _Sides:
+    """The sides of a branch, each traced once; their results are brought to joint types."""
 
-    spec: list[Spec] = []
-    a = Block(lambda: then(*state), (), place, 0, first, sources or (then,))
-    b = Block(lambda: orelse(*state), (), place, 1, second, sources or (orelse,))
-    joint = spec[1]
-    try:
-        outs = a.emit(unpack(spec[0], iter(a.outvars)), joint)
-    except OverflowError as error:
-        raise IntegerRangeError(f"{error}, the joint type of the two sides of this branch", place_of(caller())) from None
-    a.outvars = outs
-    assert [of_aval(v.aval) for v in outs] == [of_aval(v.aval) for v in b.outvars] == types([joint]), (outs, b.outvars, joint)
-    a.merge_constants()
-    b.merge_constants()
-    effects = any(e.effects for side in (a, b) for e in side.eqns)
-    if not types([joint]) and not effects:
-        return unpack(joint, iter(()))
-    if _selectable(a) and _selectable(b) and len(a.eqns) + len(b.eqns) <= _MOST_SELECTED:
-        sides = [blk.inline() for blk in (a, b)]
-        chosen: list[Any] = [x if x is y else _select(p, x, y) for x, y in zip(*sides, strict=True)]
-        return unpack(joint, iter(chosen))
-    return unpack(joint, iter(_bind(p, a, b)))
+    def __init__(self, fns: Sequence[Callable[..., Any]], state: Sequence[Any], sources: Sequence[Callable[..., Any]], facts: Sequence[Any]) -> None:
+        self.fns = fns
+        self.joint: Spec = BLANK
+        self.wrote: dict[Location, Spec] = {}  # what some side sets outside, with its joint type
+        self.before = lifting()
+        self.blocks: list[Block] = []
+        self.specs: list[Spec] = []
+        place = Place(getattr(fns[0], "__code__", None))
+        for k, fn in enumerate(fns):
+            run, learnt = functools.partial(fn, *state), facts[k] if k < len(facts) else ()
+            block = Block(run, (), place, k, self._finish, sources or (fn,), facts=functools.partial(_given_facts, learnt))
+            block.connect()
+            self.blocks.append(block)
+        outs = [self._converted(block, spec) for block, spec in zip(self.blocks[:-1], self.specs, strict=False)]
+        for block, out in zip(self.blocks, outs, strict=False):
+            block.outvars = out
+        for block in self.blocks:
+            assert [of_aval(v.aval) for v in block.outvars] == self.types, (block.outvars, self.joint)
+            block.merge_constants()
+
+    @property
+    def types(self) -> list[Type]:
+        return types([self.joint, *self.wrote.values()])
+
+    def _finish(self, block: Block, out: Any) -> list[Any]:
+        out = jax.tree.map(known, out, is_leaf=lambda x: isinstance(x, Maybe)) if has_maybe(out) else out
+        spec, held = spec_of(out), block.held()
+        self.specs.append(spec)
+        self.joint = _joined(self.joint, spec, self.fns[0], self.fns[len(self.blocks)])
+        block.wrote = {location: spec_of(value) for location, value in held.items()}
+        if len(self.blocks) < len(self.fns) - 1:
+            return flat_arrays([out, *held.values()])
+        held = {location: load(location) for location in dict.fromkeys([*(w for b in self.blocks for w in b.wrote), *held])}
+        for location, value in held.items():
+            joint = spec_of(value)
+            for other in self.blocks:
+                joint = join(joint, other.wrote.get(location) or outer_spec(location, self.before))
+            self.wrote[location] = joint
+        return _packed(out, self.joint) + [x for location, value in held.items() for x in pack(value, self.wrote[location])]
+
+    def _converted(self, block: Block, spec: Spec) -> list[Any]:
+        """The results of a side that was traced before the joint types were known."""
+        flat = iter(block.outvars)
+        try:
+            outs = block.emit(unpack(spec, flat), self.joint)
+            for location, joint in self.wrote.items():
+                if location in block.wrote:
+                    value = unpack(block.wrote[location], flat)
+                else:
+                    outer = outer_spec(location, self.before)
+                    value = unpack(outer, iter(block.fresh(outer, pack(load(location), outer))))
+                outs += block.emit(value, joint)
+        except OverflowError as error:
+            raise IntegerRangeError(f"{error}, the joint type of the two sides of this branch", place_of(caller())) from None
+        return outs
+
+    def bind(self, p: Any) -> Any:
+        """The result of the branch that a traced truth value (of two sides) or index chooses."""
+        effects = any(e.effects for side in self.blocks for e in side.eqns)
+        if not self.types and not effects:
+            return self._given(iter(()))
+        if len(self.blocks) == 2 and all(map(_selectable, self.blocks)) and sum(len(b.eqns) for b in self.blocks) <= _MOST_SELECTED:
+            sides = [blk.inline() for blk in self.blocks]
+            return self._given(iter([x if x is y else _select(p, x, y) for x, y in zip(*sides, strict=True)]))
+        return self._given(iter(_bind(p, self.blocks)))
+
+    def _given(self, flat: Iterator[Any]) -> Any:
+        out = unpack(self.joint, flat)
+        for location, spec in self.wrote.items():
+            store(location, unpack(spec, flat))
+        if all(b.left for b in self.blocks):
+            raise Exit
+        return out
+
+
+def _given_facts(facts: Any, _: Any) -> Any:
+    return facts
 
 
 def _joined(a: Spec, b: Spec, then: Callable[..., Any], orelse: Callable[..., Any]) -> Spec:
@@ -117,10 +190,6 @@ def _disagree(name: str, m: Mismatch, then: Any, orelse: Any, frame: Any) -> Bra
     sides = [f"{describe(s)}{f' (line {at.line})' if at else ''}" for s, at in zip((m.a, m.b), lines, strict=True)]
     why = f"; {m.why}" if m.why else ""
     advice = "give both sides the same type and shape"
-    if name and ("unset" in sides[0] or "unset" in sides[1]):
-        advice = f"set `{name}` before the branch"
-    elif "None" in sides:
-        advice = "return a number or array on both sides: one side returns None" if not name else f"start `{name}` with a value instead of None"
     return BranchTypeError(f"{what} is {sides[0]} where the test is true and {sides[1]} where it is false{why}", place_of(frame), advice)
 
 
@@ -159,21 +228,28 @@ def _select(p: Any, x: Any, y: Any) -> Any:
     return lax.select_n_p.bind(p, y, x)
 
 
-def _bind(p: Any, a: Block, b: Block) -> list[Any]:
-    """`lax.cond_p` on the two kept jaxprs; what both sides pass through from outside unchanged does not go through it."""
+def _bind(p: Any, blocks: Sequence[Block]) -> list[Any]:
+    """`lax.cond_p` on the kept jaxprs; what all sides pass through from outside unchanged does not go through it."""
+    first, *others = blocks
     same = [
-        a.consts[u] if isinstance(u, Var) and isinstance(v, Var) and u in a.consts and a.consts[u] is b.consts.get(v, blank) else None
-        for u, v in zip(a.outvars, b.outvars, strict=True)
+        first.consts[v] if isinstance(v, Var) and v in first.consts and all(_passes(b, k, first.consts[v]) for b in others) else None
+        for k, v in enumerate(first.outvars)
     ]  # fmt: skip
-    operands: dict[int, Any] = {id(c): c for blk in (a, b) for c in blk.consts.values()}
+    operands: dict[int, Any] = {id(c): c for blk in blocks for c in blk.consts.values()}
 
     def side(blk: Block) -> Any:
         mine = {id(c): v for v, c in blk.consts.items()}
         invars = [mine.get(k) or Var(_jax.aval_of(c)) for k, c in operands.items()]
         return blk.jaxpr(invars, [v for v, s in zip(blk.outvars, same, strict=True) if s is None])
 
-    branches = (side(b), side(a))
+    branches = tuple(map(side, reversed(blocks) if len(blocks) == 2 else blocks))  # of a truth value, false comes first
     if all(s is not None for s in same) and not any(j.effects for j in branches):
         return same
     done = iter(lax.cond_p.bind(lax.convert_element_type(p, np.int32), *operands.values(), branches=branches))
     return [next(done) if s is None else s for s in same]
+
+
+def _passes(block: Block, k: int, value: Any) -> bool:
+    """Whether a block gives, as its k-th result, this value from outside."""
+    v = block.outvars[k]
+    return isinstance(v, Var) and block.consts.get(v, blank) is value

@@ -95,6 +95,12 @@ class UnsetError(StagingError, UnboundLocalError):
     id = "AG301"
 
 
+class OptionalError(StagingError, TypeError):
+    """A value that may be None is used as a value, and only the traced values decide."""
+
+    id = "AG302"
+
+
 class AttributeStateError(StagingError, AttributeError):
     """An attribute is stored where the store cannot be staged, or a traced value would outlive its trace in it."""
 

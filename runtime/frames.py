@@ -11,15 +11,32 @@ from autograph.runtime.effects import Change
 
 
 class Frame:
-    """A run of a block, traced or not: its place, and how many operators it has called."""
+    """A run of a block, traced or not: its place, how many operators it has called, and what it has seen of the state outside it."""
 
-    __slots__ = ("changed", "changes", "count", "discarded", "given", "key", "memory", "staged")
+    __slots__ = (
+        "changed", "changes", "checked", "count", "discarded", "excluded", "given", "key", "lifting", "memory", "preset", "reads", "staged", "trace",
+        "values", "written",
+    )  # fmt: skip
 
-    def __init__(self, key: tuple[Any, ...], memory: dict[Any, Any], staged: bool) -> None:
+    def __init__(self, key: tuple[Any, ...], memory: dict[Any, Any], staged: bool, checked: bool = False) -> None:
         self.key, self.memory, self.staged, self.count, self.discarded = key, memory, staged, 0, False
         self.changes: list[Change] = []
         self.changed = False  # has a run that may be thrown away changed a Python object?
         self.given: set[int] = set()  # identities of the containers and objects that the block was given as state
+        self.checked = checked  # does who called read the error code?
+        self.lifting = staged or checked
+        self.trace: Any = None  # JAX's trace that the block is recorded in
+        self.preset: dict[Any, Any] = {}  # types of state outside, found in an earlier run
+        self.values: dict[Any, Any] = {}  # state outside the parameter list, as this block sees it now
+        self.reads: dict[Any, tuple[Any, list[int]]] = {}  # its spec when it was first read, and the slots of its markers
+        self.written: dict[Any, None] = {}
+        self.excluded: dict[int, tuple[Any, int]] = {}  # by identity of a tag: the tag, and which bits it is known not to have here
+
+    def forget(self) -> None:
+        """No tracer outlives its trace."""
+        self.changes, self.given, self.trace = [], set(), None
+        self.values.clear()
+        self.excluded.clear()
 
 
 class _Stack(threading.local):
@@ -68,6 +85,28 @@ def innermost() -> Frame | None:
     return _stack.frames[-1] if _stack.frames else None
 
 
+def lifting() -> list[Frame]:
+    """The frames that see state outside their parameters, outermost first."""
+    return [f for f in _stack.frames if f.lifting]
+
+
+def frames() -> list[Frame]:
+    return _stack.frames
+
+
+@contextmanager
+def root(trace: Any, values: dict[Any, Any]) -> Iterator[Frame]:
+    """The trace of a function whose caller reads the error code."""
+    frame = Frame((), {}, staged=False, checked=True)
+    frame.trace, frame.values = trace, values
+    _stack.frames.append(frame)
+    try:
+        yield frame
+    finally:
+        _stack.frames.pop()
+        frame.excluded.clear()
+
+
 class Place:
     """The place of one operator call in the trace, and what is remembered there."""
 
@@ -81,6 +120,18 @@ class Place:
             self.memory = frame.memory
         else:
             self.key, self.memory = (), {}
+
+    @property
+    def remembers(self) -> bool:
+        return bool(self.key) and self.key in self.memory
+
+    @property
+    def remembered(self) -> Any:
+        return self.memory.get(self.key) if self.key else None
+
+    def remember(self, what: Any) -> None:
+        if self.key:
+            self.memory[self.key] = what
 
     @contextmanager
     def scope(self, part: Any, staged: bool = False) -> Iterator[Frame]:

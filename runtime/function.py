@@ -5,6 +5,7 @@ Each function has a class of its own whose `__call__` is the jitted function, so
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import types
@@ -13,12 +14,27 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 
-from autograph.runtime._jax import eval_trace, trace_state
+from autograph.runtime import _jax
+from autograph.runtime._jax import concrete, eval_trace, trace_state
 from autograph.runtime.calls import call
+from autograph.runtime.deferred import Checked, Exit, received
+from autograph.runtime.frames import root
 from autograph.runtime.guards import Guarded
 from autograph.runtime.leaks import watching
+from autograph.runtime.lifted import ERROR, reachable
+from autograph.runtime.optional import optional_result
 from autograph.runtime.raw_errors import named
+from autograph.runtime.values import NONE, Maybe, has_maybe
+
+
+class _Checks:
+    """Whether a trace of a function had an error code or an optional result, and whether its calls go to JAX directly."""
+
+    def __init__(self) -> None:
+        self.found = self.direct = False
 
 
 class Function:
@@ -27,10 +43,18 @@ class Function:
     _fn: Callable[..., Any]
     _jitted: Any
     _options: dict[str, Any]
+    _checks: _Checks
     __wrapped__: Callable[..., Any]
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # replaced in the class of each function
-        return self._jitted(*args, **kwargs)
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The first call; the class of a function that has no checks takes the jitted function itself from then on."""
+        out = self._jitted(*args, **kwargs)
+        if type(out) is Checked:
+            return result(out)
+        if trace_state.value is eval_trace and not self._checks.found:
+            self._checks.direct = True
+            type(self).__call__ = staticmethod(self._jitted)  # type: ignore[assignment]
+        return out
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
         return self._jitted.lower(*args, **kwargs)
@@ -39,7 +63,8 @@ class Function:
         return self._jitted.trace(*args, **kwargs)
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
-        return self._jitted.eval_shape(*args, **kwargs)
+        out = self._jitted.eval_shape(*args, **kwargs)
+        return out.value if type(out) is Checked else out
 
     def clear_cache(self) -> None:
         self._jitted.clear_cache()
@@ -76,7 +101,8 @@ class Method:
         functools.update_wrapper(self, function.__wrapped__, updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._bound()(*args, **kwargs)
+        out = self._bound()(*args, **kwargs)
+        return result(out) if type(out) is Checked else out
 
     def _bound(self) -> Any:
         function, obj = self.__func__, self.__self__
@@ -93,7 +119,8 @@ class Method:
         return self._bound().trace(*args, **kwargs)
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
-        return self._bound().eval_shape(*args, **kwargs)
+        out = self._bound().eval_shape(*args, **kwargs)
+        return out.value if type(out) is Checked else out
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Method) and self.__func__ is other.__func__ and self.__self__ is other.__self__
@@ -111,17 +138,47 @@ def _guards(function: Function) -> Guarded:
     return _guarded[function]
 
 
-def _watched(fn: Callable[..., Any]) -> Callable[..., Any]:
+def _watched(fn: Callable[..., Any], checks: _Checks | None = None) -> Callable[..., Any]:
     """`fn` as it is traced: what it leaves behind is refused."""
+    checks = checks or _Checks()
 
     @functools.wraps(fn)
     def traced(*args: Any, **kwargs: Any) -> Any:
         if trace_state.value is eval_trace:  # `jax.disable_jit`
             return fn(*args, **kwargs)
-        with watching(fn):
-            return named(call(fn))(*args, **kwargs)  # the staged form itself
+        out: Any = None
+        with root(_jax.current_trace(), {ERROR: 0}) as frame:
+            with contextlib.suppress(Exit), watching(fn):
+                out = named(call(fn))(*args, **kwargs)  # the staged form itself
+        code = frame.values.pop(ERROR)
+        if type(code) is int and not has_maybe(out):
+            return out
+        checks.found = True
+        if checks.direct:  # earlier traces had no checks, and what is returned now goes to the user as it is
+            received(code)
+            if has_maybe(out):
+                raise optional_result("this call may return None where earlier ones could not")
+            return out
+        return Checked(out, jnp.asarray(code, np.int32))
 
     return traced
+
+
+def result(out: Checked) -> Any:
+    """What a compiled function that may fail returns; raises its error."""
+    received(out.code)
+    return jax.tree.map(_settled, out.value, is_leaf=lambda x: isinstance(x, Maybe)) if has_maybe(out.value) else out.value
+
+
+def _settled(x: Any) -> Any:
+    """A value or None, where the tag is known now; inside a trace it stays an optional."""
+    if not isinstance(x, Maybe):
+        return x
+    if not concrete(x.tag):
+        if not reachable():
+            raise optional_result()
+        return x
+    return None if int(x.tag) == NONE else x.value
 
 
 def jit(fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:
@@ -138,9 +195,11 @@ def jit(fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:
         return functools.partial(jit, **options)
     if isinstance(fn, (staticmethod, classmethod)):
         return type(fn)(jit(fn.__func__, **options))
-    jitted = jax.jit(_watched(fn), **options)
-    cls = type("Function", (Function,), {"__call__": staticmethod(jitted), "__doc__": fn.__doc__, "__module__": __name__})
+    checks = _Checks()
+    jitted = jax.jit(_watched(fn, checks), **options)
+    cls = type("Function", (Function,), {"__doc__": fn.__doc__, "__module__": __name__})
     new: Any = object.__new__(cls)
+    new._checks = checks
     functools.update_wrapper(new, fn)
     new._fn, new._jitted, new._options = fn, jitted, options
     new.__wrapped__ = inspect.unwrap(fn)

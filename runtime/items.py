@@ -12,8 +12,8 @@ from autograph.runtime.attributes import IN_PLACE, set_attr
 from autograph.runtime.effects import Change
 from autograph.runtime.errors import ArrayStoreError, EffectError
 from autograph.runtime.frames import changed, watched
+from autograph.runtime.optional import read
 from autograph.runtime.places import here
-from autograph.runtime.unset import read
 from autograph.runtime.values import traced
 
 slice = builtins.slice

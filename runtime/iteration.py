@@ -69,7 +69,7 @@ def _counted(start: Any, stop: Any, step: int, item: Callable[[Any], Any], body:
     def turn(i: Any, *state: Any) -> Any:
         return given([i + step, *listed(body(item(i), *state), len(state))])
 
-    return run_while(test, turn, [start, *state], body)[1:]
+    return run_while(test, turn, [start, *state], body, ("the index",))[1:]
 
 
 def _unrolled(items: Iterable[Any], body: Callable[..., Any], state: list[Any], flag: int | None) -> list[Any]:

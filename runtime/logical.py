@@ -9,8 +9,11 @@ from typing import Any
 import jax
 from jax import lax
 
+from autograph.runtime import _jax
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.errors import BranchTypeError, NotStagedError, StagedRaiseError
+from autograph.runtime.knowledge import Facts, facts_of, note
+from autograph.runtime.optional import is_none
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
 from autograph.runtime.rows import unknown
@@ -22,7 +25,11 @@ def and_(a: Any, b: Callable[[], Any]) -> Any:
     p = truth(a)
     if p is False:
         return False
-    return truth(b()) if p is True else staged_cond(p, lambda: truth(b()), lambda: False, (), (b,))
+    if p is True:
+        return truth(b())
+    second: list[Facts] = []
+    out = staged_cond(p, lambda: _noticed(truth(b()), second), lambda: False, (), (b,))
+    return note(out, Facts(true=facts_of(p).true + tuple(f for facts in second for f in facts.true)))
 
 
 def or_(a: Any, b: Callable[[], Any]) -> Any:
@@ -30,13 +37,27 @@ def or_(a: Any, b: Callable[[], Any]) -> Any:
     p = truth(a)
     if p is True:
         return True
-    return truth(b()) if p is False else staged_cond(p, lambda: True, lambda: truth(b()), (), (b,))
+    if p is False:
+        return truth(b())
+    second: list[Facts] = []
+    out = staged_cond(p, lambda: True, lambda: _noticed(truth(b()), second), (), (b,))
+    return note(out, Facts(false=facts_of(p).false + tuple(f for facts in second for f in facts.false)))
+
+
+def _noticed(p: Any, found: list[Facts]) -> Any:
+    """A truth value; keeps what it proves of tags from outside."""
+    true, false = (tuple(f for f in side if not _jax.made_here(f[0])) for side in facts_of(p))
+    found.append(Facts(true, false))
+    return p
 
 
 def not_(a: Any) -> Any:
     """`not a`."""
     p = truth(a)
-    return (not p) if isinstance(p, bool) else lax.bitwise_not(p)
+    if isinstance(p, bool):
+        return not p
+    facts = facts_of(p)
+    return note(lax.bitwise_not(p), Facts(facts.false, facts.true))
 
 
 def and_then(a: Any, b: Callable[[], Any]) -> Any:
@@ -69,9 +90,14 @@ def _same_shape(b: Callable[[], Any], a: Any, word: str) -> Callable[[], Any]:
     return operand
 
 
+def is_(a: Any, b: Any) -> Any:
+    """`a is b`, where one may be None."""
+    return is_none(a) if b is None else is_none(b) if a is None else a is b
+
+
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
-    "is": operator.is_, "is not": operator.is_not, "in": lambda a, b: a in b, "not in": lambda a, b: a not in b,
+    "is": is_, "is not": lambda a, b: not_(is_(a, b)), "in": lambda a, b: a in b, "not in": lambda a, b: a not in b,
 }  # fmt: skip
 
 

@@ -16,10 +16,10 @@ import jax.numpy as jnp
 from autograph.runtime.branches import cond
 from autograph.runtime.errors import ConcreteValueError
 from autograph.runtime.logical import and_, or_
+from autograph.runtime.optional import read
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
 from autograph.runtime.rows import Range, Rows, unknown
-from autograph.runtime.unset import read
 
 
 def _unknown_items(items: Any) -> builtins.bool:

@@ -11,9 +11,10 @@ from jax import lax
 
 from autograph.runtime import _jax
 from autograph.runtime.errors import PredicateError
+from autograph.runtime.knowledge import facts_of, note
+from autograph.runtime.optional import has_value, read
 from autograph.runtime.places import here
-from autograph.runtime.unset import read
-from autograph.runtime.values import Maybe, Unset
+from autograph.runtime.values import Blank, Maybe, Unset
 
 
 def truth(p: Any) -> Any:
@@ -22,6 +23,10 @@ def truth(p: Any) -> Any:
         return p
     if isinstance(p, (Maybe, Unset)):
         p = read(p)
+        if isinstance(p, Maybe):  # None is false
+            there, inside = has_value(p), p.value if not isinstance(p.value, Blank) else False
+            inside = truth(inside)
+            return there if inside is True else False if inside is False else note(lax.bitwise_and(there, inside), facts_of(there))
     if not _jax.concrete(p):
         if p.size != 1:
             kind = "an empty array" if p.size == 0 else "an array with more than one element"

@@ -14,8 +14,8 @@ import jax.numpy as jnp
 
 from autograph.runtime import _jax
 from autograph.runtime.errors import ConcreteValueError, NotStagedError
+from autograph.runtime.optional import read
 from autograph.runtime.places import here
-from autograph.runtime.unset import read
 from autograph.runtime.values import Maybe, Spec, Type, of_aval, type_of
 
 

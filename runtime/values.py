@@ -1,6 +1,6 @@
 """What converted code holds in a variable, its spec, and how two specs are joined.
 
-A *value* is an array, a number, a pytree of them, anything static, `Unset`, or `Maybe` (a value and a tag that says whether it is set).
+A *value* is an array, a number, a pytree of them, anything static, `Unset`, or `Maybe` (a value, and a tag that says whether it is set or None).
 A *spec* is the same tree with `Type` where an array goes and `Static` elsewhere.  `join` settles types, `pack` gives flat arrays, `unpack` undoes it.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 import jax
@@ -35,26 +35,44 @@ class Unset:
         return f"<{self.name} is unset>"
 
 
-class _Blank:
+class Blank:
     """A place that is written before it is read: it takes the type of whatever it meets."""
 
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
     def __repr__(self) -> str:
-        return "blank"
+        return self.name
 
 
-blank: Final = _Blank()
+blank: Final = Blank("blank")
+nothing: Final = Blank("nothing")  # what a path gives that certainly ends in an error
+SET, UNSET, NONE = 0, 1, 2  # tags
 
 
-@dataclass
 class Maybe:
-    """A variable that only the traced values know to be set: its value, and an int8 tag (0 set, 1 unset)."""
+    """What only traced values know to be set, unset or None: a value, an int8 tag, and which of `UNSET | NONE` are possible.
 
-    value: Any
-    tag: Any
-    name: str = field(compare=False, default="")
+    `optional.py` makes it an operand: an operation on it is the operation on the value, and Python's error where there is none.
+    """
+
+    __slots__ = ("bits", "name", "tag", "value")
+
+    def __init__(self, value: Any, tag: Any, bits: int, name: str = "") -> None:
+        self.value, self.tag, self.bits, self.name = value, tag, bits, name
+
+    def __repr__(self) -> str:
+        return f"Maybe({self.value!r}, {self.tag!r}, {self.bits})"
+
+    def __eq__(self, other: object) -> bool:  # of specs
+        return isinstance(other, Maybe) and (self.bits, self.tag) == (other.bits, other.tag) and bool(self.value == other.value)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
-jax.tree_util.register_pytree_node(Maybe, lambda m: ((m.value, m.tag), m.name), lambda name, children: Maybe(children[0], children[1], name))
+jax.tree_util.register_pytree_node(Maybe, lambda m: ((m.value, m.tag), (m.bits, m.name)), lambda aux, children: Maybe(*children, *aux))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +146,7 @@ def of_aval(aval: Any) -> Type:
     return Type(aval.shape, aval.dtype, bool(getattr(aval, "weak_type", False)) and aval.dtype != bool)
 
 
-_ATOMS: Final = frozenset({bool, int, float, complex, str, bytes, type(None), Unset, _Blank, range, slice, type})
+_ATOMS: Final = frozenset({bool, int, float, complex, str, bytes, type(None), Unset, Blank, range, slice, type})
 
 
 def spec_of(v: Any) -> Spec:
@@ -184,14 +202,16 @@ def join(a: Spec, b: Spec, path: str = "") -> Spec:
 
     Raises Mismatch where there is none.
     """
+    if is_leaf(a) and is_leaf(b) and a == b:
+        return a
+    if is_blank(a):
+        return b
+    if is_blank(b):
+        return a
+    if bits := _bits(a) | _bits(b):
+        return Maybe(join(_inner(a), _inner(b), path), TAG, bits, _name(a) or _name(b))
     if is_leaf(a) and is_leaf(b):
         return _join_leaves(a, b, path)
-    if a is BLANK or (isinstance(a, Static) and a.value is blank):
-        return b
-    if isinstance(b, Static) and b.value is blank:
-        return a
-    if _optional(a) or _optional(b):
-        return Maybe(join(_inner(a), _inner(b), path), TAG, _name(a) or _name(b))
     if is_leaf(a) or is_leaf(b):
         raise Mismatch(path, a, b)
     (xs, tree), (ys, other) = _children(a), _children(b)
@@ -202,14 +222,6 @@ def join(a: Spec, b: Spec, path: str = "") -> Spec:
 
 
 def _join_leaves(a: Type | Static, b: Type | Static, path: str) -> Spec:
-    if a == b:
-        return a
-    if isinstance(a, Static) and a.value is blank:
-        return b
-    if isinstance(b, Static) and b.value is blank:
-        return a
-    if _optional(a) or _optional(b):
-        return Maybe(join(_inner(a), _inner(b), path), TAG, _name(a) or _name(b))
     s, t = type_of(a), type_of(b)
     if s is None or t is None:
         raise Mismatch(path, a, b)
@@ -227,18 +239,25 @@ def _promotable(t: Type) -> Any:
     return _SCALARS[t.dtype.kind] if t.weak else t.dtype
 
 
-def _optional(s: Spec) -> bool:
-    return isinstance(s, Maybe) or (isinstance(s, Static) and isinstance(s.value, Unset))
+def is_blank(spec: Spec) -> bool:
+    return isinstance(spec, Static) and isinstance(spec.value, Blank)
+
+
+def _bits(s: Spec) -> int:
+    """Which tags besides SET a spec has."""
+    if isinstance(s, Maybe):
+        return s.bits
+    return (UNSET if isinstance(s.value, Unset) else NONE if s.value is None else 0) if isinstance(s, Static) else 0
 
 
 def _inner(s: Spec) -> Spec:
-    if isinstance(s, Maybe):
-        return s.value
-    return BLANK if _optional(s) else s
+    return s.value if isinstance(s, Maybe) else BLANK if _bits(s) else s
 
 
 def _name(s: Spec) -> str:
-    return s.name if isinstance(s, Maybe) else s.value.name if _optional(s) else ""
+    if isinstance(s, Maybe):
+        return s.name
+    return s.value.name if isinstance(s, Static) and isinstance(s.value, Unset) else ""
 
 
 def _key(path: tuple[Any, ...]) -> str:
@@ -264,8 +283,8 @@ blank_uses: Final = _Uses()
 
 def to_type(x: Any, t: Type) -> Any:
     """`x` widened to an array of type `t`; never narrowed."""
-    if x is blank:
-        blank_uses.count += 1
+    if isinstance(x, Blank):
+        blank_uses.count += x is blank
         if t.weak:
             return _SCALARS[t.dtype.kind](0) if t.shape == () else convert_type(jnp.zeros(t.shape, t.dtype), t.dtype, True)
         return lax.full(t.shape, 0, t.dtype) if not isinstance(t.dtype, np.dtype) else np.zeros(t.shape, t.dtype)
@@ -289,13 +308,15 @@ def pack(v: Any, spec: Spec, convert: Callable[[Any, Type], Any] = to_type) -> l
     if isinstance(spec, Static):
         return []
     if isinstance(spec, Maybe):
+        if isinstance(v, Unset):
+            blank_uses.count += 1
         if isinstance(v, Maybe):
             inner, tag = v.value, v.tag
         else:
-            inner, tag = (blank, 1) if isinstance(v, Unset) else (v, 0)
+            inner, tag = (blank, UNSET) if isinstance(v, Unset) else (blank, NONE) if v is None else (v, SET)
         return pack(inner, spec.value, convert) + [convert(np.int8(tag) if type(tag) is int else tag, TAG)]
     inner_specs = _children(spec)[0]
-    values = [blank] * len(inner_specs) if v is blank else _children(v)[0]
+    values = [v] * len(inner_specs) if isinstance(v, Blank) else _children(v)[0]
     return [x for w, s in zip(values, inner_specs, strict=True) for x in pack(w, s, convert)]
 
 
@@ -317,6 +338,15 @@ def _leaf_spec(x: Any) -> Any:
     return _array_spec(x) if isinstance(x, ARRAYS) else None
 
 
+def has_maybe(value: Any) -> bool:
+    """Whether a value that may be unset or None is part of a value."""
+    if type(value) is tuple:
+        return any(map(has_maybe, value))
+    if type(value) in _ATOMS or isinstance(value, ARRAYS):
+        return False
+    return any(isinstance(x, Maybe) for x in jax.tree.leaves(value, is_leaf=lambda x: isinstance(x, Maybe)))
+
+
 def traced(*values: Any) -> bool:
     """Whether any leaf is an array whose value is not known now."""
     return any(isinstance(x, Tracer) for v in values for x in (jax.tree.leaves(v) if type(v) not in _ATOMS else ()))
@@ -332,7 +362,8 @@ def describe(spec: Spec) -> str:
     if isinstance(spec, Type):
         return f"{spec!r}" + (" (weak)" if spec.weak else "")
     if isinstance(spec, Maybe):
-        return f"{describe(spec.value)} or unset"
+        others = [word for bit, word in ((UNSET, "unset"), (NONE, "None")) if spec.bits & bit]
+        return " or ".join([*([] if is_blank(spec.value) else [describe(spec.value)]), *others])
     return _tree_text(spec)
 
 

@@ -65,29 +65,6 @@ def test_the_structure_of_a_loop_variable() -> None:
     assert error.id == "AG201" and "`p`" in str(error)
 
 
-def test_none_before_a_loop() -> None:
-    def f(n: Any) -> Any:
-        best = None
-        for i in range(n):
-            best = i
-        return best
-
-    error = refused(f, 3)
-    assert error.id == "AG201" and "`best` is None before the loop" in str(error) and "instead of None" in str(error)
-
-
-def test_none_before_a_branch_in_a_loop() -> None:
-    def f(n: Any) -> Any:
-        best = None
-        for i in range(n):
-            if i % 2 == 0:
-                best = i
-        return best
-
-    error = refused(f, 3)
-    assert error.id == "AG202" and "`best` is int32[]" in str(error) and "instead of None" in str(error)
-
-
 def test_a_string_that_changes() -> None:
     def f(n: Any) -> Any:
         mode = "a"
@@ -123,15 +100,6 @@ def test_one_of_several_variables() -> None:
 
     error = refused(f, 3)
     assert error.id == "AG202" and "`b` is 'text'" in str(error)
-
-
-def test_a_side_that_returns_nothing() -> None:
-    def f(x: Any) -> Any:
-        if x > 0:
-            return x
-
-    error = refused(f, 3)
-    assert error.id == "AG202" and "None" in str(error) and "one side returns None" in str(error)
 
 
 def test_a_variable_that_may_be_unset() -> None:

@@ -4,6 +4,7 @@
     if a and not b:          =>   if ag.and_(a, lambda: ag.not_(b)):      (where only the truth is wanted)
     x if c else y            =>   ag.cond(c, lambda: x, lambda: y)
     0 <= i < n               =>   ag.and_(0 <= i, lambda: i < n)
+    x is not None            =>   ag.is_not_none(x)
     a < f(b) < c             =>   ag.compare(a, '<', f(b), '<', lambda: c)
     assert p, text           =>   assert ag.asserted(p), text
 
@@ -44,6 +45,9 @@ class _Expressions(s.Transformer):
             case s.Compare(ops=[s.Is() | s.IsNot() as op], comparators=[s.Constant(value=bool())]):
                 symbol = s.constant(_SYMBOLS[type(op).__name__])
                 return quote_expr("ag.is_bool($left, $symbol, $right)", node, left=self.visit(node.left), symbol=symbol, right=node.comparators[0])
+            case s.Compare(ops=[s.Is() | s.IsNot() as op], comparators=[s.Constant(value=None)]):
+                name = "ag.is_none($left)" if isinstance(op, s.Is) else "ag.is_not_none($left)"
+                return quote_expr(name, node, left=self.visit(node.left))
             case s.Match():
                 if any(_sorts(c.pattern) for c in node.cases):
                     node.subject = quote_expr("ag.matched($subject)", node.subject, subject=node.subject)

@@ -1,0 +1,117 @@
+"""Errors that only traced values decide: an int32 code that blocks thread as state, raised by `ag.function` when the call ends.
+
+The first error in program order wins.  A block that certainly fails is left (`Exit`): the rest of that path is not traced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import CodeType
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jax import lax
+
+from autograph.runtime import _jax
+from autograph.runtime.errors import AutographError, Place
+from autograph.runtime.frames import frames, in_block
+from autograph.runtime.lifted import ERROR, load, may_have_failed, reachable, store
+from autograph.runtime.places import caller, place_of
+
+
+class Exit(BaseException):
+    """This path has left with a deferred error."""
+
+
+class _Deferred(NamedTuple):
+    kind: type[Exception]
+    text: str
+    place: Place | None
+    function: str
+
+
+_errors: list[_Deferred] = []  # the error of code k is `_errors[k - 1]`
+
+
+def fail(when: Any, kind: type[Exception], text: str, refusal: Callable[[], AutographError]) -> None:
+    """Raise `kind(text)` where `when`, a bool or a traced bool, holds; if it is traced, or in a staged block, when the compiled function ends.
+
+    Where nothing reads the error code (plain `jax.jit`, a transformation that is not converted) raise `refusal()` while tracing.
+    """
+    if when is False:
+        return
+    if when is True and not in_block() and not may_have_failed():
+        raise kind(text)
+    if not (checked() and reachable()):
+        raise refusal()
+    code, now = np.int32(_code(kind, text)), load(ERROR)
+    new: Any = code if when is True else lax.select(when, code, np.int32(0))
+    store(ERROR, new if type(now) is int else _first(now, new))
+    if when is True:
+        raise Exit
+
+
+def _first(now: Any, new: Any) -> Any:
+    """The error that came first."""
+    return lax.select(lax.eq(now, np.int32(0)), jax.numpy.asarray(new), now)
+
+
+def _code(kind: type[Exception], text: str) -> int:
+    frame = caller()
+    error = _Deferred(kind, text, place_of(frame), frame.f_code.co_qualname if frame else "")
+    if error not in _errors:
+        _errors.append(error)
+    return _errors.index(error) + 1
+
+
+def checked() -> bool:
+    """Whether the function that is being traced reads the error code when it ends."""
+    return any(f.checked for f in frames())
+
+
+def fine() -> Any:
+    """Whether no error has occurred so far."""
+    return lax.eq(load(ERROR), np.int32(0))
+
+
+class Checked:
+    """What a compiled function returns that may fail: its result and the error code."""
+
+    def __init__(self, value: Any, code: Any) -> None:
+        self.value, self.code = value, code
+
+    def __repr__(self) -> str:
+        return f"<the result of a compiled function before its error code is read: {self.value!r}>"
+
+
+jax.tree_util.register_pytree_node(Checked, lambda c: ((c.value, c.code), None), lambda _, children: Checked(*children))
+
+
+def received(code: Any) -> None:
+    """The error code of a function that has ended: raise its error, or hand it to the trace around."""
+    if _jax.concrete(code):
+        raise_code(int(code))
+    elif checked() and reachable():
+        now = load(ERROR)
+        store(ERROR, code if type(now) is int else _first(now, code))
+    else:  # a transformation that is not converted stands between: the compiled program raises
+        jax.debug.callback(lambda k: raise_code(int(k)), code)
+
+
+def raise_code(code: int) -> None:
+    """Raise the error of a code; its traceback ends at the user's line."""
+    if code == 0:
+        return
+    kind, text, place, function = _errors[code - 1]
+    error = kind(text)
+    if place is None:
+        raise error
+    exec(_raising(place, function), {"error": error, "__name__": "autograph"})
+
+
+def _raising(place: Place, function: str) -> CodeType:
+    """Code that raises `error` in the user's file and line."""
+    code = compile("\n" * (place.line - 1) + "raise error", place.file, "exec", dont_inherit=True)
+    name = function.rpartition(".")[2] or "<module>"
+    return code.replace(co_name=name, co_qualname=function or name)
