@@ -36,6 +36,8 @@ class Fresh:
                     taken.add(node.arg)
             elif kind is s.alias:
                 taken.update((node.asname or node.name).split("."))
+            elif kind is s.MatchAs or kind is s.MatchStar or kind is s.MatchMapping:
+                taken.add(str(getattr(node, "name", None) or getattr(node, "rest", None)))
             elif kind is s.Global or kind is s.Nonlocal:
                 taken.update(node.names)
             for child in reversed(s.children(node)):

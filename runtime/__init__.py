@@ -18,8 +18,16 @@ if TYPE_CHECKING:
     from autograph.runtime.attributes import update_attr as update_attr
     from autograph.runtime.branches import cond as cond
     from autograph.runtime.branches import keep as keep
+    from autograph.runtime.branches import switch as switch
     from autograph.runtime.calls import call as call
     from autograph.runtime.cells import rebinds as rebinds
+    from autograph.runtime.comparisons import compare as compare
+    from autograph.runtime.comparisons import equal as equal
+    from autograph.runtime.comparisons import in_ as in_
+    from autograph.runtime.comparisons import not_equal as not_equal
+    from autograph.runtime.comparisons import not_in as not_in
+    from autograph.runtime.folds import each as each
+    from autograph.runtime.entry import entered as entered
     from autograph.runtime.function import Function as Function
     from autograph.runtime.function import jit as jit
     from autograph.runtime.items import set_attr_item as set_attr_item
@@ -27,10 +35,10 @@ if TYPE_CHECKING:
     from autograph.runtime.items import store_item as store_item
     from autograph.runtime.items import update_item as update_item
     from autograph.runtime.iteration import for_loop as for_loop
+    from autograph.runtime.loads import get_item as get_item
     from autograph.runtime.logical import and_ as and_
     from autograph.runtime.logical import and_then as and_then
     from autograph.runtime.logical import asserted as asserted
-    from autograph.runtime.logical import compare as compare
     from autograph.runtime.logical import not_ as not_
     from autograph.runtime.logical import or_ as or_
     from autograph.runtime.logical import or_else as or_else
@@ -40,24 +48,26 @@ if TYPE_CHECKING:
     from autograph.runtime.optional import read as read
     from autograph.runtime.optional import read_free as read_free
     from autograph.runtime.optional import some as some
-    from autograph.runtime.raw_errors import entered as entered
     from autograph.runtime.values import Unset as Unset
     from autograph.runtime.values import blank as blank
 
 _WHERE = {
     "_jax": "trace_state eval_trace",
     "attributes": "set_attr update_attr",
-    "branches": "cond keep",
+    "branches": "cond keep switch",
     "calls": "call",
     "cells": "rebinds",
     "errors": "AutographError ConversionError StagingError",
     "function": "Function jit",
     "items": "set_item update_item store_item set_attr_item is_array slice",
     "iteration": "for_loop",
-    "logical": "and_ or_ not_ and_then or_else compare asserted is_bool matched",
+    "loads": "get_item",
+    "comparisons": "compare in_ not_in equal not_equal",
+    "logical": "and_ or_ not_ and_then or_else asserted is_bool matched",
     "loops": "while_loop",
     "mathematics": "math",
-    "raw_errors": "entered",
+    "folds": "each len",
+    "entry": "entered",
     "numbers": "min max sum any all int float bool sorted",
     "output": "print",
     "rows": "range enumerate zip reversed",

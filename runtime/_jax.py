@@ -33,7 +33,7 @@ except ImportError:
 
 __all__ = [
     "INT32", "ClosedJaxpr", "Literal", "Primitive", "ShapedArray", "Tracer", "Var", "ad", "batching", "bind_in", "bind_scan",
-    "concrete", "current_trace", "eval_trace", "mlir", "staging", "trace", "trace_state",
+    "concrete", "current_trace", "eval_trace", "mlir", "recording", "staging", "trace", "trace_state",
 ]  # fmt: skip
 
 INT32 = np.dtype("int32")
@@ -46,6 +46,11 @@ eval_trace = _core.eval_trace
 def staging() -> bool:
     """Whether operations are being recorded in a jaxpr now (under `jit` and inside staged blocks), not evaluated."""
     return isinstance(_core.trace_ctx.trace, _pe.DynamicJaxprTrace)
+
+
+def recording() -> bool:
+    """Whether operations are being transformed or recorded now, not evaluated."""
+    return _core.trace_ctx.trace is not _core.eval_trace
 
 
 def current_trace() -> Any:

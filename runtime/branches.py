@@ -75,6 +75,32 @@ def cond(pred: Any, then: Callable[..., Any], orelse: Callable[..., Any], *state
     return staged_cond(p, then, orelse, state)
 
 
+def switch(subject: Any, cases: dict[Any, Callable[..., Any]], default: Callable[..., Any], *state: Any) -> Any:
+    """The case whose key (an integer, or a tuple of them) equals the subject, or the default; one staged branch if the subject is traced.
+
+    >>> import jax, autograph.runtime as ag
+    >>> jax.jit(lambda k, x: ag.switch(k, {0: lambda x: x, (1, 2): lambda x: -x}, lambda x: x * 10, x))(2, 3)
+    Array(-3, dtype=int32, weak_type=True)
+    """
+    open_: list[tuple[Any, Callable[..., Any]]] = []
+    for keys, fn in cases.items():
+        tests = [truth(subject == key) for key in (keys if type(keys) is tuple else (keys,))]
+        if any(p is True for p in tests):
+            default = fn
+            break
+        traced = [p for p in tests if p is not False]
+        if traced:
+            open_.append((functools.reduce(lax.bitwise_or, traced), fn))
+    if not open_:
+        return default(*state)
+    if len(open_) == 1:
+        return staged_cond(open_[0][0], open_[0][1], default, state)
+    index: Any = np.int32(len(open_))
+    for k in reversed(range(len(open_))):
+        index = lax.select(open_[k][0], np.int32(k), index)
+    return _Sides([*(fn for _, fn in open_), default], state, (), ()).bind(index)
+
+
 def keep(*state: Any) -> Any:
     """The side of a branch that changes nothing."""
     return state[0] if len(state) == 1 else state or None

@@ -34,17 +34,21 @@ class _Deferred(NamedTuple):
 _errors: list[_Deferred] = []  # the error of code k is `_errors[k - 1]`
 
 
-def fail(when: Any, kind: type[Exception], text: str, refusal: Callable[[], AutographError]) -> None:
+def fail(when: Any, kind: type[Exception], text: str, refusal: Callable[[], AutographError] | None = None) -> None:
     """Raise `kind(text)` where `when`, a bool or a traced bool, holds; if it is traced, or in a staged block, when the compiled function ends.
 
-    Where nothing reads the error code (plain `jax.jit`, a transformation that is not converted) raise `refusal()` while tracing.
+    Where no `ag.function` reads the error code (plain `jax.jit`, a transformation that is not converted) the compiled program raises it, by a
+    callback; or `refusal()` is raised while tracing.
     """
     if when is False:
         return
     if when is True and not in_block() and not may_have_failed():
         raise kind(text)
-    if not (checked() and reachable()):
+    if refusal is not None and not (checked() and reachable()):
         raise refusal()
+    if not reachable():
+        jax.debug.callback(lambda k: raise_code(int(k)), jax.numpy.where(when, _code(kind, text), 0))
+        return
     code, now = np.int32(_code(kind, text)), load(ERROR)
     new: Any = code if when is True else lax.select(when, code, np.int32(0))
     store(ERROR, new if type(now) is int else _first(now, new))
@@ -66,8 +70,9 @@ def _code(kind: type[Exception], text: str) -> int:
 
 
 def checked() -> bool:
-    """Whether the function that is being traced reads the error code when it ends."""
-    return any(f.checked for f in frames())
+    """Whether the function that is being traced is an `ag.function`, which reads the error code when its call ends."""
+    roots = [f.checked for f in frames() if f.root]
+    return bool(roots) and roots[-1]
 
 
 def fine() -> Any:

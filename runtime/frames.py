@@ -14,17 +14,17 @@ class Frame:
     """A run of a block, traced or not: its place, how many operators it has called, and what it has seen of the state outside it."""
 
     __slots__ = (
-        "changed", "changes", "checked", "count", "discarded", "excluded", "given", "key", "lifting", "memory", "preset", "reads", "staged", "trace",
-        "values", "written",
+        "changed", "changes", "checked", "count", "discarded", "excluded", "given", "key", "lifting", "memory", "preset", "reads", "root", "staged",
+        "trace", "values", "written",
     )  # fmt: skip
 
-    def __init__(self, key: tuple[Any, ...], memory: dict[Any, Any], staged: bool, checked: bool = False) -> None:
+    def __init__(self, key: tuple[Any, ...], memory: dict[Any, Any], staged: bool, root: bool = False, checked: bool = False) -> None:
         self.key, self.memory, self.staged, self.count, self.discarded = key, memory, staged, 0, False
         self.changes: list[Change] = []
         self.changed = False  # has a run that may be thrown away changed a Python object?
         self.given: set[int] = set()  # identities of the containers and objects that the block was given as state
-        self.checked = checked  # does who called read the error code?
-        self.lifting = staged or checked
+        self.root, self.checked = root, checked  # the trace of a whole function; does who called it read the error code?
+        self.lifting = staged or root
         self.trace: Any = None  # JAX's trace that the block is recorded in
         self.preset: dict[Any, Any] = {}  # types of state outside, found in an earlier run
         self.values: dict[Any, Any] = {}  # state outside the parameter list, as this block sees it now
@@ -95,9 +95,9 @@ def frames() -> list[Frame]:
 
 
 @contextmanager
-def root(trace: Any, values: dict[Any, Any]) -> Iterator[Frame]:
-    """The trace of a function whose caller reads the error code."""
-    frame = Frame((), {}, staged=False, checked=True)
+def root(trace: Any, values: dict[Any, Any], checked: bool) -> Iterator[Frame]:
+    """The trace of a whole function; if it is `checked`, its caller reads the error code."""
+    frame = Frame((), {}, staged=False, root=True, checked=checked)
     frame.trace, frame.values = trace, values
     _stack.frames.append(frame)
     try:

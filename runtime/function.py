@@ -147,7 +147,7 @@ def _watched(fn: Callable[..., Any], checks: _Checks | None = None) -> Callable[
         if trace_state.value is eval_trace:  # `jax.disable_jit`
             return fn(*args, **kwargs)
         out: Any = None
-        with root(_jax.current_trace(), {ERROR: 0}) as frame:
+        with root(_jax.current_trace(), {ERROR: 0}, checked=True) as frame:
             with contextlib.suppress(Exit), watching(fn):
                 out = named(call(fn))(*args, **kwargs)  # the staged form itself
         code = frame.values.pop(ERROR)

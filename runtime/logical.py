@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +12,6 @@ from autograph.runtime import _jax
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.errors import BranchTypeError, NotStagedError, StagedRaiseError
 from autograph.runtime.knowledge import Facts, facts_of, note
-from autograph.runtime.optional import is_none
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
 from autograph.runtime.rows import unknown
@@ -88,26 +86,6 @@ def _same_shape(b: Callable[[], Any], a: Any, word: str) -> Callable[[], Any]:
         return value
 
     return operand
-
-
-def is_(a: Any, b: Any) -> Any:
-    """`a is b`, where one may be None."""
-    return is_none(a) if b is None else is_none(b) if a is None else a is b
-
-
-_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
-    "is": is_, "is not": lambda a, b: not_(is_(a, b)), "in": lambda a, b: a in b, "not in": lambda a, b: a not in b,
-}  # fmt: skip
-
-
-def compare(left: Any, symbol: str, right: Any, *rest: Any) -> Any:
-    """The chain `left symbol right ...`: `compare(a, '<', b, '<', lambda: c)`; each operand is evaluated once, when it is reached."""
-    first = _COMPARE[symbol](left, right)
-    if not rest:
-        return first
-    following, operand, *others = rest
-    return and_then(first, lambda: compare(right, following, operand(), *others))
 
 
 def asserted(p: Any) -> bool:

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 
 from autograph.runtime.branches import cond
+from autograph.runtime.folds import Each, empty, extreme, holds, total
 from autograph.runtime.errors import ConcreteValueError
 from autograph.runtime.logical import and_, or_
 from autograph.runtime.optional import read
@@ -31,13 +32,15 @@ def _unknown_items(items: Any) -> builtins.bool:
 def _extreme(name: str, better: Callable[[Any, Any], Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     items: Any = args[0] if len(args) == 1 else args
     python = getattr(builtins, name)
+    if isinstance(items, Each):
+        return extreme(items, name, better, options)
     if not _unknown_items(items):
         return python(*args, **options)
     if unknown(items):
         if items.ndim != 1 or options:
             return python(list(items), **options) if items.ndim == 1 else python(*args, **options)
         if items.shape[0] == 0:
-            raise ValueError(f"{name}() iterable argument is empty")
+            raise ValueError(empty(name))
         items = list(items) if items.shape[0] <= 8 else items
         if not isinstance(items, list):
             return jnp.min(items) if name == "min" else jnp.max(items)
@@ -60,6 +63,8 @@ def max(*args: Any, **options: Any) -> Any:
 
 def sum(items: Any, /, start: Any = 0) -> Any:
     """`sum`; rows of a traced array keep their dtype and are added to the start."""
+    if isinstance(items, Each):
+        return total(items, start)
     if unknown(items) and items.ndim > 0:
         return start + jnp.sum(items, axis=0, dtype=items.dtype if items.dtype != bool else None) if items.shape[0] else start
     return builtins.sum(items, start)
@@ -71,12 +76,12 @@ def _same(x: Any) -> Any:
 
 def any(items: Iterable[Any], /) -> Any:
     """`any`, of traced items too."""
-    return _folded(items, jnp.any, or_, True)
+    return holds(items, "any") if isinstance(items, Each) else _folded(items, jnp.any, or_, True)
 
 
 def all(items: Iterable[Any], /) -> Any:
     """`all`, of traced items too."""
-    return _folded(items, jnp.all, and_, False)
+    return holds(items, "all") if isinstance(items, Each) else _folded(items, jnp.all, and_, False)
 
 
 def _folded(items: Any, of_rows: Callable[[Any], Any], both: Callable[..., Any], decided: builtins.bool) -> Any:

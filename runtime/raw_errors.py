@@ -7,31 +7,15 @@ converted.
 from __future__ import annotations
 
 import linecache
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import jax
 
 from autograph.runtime.errors import AutographError, ConcreteValueError, NotStagedError, Place
-from autograph.runtime.optional import optional_result
 from autograph.runtime.places import HIDDEN
-from autograph.runtime.values import has_maybe
 
 _RAW = (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError, jax.errors.TracerIntegerConversionError)
-
-
-def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """The staged form of a function, as code that is not converted calls it inside a trace."""
-    staged = named(fn)
-
-    def outside(*args: Any, **kwargs: Any) -> Any:
-        out = staged(*args, **kwargs)
-        if has_maybe(out) and not _is_staged(sys._getframe(2).f_code):  # below is the plain form, which enters
-            raise optional_result()
-        return out
-
-    return outside
 
 
 def named(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -75,13 +59,10 @@ def _named(error: Exception) -> AutographError:
 
 
 def _is_converted(code: Any) -> bool:
-    """Whether code was made by the transpiler, which leaves a mark of its own in the constants; comprehensions have none."""
-    return _mark(code) in ("Staged", "Form") or code.co_name.startswith("<")
+    """Whether code was made by the transpiler; comprehensions in it have no mark."""
+    return mark_of(code) in ("Staged", "Form") or code.co_name.startswith("<")
 
 
-def _is_staged(code: Any) -> bool:
-    return _mark(code) == "Staged"
-
-
-def _mark(code: Any) -> str:
+def mark_of(code: Any) -> str:
+    """The mark that the transpiler leaves in the constants of code that it makes."""
     return type(code.co_consts[-1]).__name__ if code.co_consts else ""

@@ -55,8 +55,6 @@ CASES: list[Case] = [
     ("a test that starts static and becomes traced", loops.starts_static_becomes_traced, COUNTS),
     ("`with` around jumps", loops.with_in_a_loop, COUNTS),
     ("`try`/`finally` around jumps", loops.try_in_a_loop, COUNTS),
-    ("`match` on a traced value", e.matching, [1, 2]),
-    ("`x in (1, 2)` with a traced `x`", e.membership, [1, 2]),
     ("a comprehension's `if` on a traced value", e.comprehension, [2, 3]),
 ]  # fmt: skip
 

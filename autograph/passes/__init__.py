@@ -12,10 +12,12 @@ from autograph import syntax as s
 from autograph.names import Names
 from autograph.passes.calls import lower_calls
 from autograph.passes.chains import cut_chains
+from autograph.passes.comprehensions import lower_comprehensions
 from autograph.passes.context import Context
 from autograph.passes.control_flow import lower_control_flow
 from autograph.passes.expressions import lower_expressions
 from autograph.passes.jumps import lower_jumps
+from autograph.passes.matching import lower_matches
 from autograph.passes.stageable import stageable
 from autograph.passes.stores import lower_stores
 from autograph.passes.unsure import note_unsure_reads
@@ -32,10 +34,12 @@ class Pass(NamedTuple):
 PASSES = (
     Pass("stores", lower_stores, True),  # first: a store into `x[i]` makes `x` a variable that changes
     Pass("facts", note_unsure_reads, True),  # definite assignment, on the user's own structure; changes nothing
+    Pass("matches", lower_matches, True),  # after facts, which know patterns; its conditions are lowered below
     Pass("walrus", spill_walruses, True),  # operands become functions, which cannot bind a name outside
     Pass("chains", cut_chains, True),  # before jumps, which nest
     Pass("jumps", lower_jumps, True),  # blocks are left at their end only, so that they can become functions
     Pass("control_flow", lower_control_flow, True),
+    Pass("comprehensions", lower_comprehensions, False),  # what they evaluate becomes functions, whose expressions are lowered next
     Pass("expressions", lower_expressions, False),  # after control flow: tests are conditions there
     Pass("calls", lower_calls, False),  # last: whatever is still called
 )

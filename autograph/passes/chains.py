@@ -14,6 +14,7 @@ from typing import Any
 
 from autograph import syntax as s
 from autograph.passes.context import Context
+from autograph.passes.switches import switch_of
 from autograph.quote import quote
 
 LONGEST = 16
@@ -44,6 +45,12 @@ def _block(block: list[Any], context: Context) -> list[Any]:
 
 
 def _chain(first: Any, context: Context) -> list[Any]:
+    if (switch := switch_of(first)) is not None:  # its sides will not nest
+        for _, link in switch.sides:
+            link.body = _block(link.body, context)
+        last = switch.sides[-1][1]
+        last.orelse = _block(last.orelse, context) if last.orelse else []
+        return [first]
     link, length = first, 1
     while len(link.orelse) == 1 and isinstance(link.orelse[0], s.If) and not isinstance(link.orelse[0].test, s.Constant):
         link.body = _block(link.body, context)

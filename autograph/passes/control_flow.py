@@ -24,6 +24,7 @@ from autograph.names import NONE, Names, binds, binds_all, reads
 from autograph.passes.branch_values import value_of
 from autograph.passes.context import Context
 from autograph.passes.plans import Plan, Plans, until_of
+from autograph.passes.switches import Switch, switch_of
 from autograph.passes.unset import check_reads
 from autograph.quote import quote
 from autograph.scopes import Scope
@@ -107,13 +108,31 @@ class _Lower:
         return [*check, stmt]
 
     def branch(self, node: Any, plan: Plan) -> list[Any]:
+        outs = self.scope.ordered(plan.outs)
+        if (switch := switch_of(node)) is not None:
+            return self.switch(switch, plan, node)
+        out, (then, orelse), state = self._sides([("then", node.body), ("orelse", node.orelse)], plan, node)
+        call = quote("ag.cond($test, $then, $orelse, $ins)", node, test=node.test, then=then, orelse=orelse, ins=state)[0].value
+        return [*out, *self._result(call, outs, plan.returns, node)]
+
+    def switch(self, switch: Switch, plan: Plan, node: Any) -> list[Any]:
+        stems = [f"case_{k + 1}" for k in range(len(switch.sides))]
+        blocks = [*zip(stems, (link.body for _, link in switch.sides), strict=True), ("orelse", switch.default)]
+        out, (*cases, default), state = self._sides(blocks, plan, node)
+        keys = [k[0] if len(k) == 1 else s.at(s.Tuple(k, s.Load()), k[0]) for k, _ in switch.sides]
+        table = s.at(s.Dict(keys, cases), node.test)
+        call = quote("ag.switch($subject, $table, $default, $ins)", node, subject=switch.subject, table=table, default=default, ins=state)[0].value
+        return [*out, *self._result(call, self.scope.ordered(plan.outs), plan.returns, node)]
+
+    def _sides(self, blocks: list[tuple[str, list[Any]]], plan: Plan, node: Any) -> tuple[list[Any], list[Any], list[str]]:
+        """The functions that the sides of a branch become, what stands for each in the call, and the state that they take."""
         ins, outs = self.scope.ordered(plan.ins), self.scope.ordered(plan.outs)
-        body, orelse = self.inside(node.body), self.inside(node.orelse)
-        sides: list[Any] = []
-        out: list[Any] = []
-        values = [None if plan.shared else value_of(b, outs, node.test) for b in (body, orelse)]
+        lowered = [(stem, self.inside(block)) for stem, block in blocks]
+        values = [None if plan.shared else value_of(b, outs, node.test) for _, b in lowered]
         state = [] if all(values) else ins
-        for stem, stmts, value in zip(("then", "orelse"), (body, orelse), values, strict=True):
+        out: list[Any] = []
+        sides: list[Any] = []
+        for (stem, stmts), value in zip(lowered, values, strict=True):
             if not stmts and ins == outs and not all(values):
                 sides.append(s.runtime("keep"))
             elif value is not None:
@@ -122,8 +141,7 @@ class _Lower:
                 name = self.context.block_name(stem)
                 out += self._function(name, [], ins, plan, self._returning(stmts, outs, plan.returns, node), node)
                 sides.append(s.at(s.name(name), node.test))
-        call = quote("ag.cond($test, $then, $orelse, $ins)", node, test=node.test, then=sides[0], orelse=sides[1], ins=state)[0].value
-        return [*out, *self._result(call, outs, plan.returns, node)]
+        return out, sides, state
 
     def while_loop(self, node: Any, plan: Plan) -> list[Any]:
         state = self.scope.ordered(plan.ins)
@@ -192,7 +210,7 @@ class _Lower:
 def _assigns(stmt: Any, outs: list[str]) -> bool:
     """Whether a statement assigns the result of one of our operators to exactly these names."""
     match stmt.targets, stmt.value:
-        case [[target], s.Call(func=s.Attribute(value=s.Name(id=s.RUNTIME), attr="cond" | "while_loop" | "for_loop"))]:
+        case [[target], s.Call(func=s.Attribute(value=s.Name(id=s.RUNTIME), attr="cond" | "switch" | "while_loop" | "for_loop"))]:
             names = target.elts if isinstance(target, s.Tuple) else [target]
             return [n.id for n in names if isinstance(n, s.Name)] == outs
     return False

@@ -5,6 +5,8 @@
     x if c else y            =>   ag.cond(c, lambda: x, lambda: y)
     0 <= i < n               =>   ag.and_(0 <= i, lambda: i < n)
     x is not None            =>   ag.is_not_none(x)
+    x in (1, 2)              =>   ag.in_(x, (1, 2))
+    table[i]                 =>   ag.get_item(table, i)
     a < f(b) < c             =>   ag.compare(a, '<', f(b), '<', lambda: c)
     assert p, text           =>   assert ag.asserted(p), text
 
@@ -42,12 +44,13 @@ class _Expressions(s.Transformer):
                 return self._bool(node, truth)
             case s.Compare() if len(node.ops) > 1:
                 return self._chain(node, truth)
-            case s.Compare(ops=[s.Is() | s.IsNot() as op], comparators=[s.Constant(value=bool())]):
-                symbol = s.constant(_SYMBOLS[type(op).__name__])
-                return quote_expr("ag.is_bool($left, $symbol, $right)", node, left=self.visit(node.left), symbol=symbol, right=node.comparators[0])
-            case s.Compare(ops=[s.Is() | s.IsNot() as op], comparators=[s.Constant(value=None)]):
-                name = "ag.is_none($left)" if isinstance(op, s.Is) else "ag.is_not_none($left)"
-                return quote_expr(name, node, left=self.visit(node.left))
+            case s.Compare():
+                return self._compare(self.generic_visit(node))
+            case s.Subscript(ctx=s.Load()) if not _is_static(node.slice) and not _is_update(node):
+                return quote_expr("ag.get_item($x, $i)", node, x=self.visit(node.value), i=self.visit(node.slice))
+            case s.AnnAssign():
+                node.value = node.value and self.visit(node.value)
+                return node
             case s.Match():
                 if any(_sorts(c.pattern) for c in node.cases):
                     node.subject = quote_expr("ag.matched($subject)", node.subject, subject=node.subject)
@@ -82,7 +85,28 @@ class _Expressions(s.Transformer):
                     test.body = self.visit(test.body, truth=True)
                 node.args = [test, *map(self.visit, rest)]
                 return node
+            case s.Call(func=s.Attribute(value=s.Name(id=s.RUNTIME), attr="each")):
+                if len(node.args) > 2:
+                    node.args[2].body = self.visit(node.args[2].body, truth=True)
+                node.args[:2] = map(self.visit, node.args[:2])
+                return node
         return self.generic_visit(node)
+
+    def _compare(self, node: Any) -> Any:
+        """One comparison, whose operands are lowered, that traced values may decide in another way than by their own operator."""
+        right, kind = node.comparators[0], type(node.ops[0]).__name__
+        operator = ""
+        if kind in ("Is", "IsNot") and isinstance(right, s.Constant):
+            if right.value is None:
+                return quote_expr("ag.is_none($left)" if kind == "Is" else "ag.is_not_none($left)", node, left=node.left)
+            if isinstance(right.value, bool):
+                symbol = s.constant(_SYMBOLS[kind])
+                return quote_expr("ag.is_bool($left, $symbol, $right)", node, left=node.left, symbol=symbol, right=right)
+        elif kind in ("In", "NotIn") and not isinstance(getattr(node.left, "value", None), str):
+            operator = "ag.in_" if kind == "In" else "ag.not_in"
+        elif kind in ("Eq", "NotEq") and (isinstance(node.left, (s.Tuple, s.List)) or isinstance(right, (s.Tuple, s.List))):
+            operator = "ag.equal" if kind == "Eq" else "ag.not_equal"
+        return quote_expr(f"{operator}($left, $right)", node, left=node.left, right=right) if operator else node
 
     def _class(self, node: Any) -> Any:
         """A class body stays Python: a lambda in it would not see its names."""
@@ -112,7 +136,7 @@ class _Expressions(s.Transformer):
             for pair in pairs[1:]:  # the middle operands stand twice
                 pair.left = s.copy_location(s.name(pair.left.id) if isinstance(pair.left, s.Name) else s.constant(pair.left.value), pair.left)
             operator = "ag.and_" if truth else "ag.and_then"
-            *rest, out = pairs
+            *rest, out = map(self._compare, pairs)
             for left in reversed(rest):
                 out = quote_expr(f"{operator}($left, lambda: $right)", node, left=left, right=out)
             return out
@@ -129,8 +153,25 @@ class _Expressions(s.Transformer):
 
 
 def _sorts(pattern: Any) -> bool:
-    """Whether a pattern asks for a bool or a class, which no traced value is."""
-    return any(isinstance(p, s.MatchClass) or (isinstance(p, s.MatchSingleton) and p.value is not None) for p in s.walk(pattern))
+    """Whether a pattern asks for the class of a number, which no traced value has."""
+    return any(isinstance(p, s.MatchClass) and isinstance(p.cls, s.Name) and p.cls.id in ("bool", "int", "float", "complex") for p in s.walk(pattern))
+
+
+def _is_static(index: Any) -> bool:
+    """Whether an index is written with constants only, or is a slice."""
+    match index:
+        case s.Constant() | s.Slice():
+            return True
+        case s.UnaryOp(operand=operand):
+            return _is_static(operand)
+        case s.Tuple(elts=elts):
+            return any(isinstance(e, s.Slice) for e in elts) or all(map(_is_static, elts))
+    return False
+
+
+def _is_update(node: Any) -> bool:
+    """`x.at[i]`: JAX's own idiom."""
+    return isinstance(node.value, s.Attribute) and node.value.attr == "at"
 
 
 def _binds_late(*operands: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 from autograph import syntax as s
 from autograph.facts import Bound
+from autograph.names import binds
 from autograph.passes.context import Context
 from autograph.scopes import Scope
 
@@ -31,6 +32,11 @@ def note_unsure_reads(fn: Any, context: Context) -> None:
 def reads_of(stmt: Any) -> Iterator[Any]:
     """The names that a statement itself reads, also in functions made in it; the statements in its blocks are visited on their own."""
     inside = {id(child) for block in s.blocks(stmt) for child in block}
+    if isinstance(stmt, s.Match):  # what a pattern has bound, its guard may read
+        for case in stmt.cases:
+            if case.guard is not None:
+                names = binds(case.pattern)
+                inside |= {id(n) for n in s.walk(case.guard) if isinstance(n, s.Name) and n.id in names}
     stack = [c for c in s.children(stmt) if id(c) not in inside]
     while stack:
         node = stack.pop()

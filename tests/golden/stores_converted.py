@@ -27,7 +27,7 @@ def sieve(n):
                 return prime, j
             prime, j = ag.while_loop(lambda prime, j: j < 100, body, prime, j)
             return prime
-        prime = ag.cond(prime[i], then, ag.keep, prime)
+        prime = ag.cond(ag.get_item(prime, i), then, ag.keep, prime)
         i += 1
         return prime, i
     prime, i = ag.while_loop(lambda prime, i: i * i < n, body, prime, i)

@@ -1,0 +1,76 @@
+"""Hand generators that are folded at once to the runtime, so that what they iterate and their conditions may be traced.
+
+sum(f(x) for x in v if x > 0)      =>   ag.sum(ag.each(v, lambda x: f(x), lambda x: x > 0))
+any(p(i, x) for i, x in items)     =>   ag.any(ag.each(items, lambda i, x: p(i, x), unpack=2))
+max(a for r in m for a in r)       =>   ag.max(ag.each(m, lambda r: ag.each(r, lambda a: a), inner=True))
+len([x for x in v if x > 0])       =>   ag.len(ag.each(v, lambda x: x, lambda x: x > 0))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograph import syntax as s
+from autograph.passes.context import Context
+from autograph.quote import quote_expr
+from autograph.scopes import Scope
+
+_FOLDS = frozenset({"sum", "any", "all", "min", "max"})
+
+
+def lower_comprehensions(fn: Any, context: Context) -> None:
+    body = [fn.body] if isinstance(fn, s.Lambda) else fn.body
+    if not any(isinstance(n, (s.GeneratorExp, s.ListComp)) for b in body for n in s.walk(b)):
+        return
+    lower = _Comprehensions(context, Scope(fn).locals)
+    new = [lower.visit(b) for b in body]
+    fn.body = new[0] if isinstance(fn, s.Lambda) else new
+
+
+class _Comprehensions(s.Transformer):
+    def __init__(self, context: Context, local: frozenset[str]) -> None:
+        self.context, self.local = context, local
+
+    def visit_Call(self, node: Any) -> Any:
+        self.generic_visit(node)
+        func = node.func
+        if not (isinstance(func, s.Name) and node.args and self.context.is_builtin(func) and func.id not in self.local):
+            return node
+        source = node.args[0]
+        folds = func.id in _FOLDS and isinstance(source, (s.GeneratorExp, s.ListComp))
+        counts = func.id == "len" and isinstance(source, s.ListComp) and any(g.ifs for g in source.generators)
+        if not (folds or counts) or (len(node.args) > 1 and func.id != "sum") or not _movable(source):
+            return node
+        node.args[0] = _each(source.generators, source.elt, source)
+        if counts:
+            node.func = s.at(s.runtime("len"), func)
+        return node
+
+
+def _movable(source: Any) -> bool:
+    """Whether the parts can become functions: nothing is bound outside, and the targets are names or tuples of names."""
+    plain = all(not g.is_async and (isinstance(g.target, s.Name) or _names(g.target)) for g in source.generators)
+    return plain and not any(isinstance(n, (s.NamedExpr, *s.YIELDS)) for n in s.walk(source))
+
+
+def _names(target: Any) -> bool:
+    return isinstance(target, s.Tuple) and len(target.elts) > 0 and all(isinstance(e, s.Name) for e in target.elts)
+
+
+def _each(generators: list[Any], value: Any, at: Any) -> Any:
+    first, *rest = generators
+    names = [first.target] if isinstance(first.target, s.Name) else first.target.elts
+    parts = [_each(rest, value, at) if rest else value]
+    if first.ifs:
+        parts.append(first.ifs[0] if len(first.ifs) == 1 else s.at(s.BoolOp(s.And(), first.ifs), first.ifs[0]))
+    functions = []
+    for part in parts:
+        new = s.thunk(part)
+        new.args.args = [s.at(s.name(n.id, s.Param()), n) for n in names]
+        functions.append(new)
+    call = quote_expr("ag.each($items, $functions)", at, items=first.iter, functions=functions)
+    if not isinstance(first.target, s.Name):
+        call.keywords.append(s.keyword("unpack", s.at(s.constant(len(names)), at)))
+    if rest:
+        call.keywords.append(s.keyword("inner", s.at(s.constant(True), at)))
+    return call

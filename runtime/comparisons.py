@@ -1,0 +1,121 @@
+"""Comparisons where traced values are among the operands: chains, `is None`, `x in items`, equality of tuples and lists."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from autograph.runtime.calls import call
+from autograph.runtime.errors import NotStagedError
+from autograph.runtime.logical import and_, and_then, not_, or_
+from autograph.runtime.optional import is_none, present, read
+from autograph.runtime.places import here
+from autograph.runtime.predicates import truth
+from autograph.runtime.rows import Range, unknown
+from autograph.runtime.values import Maybe
+
+_FEW = 8  # values that are compared one by one
+
+
+def in_(x: Any, items: Any) -> Any:
+    """`x in items`: a bool, or a traced bool.
+
+    Raises:
+      NotStagedError: (AG501) a traced value is looked up by hash.
+    """
+    x, items = read(x), present(items, "argument of type 'NoneType' is not iterable") if isinstance(items, Maybe) else read(items)
+    if isinstance(items, (list, tuple)):
+        return _among(x, items) if _traced_part(x) or any(map(_traced_part, items)) else x in items
+    if isinstance(items, Range):
+        return _in_range(x, items)
+    if not (_traced_part(x) or unknown(items)):
+        return x in items
+    if isinstance(items, range):
+        return _in_range(x, Range(items.start, items.stop, items.step))
+    if isinstance(items, (set, frozenset, dict)):
+        raise NotStagedError(
+            f"a traced value is looked up in a `{type(items).__name__}`, which finds things by hash", here(), "use a tuple: `x in (1, 2)`"
+        )
+    if isinstance(items, (jax.Array, np.ndarray)):
+        return jnp.any(jnp.asarray(items) == x) if np.ndim(items) == 1 else _among(x, list(items))
+    method = getattr(type(items), "__contains__", None)
+    return truth(call(method)(items, x)) if method is not None else x in items
+
+
+def not_in(x: Any, items: Any) -> Any:
+    """`x not in items`."""
+    return not_(in_(x, items))
+
+
+def equal(a: Any, b: Any) -> Any:
+    """`a == b`; of tuples and lists with traced values in them, item by item."""
+    a, b = read(a), read(b)
+    for kind in (tuple, list):
+        if isinstance(a, kind) and isinstance(b, kind) and (_traced_part(a) or _traced_part(b)):
+            if len(a) != len(b):
+                return False
+            out: Any = True
+            for x, y in zip(a, b, strict=True):
+                out = and_(out, functools.partial(_same, x, y))
+                if out is False:
+                    return False
+            return out
+    return a == b
+
+
+def not_equal(a: Any, b: Any) -> Any:
+    """`a != b`, likewise."""
+    return not_(equal(a, b)) if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)) else a != b
+
+
+def _same(x: Any, y: Any) -> Any:
+    return True if x is y else truth(equal(x, y))
+
+
+def _among(x: Any, items: Any) -> Any:
+    if len(items) > _FEW and all(isinstance(i, (int, float)) or (unknown(i) and i.shape == ()) for i in items) and unknown(x) and x.shape == ():
+        return jnp.any(jnp.stack([jnp.asarray(i) for i in items]) == x)
+    out: Any = False
+    for item in items:
+        out = or_(out, functools.partial(_same, x, item))
+        if out is True:
+            return True
+    return out
+
+
+def _in_range(x: Any, items: Range) -> Any:
+    if not isinstance(x, (int, float, jax.Array, np.generic)):
+        return False
+    start, stop, step = items.start, items.stop, items.step
+    low, high = (start <= x, x < stop) if step > 0 else (x <= start, stop < x)
+    return and_(and_(low, lambda: high), lambda: (x - start) % step == 0)
+
+
+def _traced_part(x: Any) -> bool:
+    return any(map(_traced_part, x)) if isinstance(x, (tuple, list)) else unknown(x) or isinstance(x, Maybe)
+
+
+def is_(a: Any, b: Any) -> Any:
+    """`a is b`, where one may be None."""
+    return is_none(a) if b is None else is_none(b) if a is None else a is b
+
+
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": equal, "!=": not_equal,
+    "is": is_, "is not": lambda a, b: not_(is_(a, b)), "in": in_, "not in": not_in,
+}  # fmt: skip
+
+
+def compare(left: Any, symbol: str, right: Any, *rest: Any) -> Any:
+    """The chain `left symbol right ...`: `compare(a, '<', b, '<', lambda: c)`; each operand is evaluated once, when it is reached."""
+    first = _COMPARE[symbol](left, right)
+    if not rest:
+        return first
+    following, operand, *others = rest
+    return and_then(first, lambda: compare(right, following, operand(), *others))

@@ -1,0 +1,38 @@
+"""The staged form of a function, as code that is not converted calls it inside a trace: under plain `jax.jit`, `jax.vmap`, `lax.scan` ..."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from autograph.runtime import _jax
+from autograph.runtime.deferred import Exit, received
+from autograph.runtime.errors import NotStagedError
+from autograph.runtime.frames import root
+from autograph.runtime.lifted import ERROR, reachable
+from autograph.runtime.optional import optional_result
+from autograph.runtime.raw_errors import mark_of, named
+from autograph.runtime.values import has_maybe
+
+
+def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """`fn`, whose errors are named; deferred ones are raised by the compiled program, where no `ag.function` reads them."""
+    staged = named(fn)
+
+    def outside(*args: Any, **kwargs: Any) -> Any:
+        if reachable() or not _jax.recording():
+            out = staged(*args, **kwargs)
+        else:
+            with root(_jax.current_trace(), {ERROR: 0}, checked=False) as frame:
+                try:
+                    out = staged(*args, **kwargs)
+                except Exit:
+                    raise NotStagedError("every path through this function ends in an error") from None
+            if type(code := frame.values.pop(ERROR)) is not int:
+                received(code)
+        if has_maybe(out) and mark_of(sys._getframe(2).f_code) != "Staged":  # the frame below is the plain form, which enters
+            raise optional_result()
+        return out
+
+    return outside

@@ -1,0 +1,125 @@
+"""Generators that are folded at once (`sum(f(x) for x in v if x > 0)`), where what they iterate or their conditions may be traced."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from autograph.runtime.branches import cond
+from autograph.runtime.deferred import fail
+from autograph.runtime.errors import NotStagedError
+from autograph.runtime.iteration import for_loop
+from autograph.runtime.logical import and_, or_
+from autograph.runtime.optional import is_none, present
+from autograph.runtime.places import here
+from autograph.runtime.predicates import truth
+from autograph.runtime.rows import rows_of
+from autograph.runtime.values import Maybe
+
+Value = Callable[..., Any]
+
+
+class Each:
+    """The values `value(*item)` of the items for which `test(*item)` holds; with `inner` each value is an `Each` whose values are meant."""
+
+    def __init__(self, items: Any, value: Value, test: Value | None, unpack: int, inner: bool) -> None:
+        self.items = items if isinstance(items, Each) or rows_of(items) is not None else iter(items)
+        self.value, self.test, self.unpack, self.inner = value, test, unpack, inner
+
+    def of(self, fn: Value, item: Any) -> Any:
+        if not self.unpack:
+            return fn(item)
+        parts = tuple(item)
+        if len(parts) != self.unpack:
+            few = len(parts) < self.unpack
+            text = (
+                f"not enough values to unpack (expected {self.unpack}, got {len(parts)})"
+                if few
+                else f"too many values to unpack (expected {self.unpack})"
+            )
+            raise ValueError(text)
+        return fn(*parts)
+
+    def __iter__(self) -> Iterator[Any]:
+        for item in self.items:
+            taken = True if self.test is None else truth(self.of(self.test, item))
+            if not isinstance(taken, bool):
+                raise NotStagedError("the condition of this generator is traced", here(), "fold it with `sum`, `any`, `all`, `min` or `max`")
+            if taken:
+                value = self.of(self.value, item)
+                yield from value if self.inner else (value,)
+
+    def fold(self, step: Callable[[Any, Any], Any], state: Any, until: Callable[[Any], Any] | None = None) -> Any:
+        """`state = step(state, value)` for each value; left early once `until(state)` is true."""
+
+        def body(item: Any, state: Any, done: Any = False) -> Any:
+            def take() -> Any:
+                value = self.of(self.value, item)
+                return value.fold(step, state, until) if self.inner else step(state, value)
+
+            new = take() if self.test is None else cond(self.of(self.test, item), take, lambda: state)
+            return new if until is None else (new, until(new))
+
+        if until is None:
+            return for_loop(self.items, body, state)
+        return for_loop(self.items, body, state, until(state), until="done")[0]
+
+
+def each(items: Any, value: Value, test: Value | None = None, *, unpack: int = 0, inner: bool = False) -> Each:
+    """The generator `(value(x) for x in items if test(x))`.
+
+    >>> import jax, jax.numpy as jnp, autograph.runtime as ag
+    >>> jax.jit(lambda v: ag.sum(ag.each(v, lambda x: x * 2, lambda x: x > 0)))(jnp.array([1.0, -5.0, 2.0]))
+    Array(6., dtype=float32)
+    """
+    return Each(items, value, test, unpack, inner)
+
+
+def total(values: Each, start: Any) -> Any:
+    return values.fold(lambda state, value: state + value, start)
+
+
+def count(values: Each) -> Any:
+    return values.fold(lambda state, _: state + 1, 0)
+
+
+def holds(values: Each, word: str) -> Any:
+    """`any` or `all`."""
+    if word == "any":
+        return values.fold(lambda state, value: or_(state, lambda: value), False, lambda state: state)
+    return values.fold(lambda state, value: and_(state, lambda: value), True, lambda state: cond(state, lambda: False, lambda: True))
+
+
+def extreme(values: Each, name: str, better: Callable[[Any, Any], Any], options: dict[str, Any]) -> Any:
+    """`min` or `max`, with their options."""
+    key = options.get("key") or (lambda x: x)
+    none = object()
+
+    def step(best: Any, value: Any) -> Any:
+        if best is None:
+            return value
+        return cond(or_(is_none(best), lambda: better(key(value), key(present(best)))), lambda: value, lambda: best)
+
+    best = values.fold(step, None)
+    default = options.get("default", none)
+    if not isinstance(best, Maybe) and best is not None:
+        return best
+    if default is not none:
+        return cond(is_none(best), lambda: default, lambda: best)
+    fail(True if best is None else is_none(best), ValueError, empty(name))
+    return present(best)
+
+
+def empty(name: str) -> str:
+    """Python's message for `min` or `max` of nothing, which depends on its version."""
+    try:
+        getattr(builtins, name)(())
+    except ValueError as error:
+        return str(error)
+    raise AssertionError
+
+
+def len(x: Any) -> Any:
+    """`len`, also of a list that is only counted."""
+    return count(x) if isinstance(x, Each) else builtins.len(x)

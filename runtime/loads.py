@@ -1,0 +1,93 @@
+"""Loads from subscripts whose index is traced: of lists, tuples, ranges and NumPy arrays they are array indexing.
+
+Out of bounds they are Python's IndexError, when the compiled program ends; a `jax.Array` clamps, as everywhere in JAX.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from autograph.runtime._jax import convert_type
+from autograph.runtime.deferred import fail
+from autograph.runtime.errors import ConcreteValueError
+from autograph.runtime.optional import present, read
+from autograph.runtime.places import here
+from autograph.runtime.rows import unknown
+from autograph.runtime.values import Maybe, Mismatch, Static, describe, join, leaves, pack, spec_of, types, unpack, widen
+
+
+def get_item(x: Any, i: Any) -> Any:
+    """`x[i]`.
+
+    Raises:
+      ConcreteValueError: (AG502) a dict, a string or a list of unequal items is indexed by a traced value.
+    """
+    x, i = read(x), read(i)
+    if isinstance(i, Maybe):
+        i = present(i, f"{type(x).__name__} indices must be integers or slices, not NoneType")
+    if isinstance(x, Maybe):
+        x = present(x, "'NoneType' object is not subscriptable")
+    if isinstance(x, jax.Array) or not (unknown(i) or (type(i) is tuple and any(map(unknown, i)))):
+        return x[i]
+    if isinstance(x, np.ndarray):
+        return _from_array(x, i)
+    if isinstance(x, (list, tuple, builtins.range)) and unknown(i) and i.shape == () and jnp.issubdtype(i.dtype, jnp.integer):
+        return _from_sequence(x, i)
+    if isinstance(x, (dict, str, bytes)):
+        raise ConcreteValueError(
+            f"a `{type(x).__name__}` is indexed by a traced value", here(), "use a list or array of the values, indexed by an integer"
+        )  # fmt: skip
+    return x[i]
+
+
+def _inside(i: Any, length: int, text: str) -> Any:
+    """The index counted from the start; IndexError where it is out of bounds."""
+    fail(lax.bitwise_or(jnp.any(i < -length), jnp.any(i >= length)), IndexError, text)
+    return jnp.where(i < 0, i + length, i)
+
+
+def _from_array(x: Any, i: Any) -> Any:
+    parts = i if type(i) is tuple else (i,)
+    axis = 0
+    index: list[Any] = []
+    for part in parts:
+        if unknown(part) and jnp.issubdtype(part.dtype, jnp.integer) and axis < x.ndim and Ellipsis not in parts[: len(index)]:
+            part = _inside(part, x.shape[axis], f"index is out of bounds for axis {axis} with size {x.shape[axis]}")
+        index.append(part)
+        axis += part is not None
+    return jnp.asarray(x)[tuple(index)]
+
+
+def _from_sequence(x: Sequence[Any], i: Any) -> Any:
+    kind = "range object" if isinstance(x, builtins.range) else type(x).__name__ if type(x) in (list, tuple) else "list"
+    i = _inside(i, len(x), f"{kind} index out of range")
+    if isinstance(x, builtins.range):
+        return x.start + i * x.step
+    if not x:
+        return jnp.zeros(())  # the IndexError above is certain
+    joint = spec_of(x[0])
+    try:
+        for item in x[1:]:
+            spec = spec_of(item)
+            if [t.shape for t in types([widen(spec)])] != [t.shape for t in types([widen(joint)])]:
+                raise Mismatch("", joint, spec)
+            joint = join(joint, spec)
+    except Mismatch as m:
+        raise ConcreteValueError(
+            f"a {kind} is indexed by a traced value, and its items differ: {describe(m.a)}, {describe(m.b)}", here(),
+            "give all items one type and shape, or choose with `if` or `match`",
+        ) from None  # fmt: skip
+    joint = widen(joint)
+    if any(isinstance(leaf, Static) for leaf in leaves(joint)):
+        raise ConcreteValueError(f"a {kind} of values that are no arrays is indexed by a traced value", here(), "choose with `if` or `match`")
+    columns = zip(*(pack(item, joint) for item in x), strict=True)
+    rows = [lax.dynamic_index_in_dim(jnp.stack([jnp.asarray(c) for c in column]), i, keepdims=False) for column in columns]
+    typed = [convert_type(r, t.dtype, True) if t.weak else r for r, t in zip(rows, types([joint]), strict=True)]
+    return unpack(joint, iter(typed))
