@@ -25,13 +25,19 @@ if TYPE_CHECKING:
     from autograph.api import to_code as to_code
     from autograph.runtime.errors import AutographError as AutographError
     from autograph.runtime.errors import ConversionError as ConversionError
+    from autograph.runtime.errors import LargeUnrollWarning as LargeUnrollWarning
     from autograph.runtime.errors import StagingError as StagingError
+    from autograph.runtime.hints import loop as loop
+    from autograph.runtime.rows import range as range
+    from autograph.runtime.rows import static_range as static_range
 
 __version__ = "0.1.0"
 
 _HOME = {
     "convert": "autograph.api", "do_not_convert": "autograph.api", "function": "autograph.api", "to_code": "autograph.api",
     "AutographError": "autograph.runtime.errors", "ConversionError": "autograph.runtime.errors", "StagingError": "autograph.runtime.errors",
+    "LargeUnrollWarning": "autograph.runtime.errors", "loop": "autograph.runtime.hints", "range": "autograph.runtime.rows",
+    "static_range": "autograph.runtime.rows",
 }  # fmt: skip
 __all__ = [*_HOME]  # pyright: ignore[reportUnsupportedDunderAll]
 

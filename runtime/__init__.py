@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from autograph.runtime.comparisons import in_ as in_
     from autograph.runtime.comparisons import not_equal as not_equal
     from autograph.runtime.comparisons import not_in as not_in
-    from autograph.runtime.folds import each as each
     from autograph.runtime.entry import entered as entered
+    from autograph.runtime.folds import each as each
     from autograph.runtime.function import Function as Function
     from autograph.runtime.function import jit as jit
     from autograph.runtime.items import set_attr_item as set_attr_item
@@ -57,10 +57,11 @@ _WHERE = {
     "branches": "cond keep switch",
     "calls": "call",
     "cells": "rebinds",
-    "errors": "AutographError ConversionError StagingError",
+    "errors": "AutographError ConversionError LargeUnrollWarning StagingError",
     "function": "Function jit",
     "items": "set_item update_item store_item set_attr_item is_array slice",
     "iteration": "for_loop",
+    "hints": "loop",
     "loads": "get_item",
     "comparisons": "compare in_ not_in equal not_equal",
     "logical": "and_ or_ not_ and_then or_else asserted is_bool matched",
@@ -70,7 +71,7 @@ _WHERE = {
     "entry": "entered",
     "numbers": "min max sum any all int float bool sorted",
     "output": "print",
-    "rows": "range enumerate zip reversed",
+    "rows": "range static_range enumerate zip reversed",
     "optional": "read read_free some is_none is_not_none",
     "values": "Unset blank",
 }

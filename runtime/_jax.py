@@ -33,7 +33,7 @@ except ImportError:
 
 __all__ = [
     "INT32", "ClosedJaxpr", "Literal", "Primitive", "ShapedArray", "Tracer", "Var", "ad", "batching", "bind_in", "bind_scan",
-    "concrete", "current_trace", "eval_trace", "mlir", "recording", "staging", "trace", "trace_state",
+    "concrete", "current_trace", "equations", "eval_trace", "mlir", "recording", "staging", "trace", "trace_state",
 ]  # fmt: skip
 
 INT32 = np.dtype("int32")
@@ -56,6 +56,12 @@ def recording() -> bool:
 def current_trace() -> Any:
     """JAX's trace that operations are recorded in now; compare by identity."""
     return _core.trace_ctx.trace
+
+
+def equations() -> int:
+    """How many equations the jaxpr that is being recorded has so far; 0 where nothing is recorded."""
+    trace_ = _core.trace_ctx.trace
+    return len(trace_.frame.tracing_eqns) if isinstance(trace_, _pe.DynamicJaxprTrace) else 0
 
 
 def made_here(x: Any) -> bool:

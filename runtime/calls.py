@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import collections
 import importlib
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import BuiltinMethodType
 from typing import Any
 
@@ -26,8 +28,27 @@ def install(resolve: Callable[[Any], Any]) -> None:
     _resolve = resolve
 
 
+class _Probe(threading.local):
+    check: Callable[[Any], None] | None = None
+
+
+_probe = _Probe()
+
+
+@contextmanager
+def probing(check: Callable[[Any], None]) -> Iterator[None]:
+    """Give every callee to `check` before it is called."""
+    before, _probe.check = _probe.check, check
+    try:
+        yield
+    finally:
+        _probe.check = before
+
+
 def call(f: Any) -> Any:
     """What to call in the place of `f`: `call(f)(x)` is `f(x)` with `f` converted, if it is the user's and can be."""
+    if _probe.check is not None:
+        _probe.check(f)
     if type(f) is BuiltinMethodType and f.__name__ in MUTATING and watched() and isinstance(f.__self__, _CONTAINERS):
         _log_change(f)
         return f

@@ -93,6 +93,9 @@ def _in_range(x: Any, items: Range) -> Any:
     if not isinstance(x, (int, float, jax.Array, np.generic)):
         return False
     start, stop, step = items.start, items.stop, items.step
+    if unknown(step):
+        inside: Any = jnp.where(step > 0, (start <= x) & (x < stop), (x <= start) & (stop < x))
+        return and_(inside, lambda: (x - start) % step == 0)
     low, high = (start <= x, x < stop) if step > 0 else (x <= start, stop < x)
     return and_(and_(low, lambda: high), lambda: (x - start) % step == 0)
 

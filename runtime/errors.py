@@ -143,6 +143,16 @@ class ConcreteValueError(StagingError, TypeError):
     id = "AG502"
 
 
+class StepLimitError(StagingError, RuntimeError):
+    """A staged loop makes more turns than `ag.loop(max_steps=...)` allows."""
+
+    id = "AG503"
+
+
+class LargeUnrollWarning(UserWarning):
+    """A long loop over a static range is compiled turn by turn."""
+
+
 class ReverseModeError(StagingError, ValueError):
     """Reverse-mode differentiation through a loop whose number of turns is not known."""
 

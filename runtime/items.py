@@ -12,9 +12,9 @@ from autograph.runtime.attributes import IN_PLACE, set_attr
 from autograph.runtime.effects import Change
 from autograph.runtime.errors import ArrayStoreError, EffectError
 from autograph.runtime.frames import changed, watched
-from autograph.runtime.optional import read
+from autograph.runtime.optional import present, read
 from autograph.runtime.places import here
-from autograph.runtime.values import traced
+from autograph.runtime.values import Maybe, traced
 
 slice = builtins.slice
 
@@ -33,7 +33,7 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
     """
     x = read(x)
     if is_array(x):
-        return x.at[i].set(value)
+        return x.at[i].set(present(value, "a value is needed, and None is stored") if isinstance(value, Maybe) else value)
     store_item(x, i, value)
     return x
 

@@ -1,25 +1,34 @@
 """`for_loop`: over a traced range, rows of traced arrays, or anything static; left early once the variable `until` is true.
 
 A traced array without an early end is one `lax.scan_p` (it has reverse mode); a traced range, or a loop that may end early, is a
-`while_loop` over an index; everything else is iterated in Python.
+`while_loop` over an index; everything else is iterated in Python, and compiled as one turn where it is long and that cannot be seen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import builtins
+from collections.abc import Callable, Iterable, Sized
 from typing import Any
 
+import jax.numpy as jnp
 from jax import lax
 
+from autograph.runtime import _jax
 from autograph.runtime.branches import staged_cond
+from autograph.runtime.errors import NotStagedError
 from autograph.runtime.frames import Place
-from autograph.runtime.loops import Stage, given, listed, run_while
-from autograph.runtime.places import parameter_names
+from autograph.runtime.hints import Hints, hints_here
+from autograph.runtime.loops import run_while
+from autograph.runtime.places import here, parameter_names
 from autograph.runtime.predicates import truth
-from autograph.runtime.rows import Range, Rows, rows_of
+from autograph.runtime.rolling import rest_rolled
+from autograph.runtime.rows import Range, Rows, rows_of, rows_of_static, weak_integers
+from autograph.runtime.stage import Stage, given, listed
+
+Body = Callable[..., Any]
 
 
-def for_loop(items: Any, body: Callable[..., Any], *state: Any, until: str | None = None) -> Any:
+def for_loop(items: Any, body: Body, *state: Any, until: str | None = None) -> Any:
     """`for item in items: state = body(item, *state)`; staged if the items or their number are traced.
 
     Args:
@@ -32,31 +41,55 @@ def for_loop(items: Any, body: Callable[..., Any], *state: Any, until: str | Non
     >>> jax.jit(lambda xs: ag.for_loop(xs, lambda x, s: s + x, 0))(jnp.array([1.0, 2.0, 3.0]))
     Array(6., dtype=float32)
     """
-    count = len(state)
-    flag = None if until is None else parameter_names(body, count).index(until)
+    hints = hints_here()
+    flag = None if until is None else parameter_names(body, len(state)).index(until)
     values = list(state)
     rows = rows_of(items)
-    if isinstance(rows, Range) or (isinstance(items, range) and flag is not None):
-        r = rows if isinstance(rows, Range) else Range(items.start, items.stop, items.step)
-        return given(_counted(r.start, r.stop, r.step, lambda i: i, body, values, flag))
-    if rows is not None and flag is not None:
-        return given(_counted(0, rows.length, 1, rows.item, body, values, flag))
-    if rows is not None:
-        return given(_scanned(rows, body, values))
-    return given(_unrolled(items, body, values, flag))
+    if isinstance(rows, Range):
+        hints = hints._replace(unroll=max(hints.unroll, rows.unroll))
+        if rows.static is None:
+            return given(_counted(rows, lambda i: i, body, values, flag, hints))
+        items = rows.static
+        if flag is None and rows.rolled is not False and (rows.rolled or hints.unroll > 1) and _jax.recording():
+            return given(_scanned(index_rows(items), body, values, hints))
+        if rows.rolled is False:
+            return given(_unrolled(items, body, values, flag, roll=False))
+    elif rows is not None:
+        if rows.length == 1:
+            return given(listed(body(rows.item(0), *values), len(values)))
+        if flag is not None:
+            return given(_counted(Range(0, rows.length, 1), rows.item, body, values, flag, hints))
+        return given(_scanned(rows, body, values, hints))
+    if isinstance(items, builtins.range) and flag is not None:
+        return given(_counted(Range(items.start, items.stop, items.step), lambda i: i, body, values, flag, hints))
+    return given(_unrolled(items, body, values, flag, roll=True))
 
 
-def _scanned(rows: Rows, body: Callable[..., Any], state: list[Any]) -> list[Any]:
+def index_rows(items: builtins.range) -> Rows:
+    """A static range as rows to scan over."""
+    rows = rows_of_static(weak_integers(jnp.arange(items.start, items.stop, items.step)))
+    assert rows is not None
+    return rows
+
+
+def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints) -> list[Any]:
     if rows.length == 0:
         return state
     place = Place(getattr(body, "__code__", None))
     stage = Stage(body, state, body, place, items=[rows.spec])
-    return stage.run_scan(rows.arrays, rows.length, 1)
+    return stage.run_scan(rows.arrays, rows.length, min(hints.unroll, rows.length))
 
 
-def _counted(start: Any, stop: Any, step: int, item: Callable[[Any], Any], body: Callable[..., Any], state: list[Any], flag: int | None) -> list[Any]:
+def _counted(r: Range, item: Callable[[Any], Any], body: Body, state: list[Any], flag: int | None, hints: Hints) -> list[Any]:
+    stop, step = r.stop, r.step
+
+    def inside(i: Any) -> Any:
+        if not isinstance(step, int):
+            return jnp.where(step > 0, i < stop, i > stop)
+        return i < stop if step > 0 else i > stop
+
     def test(i: Any, *state: Any) -> Any:
-        going = i < stop if step > 0 else i > stop
+        going = inside(i)
         if flag is None:
             return going
         going, left = truth(going), truth(state[flag])
@@ -69,16 +102,23 @@ def _counted(start: Any, stop: Any, step: int, item: Callable[[Any], Any], body:
     def turn(i: Any, *state: Any) -> Any:
         return given([i + step, *listed(body(item(i), *state), len(state))])
 
-    return run_while(test, turn, [start, *state], body, ("the index",))[1:]
+    return run_while(test, turn, [r.start, *state], body, ("the index",), hints.max_steps)[1:]
 
 
-def _unrolled(items: Iterable[Any], body: Callable[..., Any], state: list[Any], flag: int | None) -> list[Any]:
+def _unrolled(items: Iterable[Any], body: Body, state: list[Any], flag: int | None, roll: bool) -> list[Any]:
     count = len(state)
+    if flag is None and roll and _jax.staging() and isinstance(items, builtins.range):
+        return rest_rolled(items, body, state, index_rows)
     left: Any = False
     for x in items:
         if left is False:
             state = listed(body(x, *state), count)
         else:  # a traced value decides whether the loop goes on: the rest is unrolled under the flag
+            if not isinstance(items, Sized):
+                raise NotStagedError(
+                    f"a traced value decides how many items of this `{type(items).__name__}` are taken", here(),
+                    "iterate over a list, a range or an array; or decide by a value that is known",
+                )  # fmt: skip
             state = listed(staged_cond(left, lambda *s: given(s), lambda *s, x=x: body(x, *s), state, (body,)), count)
         left = flag is not None and truth(state[flag])
         if left is True:

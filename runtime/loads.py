@@ -34,6 +34,8 @@ def get_item(x: Any, i: Any) -> Any:
         i = present(i, f"{type(x).__name__} indices must be integers or slices, not NoneType")
     if isinstance(x, Maybe):
         x = present(x, "'NoneType' object is not subscriptable")
+    if isinstance(x, jax.Array) and 0 in x.shape:
+        return _of_nothing(x, i)
     if isinstance(x, jax.Array) or not (unknown(i) or (type(i) is tuple and any(map(unknown, i)))):
         return x[i]
     if isinstance(x, np.ndarray):
@@ -49,8 +51,18 @@ def get_item(x: Any, i: Any) -> Any:
 
 def _inside(i: Any, length: int, text: str) -> Any:
     """The index counted from the start; IndexError where it is out of bounds."""
+    if length == 0:
+        fail(True, IndexError, text)
     fail(lax.bitwise_or(jnp.any(i < -length), jnp.any(i >= length)), IndexError, text)
     return jnp.where(i < 0, i + length, i)
+
+
+def _of_nothing(x: Any, i: Any) -> Any:
+    """`x[i]` of an array without elements: an IndexError if it is reached."""
+    try:
+        return x[i]
+    except IndexError as error:
+        fail(True, IndexError, str(error).splitlines()[0])
 
 
 def _from_array(x: Any, i: Any) -> Any:
@@ -70,8 +82,6 @@ def _from_sequence(x: Sequence[Any], i: Any) -> Any:
     i = _inside(i, len(x), f"{kind} index out of range")
     if isinstance(x, builtins.range):
         return x.start + i * x.step
-    if not x:
-        return jnp.zeros(())  # the IndexError above is certain
     joint = spec_of(x[0])
     try:
         for item in x[1:]:

@@ -7,49 +7,25 @@ its start; if later, the finished turns stay and the rest is staged.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
-import jax
 from jax import lax
 
 from autograph.runtime import _jax
-from autograph.runtime._jax import Var
-from autograph.runtime.block import Block
-from autograph.runtime.deferred import fine
-from autograph.runtime.errors import IntegerRangeError, LoopTypeError
+from autograph.runtime.deferred import fail
+from autograph.runtime.errors import StepLimitError
 from autograph.runtime.frames import Frame, Place, innermost, lifting
-from autograph.runtime.knowledge import Fact, Facts, facts_of, known, note
-from autograph.runtime.lifted import CODE, ERROR, Location, load, may_have_failed, outer_spec, store
-from autograph.runtime.places import caller, last_store, parameter_names, place_of
+from autograph.runtime.hints import hints_here
+from autograph.runtime.lifted import may_have_failed
 from autograph.runtime.predicates import truth
-from autograph.runtime.reverse import forward_only
+from autograph.runtime.stage import ROTATED, Rotate, Stage, given, listed, unless_failed
 from autograph.runtime.values import (
-    NUMBERS,
-    Blank,
-    Maybe,
-    Mismatch,
     Spec,
     Static,
-    Unset,
-    blank_uses,
-    describe,
-    has_maybe,
-    is_leaf,
-    join,
-    nothing,
-    of_aval,
-    pack,
     spec_of,
-    type_of,
-    types,
-    unpack,
-    widen,
 )
-
-_MOST_RUNS = 30  # the lattice of types is finite and low: this is never reached by types that settle
 
 
 def while_loop(test: Callable[..., Any], body: Callable[..., Any], *state: Any) -> Any:
@@ -70,16 +46,23 @@ def while_loop(test: Callable[..., Any], body: Callable[..., Any], *state: Any) 
     >>> jax.jit(lambda n: ag.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + i), 0, 0.0))(5)
     (Array(5, dtype=int32, weak_type=True), Array(10., dtype=float32, weak_type=True))
     """
-    return given(run_while(test, body, list(state), body))
+    return given(run_while(test, body, list(state), body, limit=hints_here().max_steps))
 
 
 def run_while(
-    test: Callable[..., Any], body: Callable[..., Any], state: list[Any], source: Callable[..., Any], hidden: tuple[str, ...] = ()
+    test: Callable[..., Any],
+    body: Callable[..., Any],
+    state: list[Any],
+    source: Callable[..., Any],
+    hidden: tuple[str, ...] = (),
+    limit: int | None = None,
 ) -> list[Any]:
     """`source` is the body that the user wrote, where `body` is a wrapper around it that has `hidden` variables before the user's.
 
     A loop with a hidden index is finite: it ends even if something has failed.
     """
+    if limit is not None:
+        return _limited(test, body, state, source, hidden, limit)
     finite = bool(hidden)
     place = Place(getattr(body, "__code__", None))
     begin: list[Spec] | None = None
@@ -100,11 +83,11 @@ def run_while(
             state, certain = after, False
         if p is False:
             return state
-    if place.remembered != _ROTATED:
+    if place.remembered != ROTATED:
         try:
             return Stage(body, state, source, place, begin, test=test, hidden=hidden).run_while(test, certain)
-        except _Rotate:
-            place.remember(_ROTATED)
+        except Rotate:
+            place.remember(ROTATED)
     if begin is not None:  # `p` was that of the turn that is thrown away
         p = True
 
@@ -116,21 +99,32 @@ def run_while(
     return stage.run_while(lambda p, *_: p, certain)[1:]
 
 
-_ROTATED = "the test is part of the turn"
+def _limited(test: Callable[..., Any], body: Callable[..., Any], state: list[Any], source: Callable[..., Any], hidden: Any, limit: int) -> list[Any]:
+    """A loop that may not make more than `limit` turns."""
 
+    def counted(turns: Any, *state: Any) -> Any:
+        return (turns + 1, *listed(body(*state), len(state)))
 
-class _Rotate(Exception):
-    """The test of a loop may fail: it has to be part of the turn."""
+    def going(turns: Any, *state: Any) -> Any:
+        more = turns < limit
+        if more is False:
+            return False
+        p = truth(test(*state))
+        return more if p is True else p if more is True or p is False else lax.bitwise_and(p, more)
+
+    turns, *after = run_while(going, counted, [0, *state], source, ("the number of turns", *hidden))
+    over = turns >= limit
+    p = truth(test(*after)) if over is not False else False
+    if p is not False:
+        when = over if p is True else p if over is True else lax.bitwise_and(p, over)
+        fail(when, StepLimitError, f"this loop makes more than max_steps={limit} turns")
+    return after
 
 
 def _going(test: Callable[..., Any], state: Sequence[Any], finite: bool) -> Any:
     """The truth of a loop's test; a loop that need not end otherwise ends when something has failed."""
     p = truth(test(*state))
-    return _unless_failed(p) if p is not False and not (finite and p is True) and may_have_failed() else p
-
-
-def _unless_failed(p: Any) -> Any:
-    return fine() if p is True else note(lax.bitwise_and(p, fine()), Facts(true=facts_of(p).true))
+    return unless_failed(p) if p is not False and not (finite and p is True) and may_have_failed() else p
 
 
 def _snapshot() -> tuple[Frame, dict[Any, Any], dict[Any, Any]] | None:
@@ -146,248 +140,3 @@ def _discard(before: tuple[Frame, dict[Any, Any], dict[Any, Any]] | None) -> Non
         frame, values, written = before
         frame.values = {**{k: v for k, v in frame.values.items() if k in frame.reads and k not in frame.written}, **values}
         frame.written = written
-
-
-def listed(out: Any, count: int) -> list[Any]:
-    """What a body returned, as a list of `count` values."""
-    return [out] if count == 1 else list(out or ())
-
-
-def given(state: Sequence[Any]) -> Any:
-    """A state as the operator returns it: one value, or a tuple."""
-    return state[0] if len(state) == 1 else tuple(state) or None
-
-
-class Stage:
-    """A loop being staged: its body is run until the types of its state no longer change, mostly once."""
-
-    def __init__(
-        self, body: Callable[..., Any], state: list[Any], source: Callable[..., Any], place: Place,
-        begin: Sequence[Spec] | None = None, items: Sequence[Spec] = (), test: Callable[..., Any] | None = None,
-        hidden: tuple[str, ...] = (),
-    ) -> None:  # fmt: skip
-        self.body, self.state, self.source, self.place, self.items = body, state, source, place, list(items)
-        entry = [widen(spec_of(x)) for x in state]
-        self.hidden = hidden
-        self.preset: dict[Location, Spec] = {}
-        self.specs = self._from_memory(entry)
-        if begin is not None:
-            self.specs = self.joined(self.specs, [widen(s) for s in begin])
-        for _ in range(_MOST_RUNS):
-            self.uses = blank_uses.count
-            facts = self._facts(test) if test is not None and any(map(has_maybe, self.specs)) else []
-            known_of = functools.partial(_of_state, facts)
-            self.block = Block(body, [*self.items, *self.specs], place, "body", self._finish, [self.source], known_of, self.preset)
-            old, self.specs = self.specs, self.joint
-            if self.settled:
-                self._add_inputs(old)
-                break
-            self.preset.update((location, spec) for location, spec in self.block.wrote.items() if location is not ERROR)
-        else:
-            raise AssertionError(f"{place}: the types of the loop variables do not settle: {self.specs}")
-        place.remember((entry, self.specs, self.preset))
-        self.guarded = ERROR in self.block.wrote or may_have_failed()
-
-    def _add_inputs(self, old: list[Spec]) -> None:
-        """Inputs that the body does not use, for variables that got their type in its run."""
-        taken = iter(self.block.invars)
-        invars = [next(taken) for _ in types(self.items)]
-        for a, b in zip(old, self.specs, strict=True):
-            invars += [next(taken) for _ in types([b])] if a == b else [Var(t.aval()) for t in types([b])]
-        self.block.invars = invars
-
-    def _from_memory(self, entry: list[Spec]) -> list[Spec]:
-        """The remembered types, if the entry is at least as wide as the one they were found from."""
-        if not self.place.remembers or self.place.remembered == _ROTATED:
-            return entry
-        old_entry, found, preset = self.place.remembered
-        try:
-            wide = [join(e, o) for e, o in zip(entry, old_entry, strict=True)]
-            if wide != entry:
-                return entry
-            self.preset = {location: widen(join(spec, outer_spec(location, lifting()))) for location, spec in preset.items()}
-            return [join(e, f) for e, f in zip(entry, found, strict=True)]
-        except (Mismatch, ValueError):
-            return entry
-
-    def _facts(self, test: Callable[..., Any]) -> list[tuple[int, int]]:
-        """What the test proves of the tags in the state: their positions, and the bits that they do not have."""
-        found: list[tuple[int, int]] = []
-
-        def finish(block: Block, p: Any) -> list[Any]:
-            tags = [id(tag) for tag in _tags(block.args)]
-            found.extend((tags.index(id(tag)), bits) for tag, bits in facts_of(p).true if id(tag) in tags)
-            return []
-
-        Block(lambda *s: truth(test(*s)), self.specs, self.place, "facts", finish, [test], preset=self.preset)
-        return found
-
-    def _finish(self, block: Block, out: Any) -> list[Any]:
-        count = len(self.state)
-        outs = [nothing] * count if block.left else [_known(x) for x in listed(out, count)]
-        args = block.args[len(self.items) :]
-        self.raw = [spec_of(x) for x in outs]
-        moved = {id(a): k for k, a in enumerate(args)}
-        specs = self.raw
-        joint = list(self.specs)
-        changing = True
-        while changing:  # what a turn only moves from one variable to another is promoted in the same run
-            new = self.joined(joint, [joint[moved[id(x)]] if id(x) in moved else s for x, s in zip(outs, specs, strict=True)])
-            changing, joint = new != joint, new
-        before = lifting()[:-1]
-        held = block.held()
-        for location, value in held.items():
-            was = self.preset.get(location) or widen(outer_spec(location, before))
-            block.wrote[location] = CODE if location is ERROR else widen(join(was, spec_of(value)))
-        foreseen = all(block.frame.reads[loc][0] == spec for loc, spec in block.wrote.items() if loc in block.frame.reads)
-        self.joint, self.settled = joint, joint == self.specs and foreseen
-        new = [k for k, (a, b) in enumerate(zip(self.specs, joint, strict=True)) if a != b]
-        if not foreseen or not all(_bare(self.specs[k]) for k in new):
-            return []
-        try:
-            packed = [x for o, s in zip(outs, joint, strict=True) for x in pack(o, s)]
-            packed += [x for location, value in held.items() for x in pack(value, block.wrote[location])]
-        except OverflowError as error:
-            raise IntegerRangeError(f"{error}, the type of a loop variable", place_of(caller())) from None
-        # A variable that a turn sets and never takes from the turn before only gets its type: the run stands.
-        self.settled = self.settled or blank_uses.count == self.uses
-        return packed if self.settled else []
-
-    def joined(self, before: Sequence[Spec], after: Sequence[Spec]) -> list[Spec]:
-        out = []
-        for k, (a, b) in enumerate(zip(before, after, strict=True)):
-            try:
-                out.append(a if a is b else join(a, b))
-            except Mismatch as m:
-                raise self._changes(k, m) from None
-        return out
-
-    def _changes(self, k: int, m: Mismatch) -> LoopTypeError:
-        name = [*self.hidden, *parameter_names(self.source, len(self.state) - len(self.hidden))][k]
-        at = last_store(self.source, name)
-        shapes = [getattr(type_of(s), "shape", None) if is_leaf(s) else None for s in (m.a, m.b)]
-        advice = f"start `{name}` with the type and shape that a turn gives it"
-        if None not in shapes and shapes[0] != shapes[1]:
-            advice = f"a loop variable keeps its shape: start `{name}` with shape {shapes[1]}, or keep a fixed-size buffer"
-        why = f"; {m.why}" if m.why else ""
-        where = f" (line {at.line})" if at else ""
-        return LoopTypeError(
-            f"loop variable `{name}{m.path}` is {describe(m.a)} before the loop and {describe(m.b)} after one turn{where}{why}",
-            place_of(caller()), advice,
-        )  # fmt: skip
-
-    def pack_state(self) -> list[Any]:
-        try:
-            return [x for s, t in zip(self.state, self.specs, strict=True) for x in pack(s, t)]
-        except OverflowError as error:
-            raise IntegerRangeError(f"{error}, the type of a loop variable", place_of(caller())) from None
-
-    def results(self, outs: Sequence[Any], certain: bool) -> list[Any]:
-        """The state after the loop; a number or array that no turn changes is what it was before.
-
-        If it is `certain` that a turn is made, what every turn sets is set.
-        """
-        count = len(types(self.specs))
-        flat = iter(outs[count:])
-        for location, spec in self.block.wrote.items():
-            store(location, unpack(spec, flat))
-        raw = [x for s, t in zip(self.state, self.specs, strict=True) for x in pack(s, t, lambda x, _: x)]
-        mine = self.block.invars[len(types(self.items)) :]
-        flat = iter([
-            r if u is v and _same_type(r, t) else o
-            for o, r, u, v, t in zip(outs[:count], raw, mine, self.block.outvars[:count], types(self.specs), strict=True)
-        ])  # fmt: skip
-        values = [unpack(s, flat) for s in self.specs]
-        if certain and not self.block.left:
-            return [
-                v.value if isinstance(v, Maybe) and not isinstance(r, Maybe) and not _bare(r) else v for v, r in zip(values, self.raw, strict=True)
-            ]
-        return values
-
-    def _check(self) -> None:
-        """The kept jaxpr gives exactly the types that the state has."""
-        wanted = types([*self.specs, *self.block.wrote.values()])
-        assert [of_aval(v.aval) for v in self.block.outvars] == wanted, (self.block.outvars, self.specs)
-
-    def _carried(self) -> tuple[list[Any], list[Var]]:
-        """The state outside that the loop changes: its values before the loop, and its variables in the block."""
-        carry: list[Any] = []
-        inner: list[Var] = []
-        for location, spec in self.block.wrote.items():
-            carry += pack(load(location), spec)
-            inner += (
-                self.block.reads[location][1]
-                if location in self.block.reads and self.block.reads[location][1]
-                else [Var(t.aval()) for t in types([spec])]
-            )
-        return carry, inner
-
-    def run_while(self, test: Callable[..., Any], certain: bool) -> list[Any]:
-        self._check()
-        body = self.block
-        body.connect(body.wrote)
-
-        def finish(block: Block, p: Any) -> list[Any]:
-            return [] if block.frame.written else [_unless_failed(p) if self.guarded and p is not False else p]
-
-        # The test sees what the turns leave in the state outside.
-        asked = Block(lambda *s: truth(test(*s)), self.specs, self.place, "test", finish, [test], outside=body.wrote)
-        if asked.frame.written or asked.left:
-            raise _Rotate
-        asked.connect(body.wrote)
-        carry, inner = self._carried()
-        tested = [
-            v for location, spec in body.wrote.items()
-            for v in (asked.reads[location][1] if location in asked.reads else [Var(t.aval()) for t in types([spec])])
-        ]  # fmt: skip
-        outs = lax.while_p.bind(
-            *asked.consts.values(), *body.consts.values(), *self.pack_state(), *carry,
-            cond_nconsts=len(asked.consts), cond_jaxpr=asked.jaxpr([*asked.consts, *asked.invars, *tested]),
-            body_nconsts=len(body.consts), body_jaxpr=body.jaxpr([*body.consts, *body.invars, *inner]),
-        )  # fmt: skip
-        return self.results(forward_only(outs, place_of(caller())), certain)
-
-    def run_scan(self, xs: Iterable[Any], length: int, unroll: int) -> list[Any]:
-        self._check()
-        block = self.block
-        block.connect(block.wrote)
-        carry, inner = self._carried()
-        if self.guarded and ERROR not in block.wrote:
-            block.wrote[ERROR] = CODE
-            carry += pack(load(ERROR), CODE)
-            inner.append(Var(CODE.aval()))
-            block.outvars.append(inner[-1])
-        count = len(types(self.items))
-        items, mine = block.invars[:count], block.invars[count:]
-        jaxpr, first = block.jaxpr([*block.consts, *mine, *inner, *items]), len(block.consts)
-        if self.guarded:
-            code = first + len(mine) + len(types(list(block.wrote.values())[: list(block.wrote).index(ERROR)]))
-            jaxpr = _jax.unless(jaxpr, code, range(first, first + len(mine) + len(inner)))
-        outs = _jax.bind_scan(jaxpr, list(block.consts.values()), [*self.pack_state(), *carry], list(xs), length, unroll)
-        return self.results(outs, certain=True)
-
-
-def _tags(values: Any) -> list[Any]:
-    """The tags in some values, in order."""
-    return [m.tag for m in jax.tree.leaves(values, is_leaf=lambda x: isinstance(x, Maybe)) if isinstance(m, Maybe)]
-
-
-def _of_state(facts: Iterable[tuple[int, int]], args: list[Any]) -> list[Fact]:
-    tags = _tags(args)
-    return [(tags[k], bits) for k, bits in facts]
-
-
-def _known(value: Any) -> Any:
-    return jax.tree.map(known, value, is_leaf=lambda x: isinstance(x, Maybe)) if has_maybe(value) else value
-
-
-def _bare(spec: Spec) -> bool:
-    """Whether a variable has no value yet."""
-    return isinstance(spec, Static) and isinstance(spec.value, (Blank, Unset))
-
-
-def _same_type(x: Any, t: Any) -> bool:
-    """Whether the value before the loop can stand for the value after it: it has that type, or is a Python number."""
-    if isinstance(x, Blank):
-        return False
-    return type(x) in NUMBERS or type_of(x) == t

@@ -14,8 +14,8 @@ import jax
 import jax.numpy as jnp
 
 from autograph.runtime.branches import cond
-from autograph.runtime.folds import Each, empty, extreme, holds, total
 from autograph.runtime.errors import ConcreteValueError
+from autograph.runtime.folds import Each, empty, extreme, holds, total
 from autograph.runtime.logical import and_, or_
 from autograph.runtime.optional import read
 from autograph.runtime.places import here

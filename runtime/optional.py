@@ -156,7 +156,7 @@ def _not_equal(self: Maybe, other: Any) -> Any:
 
 
 def _attribute(self: Maybe, name: str) -> Any:
-    if name.startswith("__"):
+    if name.startswith("_") or name == "aval":  # JAX asks what it is
         raise AttributeError(name)
     return getattr(present(self, f"'NoneType' object has no attribute '{name}'", AttributeError), name)
 

@@ -11,24 +11,65 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from autograph.runtime import _jax
+from autograph.runtime.deferred import fail
 from autograph.runtime.errors import ConcreteValueError, NotStagedError
-from autograph.runtime.optional import read
+from autograph.runtime.optional import present, read
 from autograph.runtime.places import here
-from autograph.runtime.values import Maybe, Spec, Type, of_aval, type_of
+from autograph.runtime.values import Maybe, Spec, Type, type_of
 
 
 class Range:
-    """`range(start, stop, step)` with traced ends; the step is a Python integer."""
+    """`range(start, stop, step)` with traced ends or step, or with hints for its loop."""
 
-    def __init__(self, start: Any, stop: Any, step: int) -> None:
-        self.start, self.stop, self.step = start, stop, step
+    def __init__(self, start: Any, stop: Any, step: Any, unroll: int = 1, rolled: bool | None = None) -> None:
+        self.start, self.stop, self.step, self.unroll, self.rolled = start, stop, step, unroll, rolled
+
+    @property
+    def static(self) -> builtins.range | None:
+        """The range in Python, if all is known."""
+        parts = (self.start, self.stop, self.step)
+        return None if any(unknown(p) for p in parts) else builtins.range(*parts)
+
+    def __getattr__(self, name: str) -> Any:
+        static = None if name.startswith("__") else self.static
+        if static is None:
+            raise AttributeError(name)
+        return getattr(static, name)
 
     def __iter__(self) -> Any:
+        if self.static is not None:
+            return iter(self.static)
         raise ConcreteValueError(
             "a `range` with traced ends is iterated where that is not staged", here(), "iterate it by a `for` statement of a converted function"
         )
+
+    def __len__(self) -> int:
+        return len(self._known())
+
+    def __getitem__(self, i: Any) -> Any:
+        return self._known()[i]
+
+    def __contains__(self, x: Any) -> bool:
+        return x in self._known()
+
+    def __reversed__(self) -> Any:
+        return iter(reversed(self))
+
+    def __repr__(self) -> str:
+        return f"range({self.start}, {self.stop}, {self.step})"
+
+    def _known(self) -> builtins.range:
+        if self.static is None:
+            raise ConcreteValueError("the length of a `range` with traced ends", here(), "compute it: `max(0, stop - start)`")
+        return self.static
+
+    def turns(self) -> Any:
+        """How many items there are, before the lower bound 0."""
+        sign = 1 if self.step > 0 else -1
+        return (self.stop - self.start + self.step - sign) // self.step
 
 
 class Rows:
@@ -55,11 +96,16 @@ def rows_of(items: Any) -> Range | Rows | None:
         return items
     if isinstance(items, Maybe):
         items = read(items)
-    if not unknown(items):
+    if not unknown(items) and not (isinstance(items, jax.Array) and _jax.staging()):  # inside a trace all rows are traced
         return None
     if items.ndim == 0:
         raise NotStagedError("iteration over a 0-d array", here(), "iterate over `range(n)`, or over an array with at least one axis")
-    row = of_aval(items.aval)
+    return _rows(items)
+
+
+def _rows(items: Any) -> Rows:
+    row = type_of(items)
+    assert row is not None
     return Rows(items.shape[0], lambda i: _row(items, i), Type(row.shape[1:], row.dtype, row.weak), [items])
 
 
@@ -67,25 +113,56 @@ def _row(x: Any, i: Any) -> Any:
     return jax.lax.dynamic_index_in_dim(x, i, keepdims=False) if isinstance(i, jax.core.Tracer) else x[i]
 
 
-def range(*args: Any) -> Any:
-    """`range`, whose ends may be traced 0-d integers.
+def range(*args: Any, unroll: int = 1, rolled: bool | None = None) -> Any:
+    """`range`, whose ends and step may be traced 0-d integers, with hints for the loop over it.
+
+    Args:
+      unroll: how many turns the compiled loop makes at once.
+      rolled: True compiles one turn however long the loop is, False one for each turn; by default long loops are rolled where it cannot be seen.
 
     Raises:
-      ConcreteValueError: (AG502) the step is traced, or an end is not a 0-d integer.
+      ConcreteValueError: (AG502) a part is not a 0-d integer.
+
+    >>> import autograph.runtime as ag
+    >>> list(ag.range(0, 10, 3, unroll=2))
+    [0, 3, 6, 9]
     """
-    args = tuple(read(a) for a in args)
+    args = tuple(present(a, "'NoneType' object cannot be interpreted as an integer") if isinstance(a, Maybe) else read(a) for a in args)
     if not any(unknown(a) for a in args):
-        return builtins.range(*args)
+        static = builtins.range(*args)
+        return static if unroll == 1 and rolled is None else Range(static.start, static.stop, static.step, unroll, rolled)
     start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
-    if unknown(step):
-        raise ConcreteValueError("the step of this `range` is traced", here(), "use a Python integer as step, or a `while` loop")
-    for end in (start, stop):
-        t = type_of(end)
+    for part in (start, stop, step):
+        t = type_of(part)
         if t is None or t.shape != () or t.dtype.kind not in "iu":
-            raise ConcreteValueError(f"`range` needs a 0-d integer, and this is {t}", here(), "round it: `x.astype(int)`")
-    if step == 0:
+            raise ConcreteValueError(f"`range` needs 0-d integers, and this is {t}", here(), "round it: `x.astype(int)`")
+    if unknown(step):
+        fail(lax.eq(step, lax.full((), 0, step.dtype)), ValueError, "range() arg 3 must not be zero")
+    elif step == 0:
         raise ValueError("range() arg 3 must not be zero")
-    return Range(start, stop, int(step))
+    start, stop, step = (weak_integers(p) if unknown(p) else p for p in (start, stop, step))
+    return Range(start, stop, step if unknown(step) else int(step), unroll, rolled)
+
+
+def weak_integers(x: Any) -> Any:
+    """Traced integers as Python's: of the default type, which gives way to others."""
+    return _jax.convert_type(x, jax.dtypes.canonicalize_dtype(builtins.int), True)
+
+
+def static_range(*args: Any) -> Any:
+    """`range` whose loop is never rolled: the index is a Python integer in every turn.
+
+    Raises:
+      ConcreteValueError: (AG502) a part is traced.
+
+    >>> import autograph.runtime as ag
+    >>> list(ag.static_range(3))
+    [0, 1, 2]
+    """
+    if any(unknown(a) for a in args):
+        raise ConcreteValueError("`static_range` needs Python integers, and one of these is traced", here(), "use `range`")
+    r = builtins.range(*args)
+    return Range(r.start, r.stop, r.step, 1, rolled=False)
 
 
 def enumerate(items: Any, start: Any = 0) -> Any:
@@ -93,9 +170,11 @@ def enumerate(items: Any, start: Any = 0) -> Any:
     rows = rows_of(items)
     if rows is None:
         return builtins.enumerate(items, start)
+    if isinstance(rows, Range) and rows.static is not None:
+        return builtins.enumerate(rows, start)
     if isinstance(rows, Range):
         raise NotStagedError("`enumerate` of a range with traced ends", here(), "count in a variable of your own")
-    counts = jnp.arange(rows.length, dtype=jnp.int32) + start
+    counts = weak_integers(jnp.arange(rows.length)) + start
     count = type_of(counts)
     assert count is not None
     return Rows(
@@ -124,11 +203,7 @@ def zip(*parts: Any, strict: bool = False) -> Any:
 
 def rows_of_static(items: Any) -> Rows | None:
     """The rows of a concrete array beside a traced one."""
-    if not isinstance(items, jax.Array) or items.ndim == 0:
-        return None
-    row = type_of(items)
-    assert row is not None
-    return Rows(items.shape[0], lambda i: _row(items, i), Type(row.shape[1:], row.dtype, row.weak), [items])
+    return _rows(items) if isinstance(items, jax.Array) and items.ndim > 0 else None
 
 
 def reversed(items: Any) -> Any:
@@ -137,6 +212,5 @@ def reversed(items: Any) -> Any:
     if rows is None:
         return builtins.reversed(items)
     if isinstance(rows, Range):
-        turns = (rows.stop - rows.start + rows.step - (1 if rows.step > 0 else -1)) // rows.step
-        return Range(rows.start + (turns - 1) * rows.step, rows.start - rows.step, -rows.step)
+        return Range(rows.start + (rows.turns() - 1) * rows.step, rows.start - rows.step, -rows.step, rows.unroll, rows.rolled)
     return Rows(rows.length, lambda i: rows.item(rows.length - 1 - i), rows.spec, [a[::-1] for a in rows.arrays])

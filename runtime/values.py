@@ -133,9 +133,10 @@ def type_of(v: Any) -> Type | None:
     if isinstance(v, Type):
         return v
     if isinstance(v, Static):
-        return type_of(v.value) if type(v.value) in NUMBERS else None
-    if type(v) in NUMBERS:
-        return Type((), jax.dtypes.canonicalize_dtype(type(v)), _WEAK_TYPES[type(v)])
+        return type_of(v.value) if isinstance(v.value, NUMBERS) else None
+    if isinstance(v, NUMBERS) and not isinstance(v, np.generic):
+        kind = next(k for k in NUMBERS if isinstance(v, k))  # a member of an IntEnum is an int
+        return Type((), jax.dtypes.canonicalize_dtype(kind), _WEAK_TYPES[kind])
     aval = jax.typeof(v)
     dtype = jax.dtypes.canonicalize_dtype(aval.dtype) if isinstance(aval.dtype, np.dtype) else aval.dtype
     return Type(aval.shape, dtype, aval.weak_type and aval.dtype != bool)
@@ -288,8 +289,8 @@ def to_type(x: Any, t: Type) -> Any:
         if t.weak:
             return _SCALARS[t.dtype.kind](0) if t.shape == () else convert_type(jnp.zeros(t.shape, t.dtype), t.dtype, True)
         return lax.full(t.shape, 0, t.dtype) if not isinstance(t.dtype, np.dtype) else np.zeros(t.shape, t.dtype)
-    if type(x) in NUMBERS:
-        if t.dtype.kind in "iu" and not np.iinfo(t.dtype).min <= x <= np.iinfo(t.dtype).max:
+    if isinstance(x, NUMBERS) and not isinstance(x, np.generic):
+        if isinstance(x, int) and t.dtype.kind in "iu" and not np.iinfo(t.dtype).min <= x <= np.iinfo(t.dtype).max:
             raise OverflowError(f"{x} does not fit {t}")
         if t.weak and t.shape == () and t.dtype.kind in _SCALARS:
             return _SCALARS[t.dtype.kind](x)

@@ -1,0 +1,64 @@
+"""`with ag.loop(max_steps=100):` — what the user says about the loops that stand directly in the block."""
+
+from __future__ import annotations
+
+import threading
+from types import FrameType, TracebackType
+from typing import NamedTuple
+
+from autograph.runtime.places import caller
+
+
+class Hints(NamedTuple):
+    max_steps: int | None = None
+    unroll: int = 1
+
+
+class _Active(threading.local):
+    def __init__(self) -> None:
+        self.stack: list[tuple[FrameType | None, Hints]] = []
+
+
+_active = _Active()
+
+
+class loop:
+    """Hints for the loops that stand directly in a `with` block, in the same function.
+
+    Args:
+      max_steps: a staged `while` or `for` that would make more turns raises StepLimitError (AG503); the turns of a loop that runs in Python are
+        not counted.
+      unroll: how many turns a compiled loop over rows or a range of known length makes at once.
+
+    >>> import autograph as ag
+    >>> @ag.function
+    ... def halvings(x):
+    ...     n = 0
+    ...     with ag.loop(max_steps=200):
+    ...         while x > 1:
+    ...             x, n = x / 2, n + 1
+    ...     return n
+    >>> int(halvings(1000.0))
+    10
+    """
+
+    def __init__(self, *, max_steps: int | None = None, unroll: int = 1) -> None:
+        if max_steps is not None and (type(max_steps) is not int or max_steps < 0):
+            raise ValueError(f"max_steps is a number of turns, not {max_steps!r}")
+        if type(unroll) is not int or unroll < 1:
+            raise ValueError(f"unroll is a positive number of turns, not {unroll!r}")
+        self.hints = Hints(max_steps, unroll)
+
+    def __enter__(self) -> None:
+        _active.stack.append((caller(), self.hints))
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        _active.stack.pop()
+
+
+def hints_here() -> Hints:
+    """The hints for the loop operator that the user's code is calling."""
+    if not _active.stack:
+        return Hints()
+    frame = caller()
+    return next((hints for f, hints in reversed(_active.stack) if f is frame), Hints())
