@@ -32,7 +32,7 @@ except ImportError:
     _flattree = None
 
 __all__ = [
-    "INT32", "ClosedJaxpr", "Literal", "Primitive", "ShapedArray", "Tracer", "Var", "ad", "batching", "bind_in", "bind_scan",
+    "INT32", "ClosedJaxpr", "Literal", "Primitive", "ShapedArray", "Tracer", "Var", "ad", "batching", "bind_in", "bind_scan", "boundary",
     "concrete", "current_trace", "equations", "eval_trace", "mlir", "recording", "staging", "trace", "trace_state",
 ]  # fmt: skip
 
@@ -41,6 +41,12 @@ INT32 = np.dtype("int32")
 # `trace_state.value is eval_trace` outside every trace: the cheap question that a converted function asks on entry.
 trace_state = _core.trace_state_strong_ref
 eval_trace = _core.eval_trace
+
+
+def boundary(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """`fn`, whose errors are raised without the frames of JAX and of this package, as JAX does for its own functions."""
+    hidden: Callable[..., Any] = _tracebacks.api_boundary(fn)
+    return hidden
 
 
 def staging() -> bool:

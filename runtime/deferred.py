@@ -29,12 +29,13 @@ class _Deferred(NamedTuple):
     text: str
     place: Place | None
     function: str
+    advice: str
 
 
 _errors: list[_Deferred] = []  # the error of code k is `_errors[k - 1]`
 
 
-def fail(when: Any, kind: type[Exception], text: str, refusal: Callable[[], AutographError] | None = None) -> None:
+def fail(when: Any, kind: type[Exception], text: str, refusal: Callable[[], AutographError] | None = None, advice: str = "") -> None:
     """Raise `kind(text)` where `when`, a bool or a traced bool, holds; if it is traced, or in a staged block, when the compiled function ends.
 
     Where no `ag.function` reads the error code (plain `jax.jit`, a transformation that is not converted) the compiled program raises it, by a
@@ -43,13 +44,13 @@ def fail(when: Any, kind: type[Exception], text: str, refusal: Callable[[], Auto
     if when is False:
         return
     if when is True and not in_block() and not may_have_failed():
-        raise kind(text)
+        raise _made(kind, text, place_of(caller()), advice)
     if refusal is not None and not (checked() and reachable()):
         raise refusal()
     if not reachable():
-        jax.debug.callback(lambda k: raise_code(int(k)), jax.numpy.where(when, _code(kind, text), 0))
+        jax.debug.callback(lambda k: raise_code(int(k)), jax.numpy.where(when, _code(kind, text, advice), 0))
         return
-    code, now = np.int32(_code(kind, text)), load(ERROR)
+    code, now = np.int32(_code(kind, text, advice)), load(ERROR)
     new: Any = code if when is True else lax.select(when, code, np.int32(0))
     store(ERROR, new if type(now) is int else _first(now, new))
     if when is True:
@@ -61,9 +62,9 @@ def _first(now: Any, new: Any) -> Any:
     return lax.select(lax.eq(now, np.int32(0)), jax.numpy.asarray(new), now)
 
 
-def _code(kind: type[Exception], text: str) -> int:
+def _code(kind: type[Exception], text: str, advice: str) -> int:
     frame = caller()
-    error = _Deferred(kind, text, place_of(frame), frame.f_code.co_qualname if frame else "")
+    error = _Deferred(kind, text, place_of(frame), frame.f_code.co_qualname if frame else "", advice)
     if error not in _errors:
         _errors.append(error)
     return _errors.index(error) + 1
@@ -108,11 +109,15 @@ def raise_code(code: int) -> None:
     """Raise the error of a code; its traceback ends at the user's line."""
     if code == 0:
         return
-    kind, text, place, function = _errors[code - 1]
-    error = kind(text)
+    kind, text, place, function, advice = _errors[code - 1]
+    error = _made(kind, text, place, advice)
     if place is None:
         raise error
     exec(_raising(place, function), {"error": error, "__name__": "autograph"})
+
+
+def _made(kind: type[Exception], text: str, place: Place | None, advice: str) -> Exception:
+    return kind(text, place, advice) if issubclass(kind, AutographError) else kind(text)
 
 
 def _raising(place: Place, function: str) -> CodeType:

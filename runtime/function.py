@@ -46,6 +46,7 @@ class Function:
     _checks: _Checks
     __wrapped__: Callable[..., Any]
 
+    @_jax.boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The first call; the class of a function that has no checks takes the jitted function itself from then on."""
         out = self._jitted(*args, **kwargs)
@@ -100,6 +101,7 @@ class Method:
         self.__func__, self.__self__ = function, obj
         functools.update_wrapper(self, function.__wrapped__, updated=())
 
+    @_jax.boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         out = self._bound()(*args, **kwargs)
         return result(out) if type(out) is Checked else out

@@ -117,7 +117,7 @@ def _limited(test: Callable[..., Any], body: Callable[..., Any], state: list[Any
     p = truth(test(*after)) if over is not False else False
     if p is not False:
         when = over if p is True else p if over is True else lax.bitwise_and(p, over)
-        fail(when, StepLimitError, f"this loop makes more than max_steps={limit} turns")
+        fail(when, StepLimitError, f"this loop makes more than max_steps={limit} turns", advice="allow more turns")
     return after
 
 
