@@ -16,7 +16,7 @@ from jax.extend.core import jaxpr_as_fun
 from autograph.runtime import _jax
 from autograph.runtime._jax import ClosedJaxpr, Literal, Var
 from autograph.runtime.cells import restored
-from autograph.runtime.deferred import Exit
+from autograph.runtime.deferred import Exit, defer
 from autograph.runtime.effects import settle
 from autograph.runtime.errors import StagedRaiseError
 from autograph.runtime.frames import Frame, Place
@@ -65,6 +65,10 @@ class Block:
                         with restored(*sources):  # no cell holds a tracer when its trace ends
                             out = fn(*self.args)
                     except Exit:
+                        out, self.left = nothing, True
+                    except Exception as error:
+                        if not defer(error):
+                            raise
                         out, self.left = nothing, True
                     flat_outs = finish(self, out)
                     del out

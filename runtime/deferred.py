@@ -14,10 +14,12 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime import _jax
-from autograph.runtime.errors import AutographError, Place
+from autograph.runtime.errors import AutographError, Place, StagedRaiseError
 from autograph.runtime.frames import frames, in_block
+from autograph.runtime.handlers import handler_around
 from autograph.runtime.lifted import ERROR, load, may_have_failed, reachable, store
 from autograph.runtime.places import caller, place_of
+from autograph.runtime.raised import explicit_raise, innermost_of, is_users, place_of_error
 
 
 class Exit(BaseException):
@@ -26,7 +28,7 @@ class Exit(BaseException):
 
 class _Deferred(NamedTuple):
     kind: type[Exception]
-    text: str
+    args: tuple[Any, ...]
     place: Place | None
     function: str
     advice: str
@@ -44,13 +46,41 @@ def fail(when: Any, kind: type[Exception], text: str, refusal: Callable[[], Auto
     if when is False:
         return
     if when is True and not in_block() and not may_have_failed():
-        raise _made(kind, text, place_of(caller()), advice)
+        raise _made(kind, (text,), place_of(caller()), advice)
     if refusal is not None and not (checked() and reachable()):
         raise refusal()
+    if (handler := handler_around()) is not None:
+        raise StagedRaiseError(
+            f"an `except` around this may catch the {kind.__name__} that only traced values decide: {text}", handler,
+            "test for it before, and do without the `try`",
+        )  # fmt: skip
+    _record(when, kind, (text,), advice)
+
+
+def defer(error: Exception) -> bool:
+    """Whether an error of Python's own, in a block that may not run, is now deferred to when it does."""
+    if type(error) not in _PYTHONS or not (checked() and reachable()) or not _of_users_code(error) or handler_around() is not None:
+        return False
+    try:
+        _record(True, type(error), error.args, "", place_of_error(error))
+    except Exit:
+        return True
+    return False
+
+
+_PYTHONS = frozenset({TypeError, ValueError, IndexError, KeyError, AttributeError, ZeroDivisionError, OverflowError, NameError, UnboundLocalError})
+
+
+def _record(when: Any, kind: type[Exception], args: tuple[Any, ...], advice: str, at: tuple[Place, str] | None = None) -> None:
+    if at is None:
+        frame = caller()
+        place = place_of(frame)
+        at = (place, frame.f_code.co_qualname) if frame is not None and place is not None else None
+    number = _code(_Deferred(kind, args, at[0] if at else None, at[1] if at else "", advice))
     if not reachable():
-        jax.debug.callback(lambda k: raise_code(int(k)), jax.numpy.where(when, _code(kind, text, advice), 0))
+        jax.debug.callback(lambda k: raise_code(int(k)), jax.numpy.where(when, number, 0))
         return
-    code, now = np.int32(_code(kind, text, advice)), load(ERROR)
+    code, now = np.int32(number), load(ERROR)
     new: Any = code if when is True else lax.select(when, code, np.int32(0))
     store(ERROR, new if type(now) is int else _first(now, new))
     if when is True:
@@ -62,12 +92,12 @@ def _first(now: Any, new: Any) -> Any:
     return lax.select(lax.eq(now, np.int32(0)), jax.numpy.asarray(new), now)
 
 
-def _code(kind: type[Exception], text: str, advice: str) -> int:
-    frame = caller()
-    error = _Deferred(kind, text, place_of(frame), frame.f_code.co_qualname if frame else "", advice)
-    if error not in _errors:
-        _errors.append(error)
-    return _errors.index(error) + 1
+def _code(error: _Deferred) -> int:
+    for k, known in enumerate(_errors):
+        if known[0] is error[0] and repr(known) == repr(error):
+            return k + 1
+    _errors.append(error)
+    return len(_errors)
 
 
 def checked() -> bool:
@@ -109,15 +139,21 @@ def raise_code(code: int) -> None:
     """Raise the error of a code; its traceback ends at the user's line."""
     if code == 0:
         return
-    kind, text, place, function, advice = _errors[code - 1]
-    error = _made(kind, text, place, advice)
+    kind, args, place, function, advice = _errors[code - 1]
+    error = _made(kind, args, place, advice)
     if place is None:
         raise error
     exec(_raising(place, function), {"error": error, "__name__": "autograph"})
 
 
-def _made(kind: type[Exception], text: str, place: Place | None, advice: str) -> Exception:
-    return kind(text, place, advice) if issubclass(kind, AutographError) else kind(text)
+def _made(kind: type[Exception], args: tuple[Any, ...], place: Place | None, advice: str) -> Exception:
+    return kind(str(args[0]), place, advice) if issubclass(kind, AutographError) else kind(*args)
+
+
+def _of_users_code(error: Exception) -> bool:
+    """Whether an operation in the user's own code failed, not one inside JAX or another library, and not a `raise`."""
+    found = innermost_of(error)
+    return found is not None and is_users(found[0].f_code.co_filename) and explicit_raise(error) is None
 
 
 def _raising(place: Place, function: str) -> CodeType:

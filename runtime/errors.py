@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar, NamedTuple
 
 
@@ -60,9 +61,17 @@ class WrappedFunction(ConversionError, TypeError):
 
 
 class StagingError(AutographError):
-    """A statement could not be staged faithfully on traced values."""
+    """A statement could not be staged faithfully on traced values.
+
+    An `except` of the function that is being traced does not stop it: the error is raised again when the trace ends.
+    """
 
     id = "AG200"
+    noticed: ClassVar[Callable[[StagingError], None]] = staticmethod(lambda error: None)
+
+    def __init__(self, message: str, place: Place | None = None, advice: str = "") -> None:
+        super().__init__(message, place, advice)
+        StagingError.noticed(self)
 
 
 class LoopTypeError(StagingError, TypeError):

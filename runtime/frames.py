@@ -8,14 +8,15 @@ from contextlib import contextmanager
 from typing import Any
 
 from autograph.runtime.effects import Change
+from autograph.runtime.errors import StagingError
 
 
 class Frame:
     """A run of a block, traced or not: its place, how many operators it has called, and what it has seen of the state outside it."""
 
     __slots__ = (
-        "changed", "changes", "checked", "count", "discarded", "excluded", "given", "key", "lifting", "memory", "preset", "reads", "root", "staged",
-        "trace", "values", "written",
+        "changed", "changes", "checked", "count", "discarded", "excluded", "given", "key", "lifting", "memory", "preset", "reads", "refusal", "root",
+        "staged", "trace", "values", "written",
     )  # fmt: skip
 
     def __init__(self, key: tuple[Any, ...], memory: dict[Any, Any], staged: bool, root: bool = False, checked: bool = False) -> None:
@@ -25,6 +26,7 @@ class Frame:
         self.given: set[int] = set()  # identities of the containers and objects that the block was given as state
         self.root, self.checked = root, checked  # the trace of a whole function; does who called it read the error code?
         self.lifting = staged or root
+        self.refusal: Exception | None = None  # what the trace of this function is refused for
         self.trace: Any = None  # JAX's trace that the block is recorded in
         self.preset: dict[Any, Any] = {}  # types of state outside, found in an earlier run
         self.values: dict[Any, Any] = {}  # state outside the parameter list, as this block sees it now
@@ -102,9 +104,33 @@ def root(trace: Any, values: dict[Any, Any], checked: bool) -> Iterator[Frame]:
     _stack.frames.append(frame)
     try:
         yield frame
+        if frame.refusal is not None:  # an `except` of the user's has swallowed it
+            raise frame.refusal
     finally:
         _stack.frames.pop()
         frame.excluded.clear()
+
+
+def _noticed(error: Exception) -> None:
+    for frame in reversed(_stack.frames):
+        if frame.root:
+            frame.refusal = frame.refusal or error
+            return
+
+
+StagingError.noticed = staticmethod(_noticed)
+
+
+@contextmanager
+def attempt() -> Iterator[None]:
+    """Errors in here are caught by us, and refuse nothing."""
+    roots = [f for f in _stack.frames if f.root]
+    before = roots[-1].refusal if roots else None
+    try:
+        yield
+    finally:
+        if roots:
+            roots[-1].refusal = before
 
 
 class Place:

@@ -114,7 +114,7 @@ def _unrolled(items: Iterable[Any], body: Body, state: list[Any], flag: int | No
         if left is False:
             state = listed(body(x, *state), count)
         else:  # a traced value decides whether the loop goes on: the rest is unrolled under the flag
-            if not isinstance(items, Sized):
+            if not _sized(items):
                 raise NotStagedError(
                     f"a traced value decides how many items of this `{type(items).__name__}` are taken", here(),
                     "iterate over a list, a range or an array; or decide by a value that is known",
@@ -124,3 +124,11 @@ def _unrolled(items: Iterable[Any], body: Body, state: list[Any], flag: int | No
         if left is True:
             break
     return state
+
+
+def _sized(items: Any) -> bool:
+    """Whether taking all items has no effects and ends: containers, and `zip`, `enumerate`, `reversed` of them."""
+    if isinstance(items, (zip, enumerate)):
+        parts = items.__reduce__()[1]
+        return all(_sized(p) for p in parts if not isinstance(p, int))
+    return isinstance(items, Sized) or type(items).__module__ == "builtins" and type(items).__name__.endswith(("_iterator", "iterator", "reversed"))

@@ -1,8 +1,9 @@
-"""Whether an exception comes from a `raise` statement of the user's program, read from the traceback's bytecode."""
+"""Where an exception comes from, read from its traceback and the bytecode: a `raise` of the user's, or an operation that failed."""
 
 from __future__ import annotations
 
 import dis
+from types import FrameType
 
 from autograph.runtime.errors import AutographError, Place
 from autograph.runtime.places import HIDDEN
@@ -10,17 +11,36 @@ from autograph.runtime.places import HIDDEN
 _RAISE = dis.opmap["RAISE_VARARGS"]
 
 
+def innermost_of(error: BaseException) -> tuple[FrameType, int, int] | None:
+    """The innermost frame of a traceback, its line and its last instruction."""
+    tb = error.__traceback__
+    if tb is None:
+        return None
+    while tb.tb_next is not None:
+        tb = tb.tb_next
+    return tb.tb_frame, tb.tb_lineno, tb.tb_lasti
+
+
+def is_users(file: str) -> bool:
+    return not file.startswith(HIDDEN) and "site-packages" not in file
+
+
 def explicit_raise(error: BaseException) -> Place | None:
     """The place of the `raise` or failed `assert` that raised `error`; None if an operation in it failed.
 
     A library that raises while it traces is not the user's doing: only the innermost frame counts, and it must not be ours or JAX's.
     """
-    if isinstance(error, AutographError) or error.__traceback__ is None:
+    found = innermost_of(error)
+    if isinstance(error, AutographError) or found is None:
         return None
-    tb = error.__traceback__
-    while tb.tb_next is not None:
-        tb = tb.tb_next
-    code = tb.tb_frame.f_code
-    if code.co_filename.startswith(HIDDEN) or "site-packages" in code.co_filename:
+    frame, line, instruction = found
+    code = frame.f_code
+    if not is_users(code.co_filename):
         return None
-    return Place(code.co_filename, tb.tb_lineno) if code.co_code[tb.tb_lasti] == _RAISE else None
+    return Place(code.co_filename, line) if code.co_code[instruction] == _RAISE else None
+
+
+def place_of_error(error: BaseException) -> tuple[Place, str] | None:
+    """The line of the operation that failed, and the function that it stands in."""
+    found = innermost_of(error)
+    return found and (Place(found[0].f_code.co_filename, found[1]), found[0].f_code.co_qualname)

@@ -20,7 +20,7 @@ from autograph.runtime import _jax
 from autograph.runtime._jax import Literal
 from autograph.runtime.calls import probing
 from autograph.runtime.errors import AutographError, LargeUnrollWarning
-from autograph.runtime.frames import Place
+from autograph.runtime.frames import Place, attempt
 from autograph.runtime.places import here, parameter_names
 from autograph.runtime.purity import impure_global
 from autograph.runtime.rows import Rows
@@ -66,7 +66,7 @@ def _rolled(rows: Rows, items: builtins.range, body: Callable[..., Any], state: 
     if (name := impure_global(body)) is not None:
         raise Seen(f"`{name}` may have effects or give another value each time")
     try:
-        with probing(_refuse_effects):
+        with attempt(), probing(_refuse_effects):
             stage = Stage(body, state, body, Place(getattr(body, "__code__", None)), items=[rows.spec])
     except Seen:
         raise

@@ -79,7 +79,7 @@ class Rows:
         self.length, self.item, self.spec, self.arrays = length, item, spec, arrays
 
     def __iter__(self) -> Any:
-        return (self.item(i) for i in builtins.range(self.length))
+        return iter([self.item(i) for i in builtins.range(self.length)])
 
     def __len__(self) -> int:
         return self.length

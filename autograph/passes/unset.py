@@ -11,6 +11,7 @@ such a read is `ag.some(y)`.  The proof is made on the source as the user wrote 
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from autograph import syntax as s
@@ -137,7 +138,14 @@ class _Reads(s.Transformer):
         return quote_expr(f"ag.{self.operator if node in self.unsure else 'some'}($name)", node, name=node.id)
 
     def _comprehension(self, node: Any) -> Any:
-        return _Reads(self.names - comprehension_targets(node), self.unsure, self.operator).generic_visit(node)
+        """Only the first iterable is evaluated in this function; from 3.12 on all of it, but for generators."""
+        inlined = sys.version_info >= (3, 12) and not isinstance(node, s.GeneratorExp)
+        operator = self.operator if inlined else "read_free"
+        first = self.visit(node.generators[0].iter)
+        node.generators[0].iter = s.at(s.constant(None), first)
+        _Reads(self.names - comprehension_targets(node), self.unsure, operator).generic_visit(node)
+        node.generators[0].iter = first
+        return node
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 

@@ -97,6 +97,8 @@ def _equation(e: Any, ins: list[Any]) -> Sequence[Any]:
             return [np.flip(ins[0], p["dimensions"])]
         case "concatenate":
             return [np.concatenate(ins, p["dimension"])]
+        case "stack":
+            return [np.stack(ins, p.get("axis", p.get("dimension", 0)))]
         case "iota":
             shape = [1] * len(p["shape"])
             shape[p["dimension"]] = -1

@@ -1,7 +1,8 @@
 """Random programs: source text of functions whose control flow depends on their arguments.
 
 All numbers stay exact in 32 bits: ints are small, floats are multiples of 1/4, and whatever a loop could grow is reduced (`% 97`).
-Every loop ends: a `while` counts its turns.  A variable is read only where it is surely set, except in the *loose* programs.
+Every loop ends: a `while` counts its turns.  A variable is read only where it is surely set, an optional used only where a test shows that it is
+not None, and an index is in range, except in the *loose* programs.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-Env = dict[str, str]  # the variables that are surely set: name -> "int", "num", "flag", "pair", "array", "counter", "fn"
+Env = dict[str, str]  # the variables that are surely set: name -> "int", "num", "flag", "pair", "opt", "array", "counter", "fn"
 Lines = list[str]
 
 NUMBERS = ("int", "num", "counter", "static")
 INTS = ("int", "counter", "static")
-LOOSE_SHARE = 0.04
+LOOSE_SHARE = 0.1
 INDENT = "    "
 _MODULE = "import contextlib\n\nimport jax.numpy as jnp\n\n\n"
 
@@ -48,6 +49,7 @@ class Frame:
     pools: dict[str, list[str]]
     returns: tuple[str, ...]
     helpers: list[str]
+    optional_helpers: list[str] = field(default_factory=list)
 
 
 def indented(lines: Lines) -> Lines:
@@ -72,7 +74,8 @@ class Generator:
         self.loops = 0
         self.kept: list[set[str]] = []  # names that `del` must leave alone
         self.ever: set[str] = set()  # numbers that have been bound anywhere, for loose programs
-        self.in_loop = self.in_lambda = self.in_finally = False
+        self.in_loop = self.in_lambda = self.in_finally = self.in_fold = False
+        self.around: list[str] = []  # the kinds of the loops around
         self.frame = Frame({}, (), [])
 
     # --- names ------------------------------------------------------------------------------------------------------------------------------
@@ -88,7 +91,7 @@ class Generator:
 
     def mine(self, env: Env, kind: str) -> list[str]:
         """Variables of this function, not of an enclosing one, that are set."""
-        return [n for n in self.names(env, kind) if n in self.frame.pools[kind]]
+        return [n for n in self.names(env, kind) if n in self.frame.pools.get(kind, ())]
 
     def target(self, kind: str) -> str:
         """A name of that kind to bind."""
@@ -142,6 +145,18 @@ class Generator:
         if k < 0.24 and "v" in env:
             self.count("array read")
             return f"v[{self.index(env, self.rows)}]"
+        if 0.24 <= k < 0.28 and (optionals := self.names(env, "opt")):
+            name = self.r.choice(optionals)
+            if self.loose and self.chance(0.5):
+                self.count("optional, not tested")
+                return name
+            self.count("optional in a ternary")
+            other = self.constant()
+            return self.r.choice([f"({name} if {name} is not None else {other})", f"({other} if {name} is None else {name})"])
+        if 0.28 <= k < 0.31:
+            self.count("list read")
+            i = self.integer(env, 0)
+            return f"[{', '.join(self.numerals(3))}][{i if self.loose and self.chance(0.3) else f'{i} % 3'}]"
         return self.r.choice(names) if names and self.chance(0.75) else self.constant()
 
     def number(self, env: Env, depth: int = 2) -> str:
@@ -161,10 +176,34 @@ class Generator:
         if k < 0.90:
             self.count("and/or of numbers")
             return f"({self.leaf(env)} {self.r.choice(['and', 'or'])} {self.leaf(env)})"
-        if k < 0.92 and (names := self.mine(env, "num")):  # also where it is not always evaluated
+        if k < 0.92 and not self.in_fold and (names := self.mine(env, "num")):  # also where it is not always evaluated
             self.count("walrus in an expression")
             return f"({self.r.choice(names)} := {self.leaf(env)})"
+        if k < 0.945 and not self.in_fold:
+            return self.fold(env)
         return self.call(env) or self.leaf(env)
+
+    def generator(self, env: Env, condition: bool) -> str:
+        """A generator expression over numbers, `e` for each; it has at least one value unless it has a condition."""
+        inside = {**env, "e": "num"}
+        items = self.r.choice([*["v"] * ("v" in env) * 3, "range(3)", f"({', '.join(self.numerals(3))})", f"range(1 + {self.integer(env, 0)} % 3)"])
+        before, self.in_fold = self.in_fold, True
+        value = self.r.choice(["e", f"({self.number(inside, 1)})"])
+        test = f" if {self.test(inside, 1)}" if condition else ""
+        self.in_fold = before
+        return f"{value} for e in {items}{test}"
+
+    def fold(self, env: Env) -> str:
+        """A generator that is folded at once."""
+        kind = self.r.choice(["sum", "sum", "min", "max", "len"])
+        condition = kind == "len" or self.chance(0.5)
+        self.count(f"{kind} of a generator")
+        inner = self.generator(env, condition)
+        if kind == "len":
+            return f"len([{inner}])"
+        if kind == "sum" or not condition or (self.loose and self.chance(0.5)):
+            return f"{kind}({inner})"
+        return f"{kind}(({inner}), default={self.constant()})"
 
     def call(self, env: Env, bind: bool = False) -> str:
         """A call of a helper, a nested function or a lambda; empty where there is none.  With `bind` its argument may bind a name."""
@@ -198,8 +237,25 @@ class Generator:
         flags = self.names(env, "flag")
         if flags and k < 0.12:
             return self.r.choice(flags)
-        if k < 0.17:
+        if k < 0.16:
             return self.integer(env, 0)  # the truth of a number
+        if k < 0.20:
+            self.count("in")
+            items = self.r.choice([f"({', '.join(self.numerals(2))})", f"[{', '.join(self.numerals(3))}]", "range(3)", "range(4, 0, -2)"])
+            return f"{self.leaf(env)} {self.r.choice(['in', 'not in'])} {items}"
+        if k < 0.24 and not self.in_fold:
+            word = self.r.choice(["any", "all"])
+            self.count(f"{word} of a generator")
+            inside = {**env, "e": "num"}
+            self.in_fold = True
+            inner = self.test(inside, 0)
+            self.in_fold = False
+            return f"{word}({inner} for e in {'v' if 'v' in env else 'range(3)'})"
+        if k < 0.30 and (optionals := self.names(env, "opt")):
+            self.count("is None")
+            name, op = self.r.choice(optionals), self.r.choice("<>")
+            forms = [f"{name} is None", f"{name} is not None", f"({name} is None or {name} {op} {self.leaf(env)})"]
+            return self.r.choice([*forms, f"({name} is not None and {self.leaf(env)} {op} {name})", f"not {name} is None"])
         if depth and k < 0.40:
             word = self.r.choice(["and", "or"])
             self.count(word)
@@ -322,6 +378,54 @@ class Generator:
         self.count("array store")
         return [f"{name}[{self.index(env, 3)}] = {self.small(env)}"]
 
+    def optional(self, env: Env) -> Lines:
+        """Statements about a variable that may be None."""
+        if not self.frame.pools.get("opt"):
+            return self.assign(env)
+        self.count("optional")
+        name, k = self.target("opt"), self.r.random()
+        if name in env and k < 0.45:
+            value = self.small(env)
+            held = self.target("num")
+            self.bind(env, held, "num")
+            op = self.r.choice("<>")
+            return [f"{held} = {value}", f"if {name} is None or {held} {op} {name}:", f"{INDENT}{name} = {held}"]
+        if k < 0.6 and self.frame.optional_helpers and self.loops <= 1:
+            self.count("optional result of a helper")
+            env[name] = "opt"
+            return [f"{name} = {self.r.choice(self.frame.optional_helpers)}({self.integer(env, 0)}, {self.leaf(env)})"]
+        if k < 0.8:
+            env_before = dict(env)
+            env[name] = "opt"
+            return [f"{name} = {self.small(env_before)} if {self.test(env_before)} else None"]
+        env_before = dict(env)
+        env[name] = "opt"
+        return [f"{name} = {'None' if self.chance(0.6) else self.small(env_before)}"]
+
+    def tested(self, env: Env, depth: int) -> tuple[Lines, Env | None]:
+        """`if o is not None:` around a block that uses `o` as a number."""
+        optionals = [n for n in self.mine(env, "opt")]
+        if not optionals:
+            return self.optional(env), env
+        self.count("optional in a branch")
+        name = self.r.choice(optionals)
+        sides = [{**env, name: "num"}, dict(env)]
+        negated = self.chance(0.4)
+        lines: Lines = []
+        ends: list[Env] = []
+        self.kept.append({name})
+        for header, side in zip([f"if {name} is {'' if negated else 'not '}None:", "else:"], reversed(sides) if negated else sides, strict=True):
+            held = self.frame.pools["opt"]
+            if side[name] == "num":  # not bound anew where it is a number
+                self.frame.pools["opt"] = [n for n in held if n != name]
+            body, after = self.block(side, depth, 3)
+            self.frame.pools["opt"] = held
+            lines += [header, *indented(body)]
+            if after is not None:
+                ends.append({**after, name: "opt"} if name in after else after)
+        self.kept.pop()
+        return lines, common(ends)
+
     parameters = frozenset("abxyvnd") | {"mode"}
 
     def delete(self, env: Env) -> Lines:
@@ -369,13 +473,14 @@ class Generator:
             return self.leave(env, depth)
         if depth > 0 and self.budget > 0 and self.chance(0.5):
             weights = {
-                self.if_: 10, self.while_: 4 if self.loops < 3 else 0, self.for_: 7 if self.loops < 3 else 0, self.match: 1.2, self.try_: 1.6,
+                self.if_: 10, self.while_: 4 if self.loops < 3 else 0, self.for_: 7 if self.loops < 3 else 0, self.match: 2.4, self.tested: 1.6,
+                self.try_: 1.6,
                 self.with_: 1.6, self.nested: 1.4, self.leave: 4 if self.in_loop else 1,
             }  # fmt: skip
             return self.r.choices(list(weights), list(weights.values()))[0](env, depth - 1)
         simple: dict[Callable[[Env], Lines], float] = {
             self.assign: 6, self.augment: 4, self.swap: 1.5, self.pair: 1.5, self.flag: 1, self.store: 2, self.delete: 0.8, self.clamp: 1,
-            self.call_statement: 1.5,
+            self.call_statement: 1.5, self.optional: 2,
         }  # fmt: skip
         return self.r.choices(list(simple), list(simple.values()))[0](env), env
 
@@ -414,6 +519,8 @@ class Generator:
         assert after is not None
         word = self.r.choice(["break", "break", "continue", "continue", "return"]) if self.in_loop else "return"
         self.count(f"{word} in a loop" if self.in_loop else "early return")
+        if self.in_loop:
+            self.count(f"{word} in {self.around[-1]}, depth {len(self.around)}")
         jump = self.return_(after) if word == "return" else [word]
         lines = [f"if {test}:", *indented(body + jump)]
         if self.chance(0.15):
@@ -434,6 +541,9 @@ class Generator:
                 values.append(self.small(env))
             elif kind == "array":
                 values.append("w")
+            elif kind == "opt":
+                optionals = self.names(env, "opt")
+                values.append(self.r.choice(optionals) if optionals and self.chance(0.8) else self.r.choice(["None", self.leaf(env)]))
             elif pairs := self.names(env, "pair"):
                 values.append(self.r.choice(pairs))
             else:
@@ -441,13 +551,15 @@ class Generator:
         return [f"return {', '.join(values)}"]
 
     @contextmanager
-    def inside_loop(self, env: Env) -> Iterator[None]:
+    def inside_loop(self, env: Env, kind: str) -> Iterator[None]:
         before = self.in_loop
+        self.around.append(kind)
         self.loops += 1
         self.in_loop = True
         self.kept.append(set(env))
         yield
         self.kept.pop()
+        self.around.pop()
         self.loops -= 1
         self.in_loop = before
 
@@ -458,7 +570,7 @@ class Generator:
         most = self.r.randint(1, 4 if self.loops == 0 else 3)
         lines = [f"{c} = 0"]
         env[c] = "counter"
-        with self.inside_loop(env):
+        with self.inside_loop(env, "while"):
             if self.chance(0.25):
                 self.count("while True")
                 lines.append("while True:")
@@ -493,7 +605,9 @@ class Generator:
         env = dict(env)
         target, items, binds = self.items(env)
         lines = [f"for {target} in {items}:"]
-        with self.inside_loop(env):
+        rows = items == "v" or "v" in items.replace("(", ",").replace(")", ",").replace(" ", "").split(",")
+        kind = "rows" if rows else "a range" if items.startswith("range") or "(range" in items else "a static loop"
+        with self.inside_loop(env, kind):
             inside = dict(env)
             for name, kind in binds:
                 self.bind(inside, name, kind)
@@ -553,7 +667,7 @@ class Generator:
     def match(self, env: Env, depth: int) -> tuple[Lines, Env | None]:
         self.count("match")
         name = self.frame.pools["int"][-1]
-        subject, cases = self.r.choice([
+        subject, cases = self.traced_match(env) if self.chance(0.75) else self.r.choice([
             ("mode" if "mode" in env else "2", ["0 | 1", "2", "_"]),
             ("mode" if "mode" in env else "1", ["0", f"int({name}) if {name} > 1", "_"]),
             (f"({self.r.choice([0, 1])}, 'up')", ["(0, 'down')", "(0, _)", f"({name}, 'up')", "_"]),
@@ -561,11 +675,33 @@ class Generator:
         ])  # fmt: skip
         lines, ends = [f"match {subject}:"], []
         for case in cases:
-            body, after = self.block(env, min(depth, 1), 2)
+            inside = dict(env)
+            for bound in re.findall(r"\b[a-z]\b", case.split(" if ")[0]):
+                self.bind(inside, bound, "int" if bound in self.frame.pools["int"] else "num")
+            if "GUARD" in case:
+                case = case.replace("GUARD", self.test(inside, 0))
+            body, after = self.block(inside, min(depth, 1), 2)
             lines += indented([f"case {case}:", *indented(body)])
             if after is not None:
                 ends.append(after)
+        if cases[-1] != "_":
+            ends.append(env)
         return lines, common(ends)
+
+    def traced_match(self, env: Env) -> tuple[str, list[str]]:
+        """A subject whose value, and cases which of them is taken, depend on the arguments."""
+        self.count("match on a traced value")
+        i, s = self.target("int"), self.target("num")
+        keys = self.r.sample(["0", "1", "2", "3", "-1", "1 | 2", "3 | 0 | -2"], self.r.randint(1, 4))
+        last = ["_"] * self.chance(0.7)
+        k = self.r.random()
+        if k < 0.5:
+            guarded = [f"{i} if GUARD"] * self.chance(0.4)
+            return self.integer(env, 1), [*keys, *guarded, *last]
+        if k < 0.65:
+            return self.leaf(env), [*self.r.sample(["0.5", "1", "-2 | 1.5"], 2), f"{s} if GUARD", *last]
+        pairs = [f"({key}, _)" for key in keys[:2]] + [f"({i}, 0.5 | 1)", f"({i}, {s}) if GUARD", f"(0 | 1 as {i}, {s})"]
+        return f"({self.integer(env, 0)}, {self.leaf(env)})", [*self.r.sample(pairs, 3), *last]
 
     def try_(self, env: Env, depth: int) -> tuple[Lines, Env | None]:
         self.count("try/finally")
@@ -599,10 +735,10 @@ class Generator:
         env = dict(env)
         self.fresh += 1
         name = f"f{self.fresh}"
-        reads = {n: k for n, k in env.items() if k in (*NUMBERS, "flag", "pair", "fn")}
+        reads = {n: k for n, k in env.items() if k in (*NUMBERS, "flag", "pair", "opt", "fn")}
         self.kept[0] |= set(reads)
         outer, in_loop, loops, self.in_lambda, self.in_loop = self.frame, self.in_loop, self.loops, True, False
-        self.frame = Frame({"int": ["l", "o"], "num": ["n", "e", "r"], "flag": ["g2"], "pair": ["q2"]}, ("small",), outer.helpers)
+        self.frame = Frame({"int": ["l2", "o2"], "num": ["n", "c", "r"], "flag": ["g2"], "pair": ["q2"]}, ("small",), outer.helpers)
         inside = {**reads, "n": "num"}
         if self.chance(0.4):
             self.count("lambda")
@@ -635,12 +771,16 @@ def program(number: int, seed: int = 0) -> Program:
     rng = random.Random(seed * 1_000_003 + number)
     loose, rows = rng.random() < LOOSE_SHARE, rng.choice([3, 4])
     g = Generator(rng, loose, rows)
-    parts, helpers = [], []
+    parts: list[str] = []
+    helpers: list[str] = []
+    optional_helpers: list[str] = []
     for k in range(rng.choice([0, 0, 1, 1, 2])):
-        frame = Frame({"int": ["k", "n"], "num": ["d", "e", "s"], "flag": ["g"], "pair": ["p", "q"]}, ("small",), list(helpers))
+        gives = "opt" if rng.random() < 0.35 else "small"
+        pools = {"int": ["k", "n"], "num": ["d", "c", "s"], "flag": ["g"], "pair": ["p", "q"], "opt": ["f"]}
+        frame = Frame(pools, (gives,), list(helpers))
         g.loops = 1
         parts.append(g.function(f"def h{k + 1}(n, d):", {"n": "int", "d": "num"}, frame, 2, rng.randint(2, 6), []))
-        helpers.append(f"h{k + 1}")
+        (optional_helpers if gives == "opt" else helpers).append(f"h{k + 1}")
     returns = ("num",) * rng.randint(1, 4)
     env: Env = {"a": "int", "b": "int", "x": "num", "y": "num", "v": "rows", "mode": "static"}
     start: Lines = []
@@ -650,10 +790,13 @@ def program(number: int, seed: int = 0) -> Program:
         returns += ("array",)
     if rng.random() < 0.3:
         returns += ("pair",)
+    if rng.random() < 0.3:
+        returns += ("opt",)
     for name in rng.sample("stu", rng.randint(0, 3)):
         start.append(f"{name} = {rng.choice([0, 0, 1, 0.5])}")
         env[name] = "num"
-    frame = Frame({"int": list("ijkm"), "num": ["s", "t", "u", "z", "x", "y"], "flag": ["g", "h"], "pair": ["p", "q"]}, returns, helpers)
+    pools = {"int": list("ijkm"), "num": ["s", "t", "u", "z", "x", "y"], "flag": ["g", "h"], "pair": ["p", "q"], "opt": ["l", "o"]}
+    frame = Frame(pools, returns, helpers, optional_helpers)
     g.loops = 0
     header = f"def f(a, b, x, y, v, mode={rng.choice([0, 1, 2])}):"
     parts.append(g.function(header, env, frame, 4, rng.choice([6, 10, 16, 24]), start))
