@@ -156,3 +156,20 @@ def test_a_variable_first_set_inside_costs_no_second_run(body: str) -> None:
         1.0, 3,
     )  # fmt: skip
     assert counts["body"] == 1
+
+
+@pytest.mark.parametrize("header", ["for i@ in range(n):", "for r@ in v:", "while True:"])
+def test_nested_loops_with_breaks_leave_one_copy_of_each_body(header: str) -> None:
+    text = ["def f(n, v, x):"]
+    for k in range(3):
+        pad = "    " * (k + 1)
+        text += [pad + header.replace("@", str(k)), f"{pad}    seen('{k}')", f"{pad}    if x > {10 * (k + 1)}.0:", f"{pad}        break"]
+    text += ["    " * 4 + "x = sin(x) + 1.5"]
+    if header == "while True:":
+        text += ["    " * (k + 1) + "x = x + 4.0" for k in (3, 2, 1)]
+    text += ["    return x"]
+    counts: Counter[str] = Counter()
+    f = define(lines(*text), seen=lambda name: counts.update([name]), sin=jnp.sin)
+    compiled = jax.jit(ag.convert(f)).lower(3, jnp.ones(4), 0.5).as_text()
+    assert compiled.count("stablehlo.sine") == 1 and compiled.count("stablehlo.while") == 3
+    assert all(counts[str(k)] <= k + 2 for k in range(3)), counts
