@@ -56,6 +56,7 @@ _WHERE = {
     "attributes": "set_attr update_attr",
     "branches": "cond keep switch",
     "calls": "call",
+    "excepts": "caught",
     "cells": "rebinds",
     "errors": "AutographError ConversionError LargeUnrollWarning StagingError",
     "function": "Function jit",

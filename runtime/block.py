@@ -20,10 +20,10 @@ from autograph.runtime.deferred import Exit, defer
 from autograph.runtime.effects import settle
 from autograph.runtime.errors import StagedRaiseError
 from autograph.runtime.frames import Frame, Place
-from autograph.runtime.knowledge import Fact, assume
+from autograph.runtime.knowledge import Fact, assume, known, refined
 from autograph.runtime.lifted import ERROR, Location, load, marker_p
 from autograph.runtime.raised import explicit_raise
-from autograph.runtime.values import Spec, Type, nothing, of_aval, pack, to_type, types, unpack
+from autograph.runtime.values import Maybe, Spec, Type, map_maybe, nothing, of_aval, pack, to_type, types, unpack
 
 
 class Block:
@@ -62,8 +62,8 @@ class Block:
                 assume(facts(self.args))
                 try:
                     try:
-                        with restored(*sources):  # no cell holds a tracer when its trace ends
-                            out = fn(*self.args)
+                        with restored(*sources), refined(*sources):  # no cell holds a tracer when its trace ends
+                            out = fn(*[map_maybe(known, a) for a in self.args])
                     except Exit:
                         out, self.left = nothing, True
                     except Exception as error:
@@ -181,6 +181,8 @@ def containers(values: Sequence[Any]) -> set[int]:
     stack = [v for v in values if not isinstance(v, jax.Array)]
     while stack:
         value = stack.pop()
+        if isinstance(value, Maybe):
+            value = value.value
         children = jax.tree.leaves(value, is_leaf=lambda x, value=value: x is not value)
         if len(children) != 1 or children[0] is not value:
             found.add(id(value))

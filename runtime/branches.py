@@ -26,15 +26,14 @@ from autograph.runtime.places import assigned_names, caller, last_store, place_o
 from autograph.runtime.predicates import truth
 from autograph.runtime.values import (
     BLANK,
-    Maybe,
     Mismatch,
     Spec,
     Type,
     blank,
     describe,
     flat_arrays,
-    has_maybe,
     join,
+    map_maybe,
     of_aval,
     pack,
     spec_of,
@@ -125,7 +124,7 @@ class _Sides:
         self.specs: list[Spec] = []
         place = Place(getattr(fns[0], "__code__", None))
         for k, fn in enumerate(fns):
-            run, learnt = functools.partial(fn, *state), facts[k] if k < len(facts) else ()
+            run, learnt = functools.partial(_called, fn, state), facts[k] if k < len(facts) else ()
             block = Block(run, (), place, k, self._finish, sources or (fn,), facts=functools.partial(_given_facts, learnt))
             block.connect()
             self.blocks.append(block)
@@ -141,7 +140,7 @@ class _Sides:
         return types([self.joint, *self.wrote.values()])
 
     def _finish(self, block: Block, out: Any) -> list[Any]:
-        out = jax.tree.map(known, out, is_leaf=lambda x: isinstance(x, Maybe)) if has_maybe(out) else out
+        out = map_maybe(known, out)
         spec, held = spec_of(out), block.held()
         self.specs.append(spec)
         self.joint = _joined(self.joint, spec, self.fns[0], self.fns[len(self.blocks)])
@@ -189,6 +188,10 @@ class _Sides:
         if all(b.left for b in self.blocks):
             raise Exit
         return out
+
+
+def _called(fn: Callable[..., Any], state: Sequence[Any]) -> Any:
+    return fn(*[map_maybe(known, x) for x in state])
 
 
 def _given_facts(facts: Any, _: Any) -> Any:

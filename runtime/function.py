@@ -5,7 +5,6 @@ Each function has a class of its own whose `__call__` is the jitted function, so
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import inspect
 import types
@@ -20,14 +19,14 @@ import numpy as np
 from autograph.runtime import _jax
 from autograph.runtime._jax import concrete, eval_trace, trace_state
 from autograph.runtime.calls import call
-from autograph.runtime.deferred import Checked, Exit, received
+from autograph.runtime.deferred import Checked, Exit, defer, received
 from autograph.runtime.frames import root
 from autograph.runtime.guards import Guarded
 from autograph.runtime.leaks import watching
-from autograph.runtime.lifted import ERROR, reachable
+from autograph.runtime.lifted import ERROR, may_have_failed, reachable
 from autograph.runtime.optional import optional_result
 from autograph.runtime.raw_errors import named
-from autograph.runtime.values import NONE, Maybe, has_maybe
+from autograph.runtime.values import NONE, Maybe, has_maybe, map_maybe
 
 
 class _Checks:
@@ -150,8 +149,14 @@ def _watched(fn: Callable[..., Any], checks: _Checks | None = None) -> Callable[
             return fn(*args, **kwargs)
         out: Any = None
         with root(_jax.current_trace(), {ERROR: 0}, checked=True) as frame:
-            with contextlib.suppress(Exit), watching(fn):
-                out = named(call(fn))(*args, **kwargs)  # the staged form itself
+            try:
+                with watching(fn):
+                    out = named(call(fn))(*args, **kwargs)  # the staged form itself
+            except Exit:
+                pass
+            except Exception as error:
+                if not (may_have_failed() and defer(error)):
+                    raise
         code = frame.values.pop(ERROR)
         if type(code) is int and not has_maybe(out):
             return out
@@ -161,7 +166,7 @@ def _watched(fn: Callable[..., Any], checks: _Checks | None = None) -> Callable[
             if has_maybe(out):
                 raise optional_result("this call may return None where earlier ones could not")
             return out
-        return Checked(out, jnp.asarray(code, np.int32))
+        return Checked(map_maybe(_packed, out), jnp.asarray(code, np.int32))
 
     return traced
 
@@ -169,18 +174,37 @@ def _watched(fn: Callable[..., Any], checks: _Checks | None = None) -> Callable[
 def result(out: Checked) -> Any:
     """What a compiled function that may fail returns; raises its error."""
     received(out.code)
-    return jax.tree.map(_settled, out.value, is_leaf=lambda x: isinstance(x, Maybe)) if has_maybe(out.value) else out.value
+    return jax.tree.map(_settled, out.value, is_leaf=_is_packed)
+
+
+class _Packed:
+    """An optional on its way out of a compiled function."""
+
+    def __init__(self, value: Any, tag: Any, bits: int, name: str) -> None:
+        self.value, self.tag, self.bits, self.name = value, tag, bits, name
+
+
+jax.tree_util.register_pytree_node(_Packed, lambda p: ((p.value, p.tag), (p.bits, p.name)), lambda aux, children: _Packed(*children, *aux))
+
+
+def _is_packed(x: Any) -> bool:
+    return isinstance(x, _Packed)
+
+
+def _packed(x: Maybe) -> _Packed:
+    return _Packed(map_maybe(_packed, x.value), x.tag, x.bits, x.name)
 
 
 def _settled(x: Any) -> Any:
     """A value or None, where the tag is known now; inside a trace it stays an optional."""
-    if not isinstance(x, Maybe):
+    if not isinstance(x, _Packed):
         return x
+    value = jax.tree.map(_settled, x.value, is_leaf=_is_packed)
     if not concrete(x.tag):
         if not reachable():
             raise optional_result()
-        return x
-    return None if int(x.tag) == NONE else x.value
+        return Maybe(value, x.tag, x.bits, x.name)
+    return None if int(x.tag) == NONE else value
 
 
 def jit(fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import dis
+import sys
 from types import CodeType, FrameType
 
 from autograph.runtime.errors import Place
-from autograph.runtime.places import HIDDEN, caller
+from autograph.runtime.places import HIDDEN
 
+_SUPPRESSING = frozenset({"suppress", "raises", "assertRaises"})  # context managers that stop an error
 _ROOTS = frozenset({"traced", "outside"})  # our functions that begin the trace of a user's function
 
 
 def handler_around() -> Place | None:
     """The place of an `except` that would catch an error raised now, in the functions that are being traced."""
-    frame: FrameType | None = caller()
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
         if code.co_filename.startswith(HIDDEN):
@@ -32,6 +34,7 @@ def _catches(code: CodeType, offset: int) -> int:
     if not handlers:
         return 0
     line, target = 0, None
+    suppresses = not _SUPPRESSING.isdisjoint(code.co_names)
     for instruction in parsed:
         if instruction.positions is not None and instruction.positions.lineno:
             line = instruction.positions.lineno
@@ -42,6 +45,8 @@ def _catches(code: CodeType, offset: int) -> int:
                 case "CHECK_EXC_MATCH" | "CHECK_EG_MATCH":
                     return line
                 case "POP_EXCEPT":  # a bare `except`
+                    return target
+                case "WITH_EXCEPT_START" if suppresses:
                     return target
                 case "RERAISE" | "WITH_EXCEPT_START":  # `finally`, `with`
                     target = None

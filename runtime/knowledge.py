@@ -6,11 +6,13 @@ A predicate that came from a tag carries two lists of facts, one for each of its
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from types import CellType
 from typing import Any, NamedTuple
 
 from autograph.runtime.frames import frames
-from autograph.runtime.values import NONE, UNSET, Maybe, Unset
+from autograph.runtime.values import NONE, UNSET, Maybe, Unset, map_maybe
 
 IS_SET = 4  # beside the bits UNSET and NONE: the tag SET
 Fact = tuple[Any, int]  # a tag, and the bits that it does not have
@@ -64,3 +66,26 @@ def known(x: Any) -> Any:
     if excluded & IS_SET and bits in (UNSET, NONE):
         return None if bits == NONE else Unset(x.name)
     return x if bits == x.bits else Maybe(x.value, x.tag, bits, x.name)
+
+
+@contextmanager
+def refined(*fns: Callable[..., Any]) -> Iterator[None]:
+    """Run blocks whose captured variables hold what is known of them here: a value where a test has shown that they are not None."""
+    held: list[tuple[CellType, Any]] = []
+    for fn in fns:
+        for cell in getattr(fn, "__closure__", None) or ():
+            try:
+                value = cell.cell_contents
+            except ValueError:  # unset
+                continue
+            if type(value) not in (Maybe, tuple, list, dict):
+                continue
+            new = map_maybe(known, value)
+            if new is not value and (not isinstance(value, Maybe) or not isinstance(new, Maybe) or new.bits != value.bits):
+                held.append((cell, value))
+                cell.cell_contents = new
+    try:
+        yield
+    finally:
+        for cell, value in held:
+            cell.cell_contents = value

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import jax
 from jax import lax
 
 from autograph.runtime import _jax
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.errors import BranchTypeError, NotStagedError, StagedRaiseError
-from autograph.runtime.knowledge import Facts, facts_of, note
+from autograph.runtime.knowledge import Facts, facts_of, known, note
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
 from autograph.runtime.rows import unknown
-from autograph.runtime.values import type_of
+from autograph.runtime.values import ARRAYS, NUMBERS, parts, type_of
 
 
 def and_(a: Any, b: Callable[[], Any]) -> Any:
@@ -77,7 +76,7 @@ def or_else(a: Any, b: Callable[[], Any]) -> Any:
 def _same_shape(b: Callable[[], Any], a: Any, word: str) -> Callable[[], Any]:
     def operand() -> Any:
         value = b()
-        s, t = (type_of(x) if not isinstance(x, (tuple, list, dict, str)) and x is not None else None for x in (a, value))
+        s, t = (type_of(x) if isinstance(x, (*ARRAYS, *NUMBERS)) else None for x in (known(a), known(value)))
         if s is not None and t is not None and s.shape != t.shape:
             raise BranchTypeError(
                 f"the operands of `{word}` have shapes {s.shape} and {t.shape}, and a traced value decides which one is the result", here(),
@@ -123,6 +122,6 @@ def matched(subject: Any) -> Any:
     Raises:
       NotStagedError: (AG501) a traced value is part of it.
     """
-    if any(unknown(leaf) for leaf in jax.tree.leaves(subject)):
+    if any(unknown(leaf) for leaf in parts(subject)):
         raise NotStagedError("a `match` on a traced value, which stays Python: its patterns ask for a bool or a class", here(), "use `if` and `elif`")
     return subject

@@ -18,7 +18,7 @@ from autograph.runtime.deferred import fail
 from autograph.runtime.errors import AutographError, OptionalError, UnsetError
 from autograph.runtime.knowledge import IS_SET, Facts, assume, known, note
 from autograph.runtime.places import here
-from autograph.runtime.values import NONE, SET, UNSET, Blank, Maybe, Type, Unset
+from autograph.runtime.values import NONE, SET, UNSET, Blank, Maybe, Unset
 
 
 def read(x: Any) -> Any:
@@ -118,6 +118,17 @@ def optional_result(why: str = "a function that traced values make return None o
     return OptionalError(why, here(), "test it inside the function (`if x is not None:`), and return an array on every path")
 
 
+def _flattened(x: Maybe) -> Any:
+    """What JAX asks of a pytree: the value that is there, or the error where a function that is not converted takes an optional apart."""
+    raise OptionalError(
+        "a value that may be None is given to a function of JAX or another library, and traced values decide whether it is", here(),
+        "test it before: `if x is not None:`",
+    )  # fmt: skip
+
+
+jax.tree_util.register_pytree_node(Maybe, _flattened, lambda _, children: Maybe(*children))
+
+
 def _type_name(x: Any) -> str:
     return "NoneType" if x is None else "Array" if isinstance(x, (jax.Array, Maybe)) else type(x).__name__
 
@@ -141,8 +152,6 @@ def _unary(apply: Callable[..., Any], text: str, kind: type[Exception] = TypeErr
 
 
 def _equal(self: Maybe, other: Any) -> Any:
-    if isinstance(self.tag, Type):  # a spec
-        return _same_spec(self, other)
     if other is None:
         return is_none(self)
     if np.shape(self.value) == () and np.shape(other) == ():
@@ -161,7 +170,6 @@ def _attribute(self: Maybe, name: str) -> Any:
     return getattr(present(self, f"'NoneType' object has no attribute '{name}'", AttributeError), name)
 
 
-_same_spec = Maybe.__eq__
 _ARITHMETIC = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@", "lshift": "<<",
     "rshift": ">>", "and_": "&", "or_": "|", "xor": "^",
@@ -186,6 +194,8 @@ def _install() -> None:
         "contains": _unary(lambda x, item: item in x, "argument of type 'NoneType' is not iterable"),
         "call": lambda self, *args, **kwargs: present(self, "'NoneType' object is not callable")(*args, **kwargs),
         "jax_array": _unary(jax.numpy.asarray, "an array is needed, and this is None"),
+        "str": lambda self: str(present(self)),
+        "format": lambda self, spec: format(present(self), spec),
         "bool": lambda self: bool(_has(self, SET)),
         "getattr": _attribute,
         "eq": _equal,

@@ -15,7 +15,7 @@ import jax
 from autograph.runtime.errors import AutographError, ConcreteValueError, NotStagedError, Place
 from autograph.runtime.places import HIDDEN
 
-_RAW = (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError, jax.errors.TracerIntegerConversionError)
+RAW = (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError, jax.errors.TracerIntegerConversionError)
 
 
 def named(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -24,7 +24,7 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
     def staged(*args: Any, **kwargs: Any) -> Any:
         try:
             return fn(*args, **kwargs)
-        except _RAW as error:
+        except RAW as error:
             raise _named(error) from error
 
     return staged

@@ -25,14 +25,17 @@ from autograph.runtime.values import (
     Blank,
     Maybe,
     Mismatch,
+    Option,
     Spec,
     Static,
     Unset,
     blank_uses,
     describe,
-    has_maybe,
+    has_option,
     is_leaf,
+    is_value,
     join,
+    map_maybe,
     nothing,
     of_aval,
     pack,
@@ -84,7 +87,7 @@ class Stage:
             self.specs = self.joined(self.specs, [widen(s) for s in begin])
         for _ in range(_MOST_RUNS):
             self.uses = blank_uses.count
-            facts = self._facts(test) if test is not None and any(map(has_maybe, self.specs)) else []
+            facts = self._facts(test) if test is not None and any(map(has_option, self.specs)) else []
             known_of = functools.partial(_of_state, facts)
             self.block = Block(body, [*self.items, *self.specs], place, "body", self._finish, [self.source], known_of, self.preset)
             old, self.specs = self.specs, self.joint
@@ -209,7 +212,7 @@ class Stage:
         values = [unpack(s, flat) for s in self.specs]
         if certain and not self.block.left:
             return [
-                v.value if isinstance(v, Maybe) and not isinstance(r, Maybe) and not _bare(r) else v for v, r in zip(values, self.raw, strict=True)
+                v.value if isinstance(v, Maybe) and not isinstance(r, Option) and not _bare(r) else v for v, r in zip(values, self.raw, strict=True)
             ]
         return values
 
@@ -278,7 +281,7 @@ class Stage:
 
 def _tags(values: Any) -> list[Any]:
     """The tags in some values, in order."""
-    return [m.tag for m in jax.tree.leaves(values, is_leaf=lambda x: isinstance(x, Maybe)) if isinstance(m, Maybe)]
+    return [m.tag for m in jax.tree.leaves(values, is_leaf=is_value) if isinstance(m, Maybe)]
 
 
 def _of_state(facts: Iterable[tuple[int, int]], args: list[Any]) -> list[Fact]:
@@ -287,7 +290,7 @@ def _of_state(facts: Iterable[tuple[int, int]], args: list[Any]) -> list[Fact]:
 
 
 def _known(value: Any) -> Any:
-    return jax.tree.map(known, value, is_leaf=lambda x: isinstance(x, Maybe)) if has_maybe(value) else value
+    return map_maybe(known, value)
 
 
 def _bare(spec: Spec) -> bool:

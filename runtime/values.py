@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import jax
@@ -66,13 +66,14 @@ class Maybe:
     def __repr__(self) -> str:
         return f"Maybe({self.value!r}, {self.tag!r}, {self.bits})"
 
-    def __eq__(self, other: object) -> bool:  # of specs
-        return isinstance(other, Maybe) and (self.bits, self.tag) == (other.bits, other.tag) and bool(self.value == other.value)
 
-    __hash__ = None  # type: ignore[assignment]
+@dataclass(frozen=True)
+class Option:
+    """The spec of a `Maybe`."""
 
-
-jax.tree_util.register_pytree_node(Maybe, lambda m: ((m.value, m.tag), (m.bits, m.name)), lambda aux, children: Maybe(*children, *aux))
+    value: Any
+    bits: int
+    name: str = field(compare=False, default="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +123,7 @@ class Static:
 
 TAG: Final = Type((), np.dtype("int8"), False)
 BLANK: Final = Static(blank)
+jax.tree_util.register_pytree_node(Option, lambda o: ((o.value, TAG), (o.bits, o.name)), lambda aux, children: Option(children[0], *aux))
 _WEAK_TYPES: Final = {bool: False, int: True, float: True, complex: True}
 _SCALARS: Final = {"i": int, "u": int, "f": float, "c": complex}
 
@@ -158,7 +160,18 @@ def spec_of(v: Any) -> Spec:
         return Static(v)
     if isinstance(v, ARRAYS):
         return _array_spec(v)
-    return jax.tree.map(lambda x: _array_spec(x) if isinstance(x, ARRAYS) else Static(x), v, is_leaf=lambda x: x is None)
+    if isinstance(v, Maybe):
+        return Option(spec_of(v.value), v.bits, v.name)
+    return jax.tree.map(_leaf_spec, v, is_leaf=is_value)
+
+
+def is_value(x: Any) -> bool:
+    """Whether a part of a value is not looked into: None, and what may be unset or None."""
+    return x is None or isinstance(x, Maybe)
+
+
+def _leaf_spec(x: Any) -> Spec:
+    return _array_spec(x) if isinstance(x, ARRAYS) else spec_of(x) if isinstance(x, Maybe) else Static(x)
 
 
 def _array_spec(v: Any) -> Spec:
@@ -210,7 +223,7 @@ def join(a: Spec, b: Spec, path: str = "") -> Spec:
     if is_blank(b):
         return a
     if bits := _bits(a) | _bits(b):
-        return Maybe(join(_inner(a), _inner(b), path), TAG, bits, _name(a) or _name(b))
+        return Option(join(_inner(a), _inner(b), path), bits, _name(a) or _name(b))
     if is_leaf(a) and is_leaf(b):
         return _join_leaves(a, b, path)
     if is_leaf(a) or is_leaf(b):
@@ -246,17 +259,17 @@ def is_blank(spec: Spec) -> bool:
 
 def _bits(s: Spec) -> int:
     """Which tags besides SET a spec has."""
-    if isinstance(s, Maybe):
+    if isinstance(s, Option):
         return s.bits
     return (UNSET if isinstance(s.value, Unset) else NONE if s.value is None else 0) if isinstance(s, Static) else 0
 
 
 def _inner(s: Spec) -> Spec:
-    return s.value if isinstance(s, Maybe) else BLANK if _bits(s) else s
+    return s.value if isinstance(s, Option) else BLANK if _bits(s) else s
 
 
 def _name(s: Spec) -> str:
-    if isinstance(s, Maybe):
+    if isinstance(s, Option):
         return s.name
     return s.value.name if isinstance(s, Static) and isinstance(s.value, Unset) else ""
 
@@ -308,7 +321,7 @@ def pack(v: Any, spec: Spec, convert: Callable[[Any, Type], Any] = to_type) -> l
         return [convert(v, spec)]
     if isinstance(spec, Static):
         return []
-    if isinstance(spec, Maybe):
+    if isinstance(spec, Option):
         if isinstance(v, Unset):
             blank_uses.count += 1
         if isinstance(v, Maybe):
@@ -327,16 +340,36 @@ def unpack(spec: Spec, flat: Iterator[Any]) -> Any:
         return next(flat)
     if isinstance(spec, Static):
         return spec.value
-    return jax.tree.map(lambda s: next(flat) if isinstance(s, Type) else s.value, spec)
+    if isinstance(spec, Option):
+        value = unpack(spec.value, flat)
+        return Maybe(value, next(flat), spec.bits, spec.name)
+    return jax.tree.map(lambda s: unpack(s, flat), spec, is_leaf=lambda s: is_leaf(s) or isinstance(s, Option))
+
+
+def parts(value: Any) -> list[Any]:
+    """The leaves of a value; of what may be unset or None its value and its tag."""
+    if type(value) in _ATOMS:
+        return [value]
+    if isinstance(value, Maybe):
+        return [*parts(value.value), value.tag]
+    return [p for x in jax.tree.leaves(value, is_leaf=is_value) for p in (parts(x) if isinstance(x, Maybe) else (x,))]
 
 
 def flat_arrays(values: Sequence[Any]) -> list[Any]:
     """The arrays in some values, in the order of `types(map(spec_of, values))`."""
-    return [x for v in values for x in jax.tree.leaves(v) if isinstance(_leaf_spec(x), Type)]
+    return [x for v in values for x in parts(v) if isinstance(x, ARRAYS) and isinstance(_array_spec(x), Type)]
 
 
-def _leaf_spec(x: Any) -> Any:
-    return _array_spec(x) if isinstance(x, ARRAYS) else None
+def has_option(spec: Spec) -> bool:
+    """Whether a value of this spec may be unset or None in part."""
+    return any(isinstance(x, Option) for x in jax.tree.leaves(spec, is_leaf=lambda s: is_leaf(s) or isinstance(s, Option)))
+
+
+def map_maybe(fn: Callable[[Any], Any], value: Any) -> Any:
+    """A value, with `fn` of the parts of it that may be unset or None in their place."""
+    if not has_maybe(value):
+        return value
+    return jax.tree.map(lambda x: fn(x) if isinstance(x, Maybe) else x, value, is_leaf=is_value)
 
 
 def has_maybe(value: Any) -> bool:
@@ -345,12 +378,12 @@ def has_maybe(value: Any) -> bool:
         return any(map(has_maybe, value))
     if type(value) in _ATOMS or isinstance(value, ARRAYS):
         return False
-    return any(isinstance(x, Maybe) for x in jax.tree.leaves(value, is_leaf=lambda x: isinstance(x, Maybe)))
+    return any(isinstance(x, Maybe) for x in jax.tree.leaves(value, is_leaf=is_value))
 
 
 def traced(*values: Any) -> bool:
     """Whether any leaf is an array whose value is not known now."""
-    return any(isinstance(x, Tracer) for v in values for x in (jax.tree.leaves(v) if type(v) not in _ATOMS else ()))
+    return any(isinstance(x, Tracer) for v in values for x in parts(v))
 
 
 def describe(spec: Spec) -> str:
@@ -362,14 +395,14 @@ def describe(spec: Spec) -> str:
         return repr(spec)
     if isinstance(spec, Type):
         return f"{spec!r}" + (" (weak)" if spec.weak else "")
-    if isinstance(spec, Maybe):
+    if isinstance(spec, Option):
         others = [word for bit, word in ((UNSET, "unset"), (NONE, "None")) if spec.bits & bit]
         return " or ".join([*([] if is_blank(spec.value) else [describe(spec.value)]), *others])
     return _tree_text(spec)
 
 
 def _tree_text(spec: Spec) -> str:
-    inner = jax.tree.map(lambda s: _Text(describe(s)), spec, is_leaf=lambda x: is_leaf(x) or isinstance(x, Maybe))
+    inner = jax.tree.map(lambda s: _Text(describe(s)), spec, is_leaf=lambda x: is_leaf(x) or isinstance(x, Option))
     return repr(inner)
 
 

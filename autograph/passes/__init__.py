@@ -15,6 +15,7 @@ from autograph.passes.chains import cut_chains
 from autograph.passes.comprehensions import lower_comprehensions
 from autograph.passes.context import Context
 from autograph.passes.control_flow import lower_control_flow
+from autograph.passes.excepts import check_excepts
 from autograph.passes.expressions import lower_expressions
 from autograph.passes.jumps import lower_jumps
 from autograph.passes.matching import lower_matches
@@ -35,6 +36,7 @@ PASSES = (
     Pass("stores", lower_stores, True),  # first: a store into `x[i]` makes `x` a variable that changes
     Pass("facts", note_unsure_reads, True),  # definite assignment, on the user's own structure; changes nothing
     Pass("matches", lower_matches, True),  # after facts, which know patterns; its conditions are lowered below
+    Pass("excepts", check_excepts, True),
     Pass("walrus", spill_walruses, True),  # operands become functions, which cannot bind a name outside
     Pass("chains", cut_chains, True),  # before jumps, which nest
     Pass("jumps", lower_jumps, True),  # blocks are left at their end only, so that they can become functions

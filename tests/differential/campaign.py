@@ -39,8 +39,7 @@ from programs import COUNTER, Program, program
 
 import autograph as ag
 from autograph.runtime.deferred import Checked
-from autograph.runtime.function import result
-from autograph.runtime.values import Maybe
+from autograph.runtime.function import _Packed, result
 
 CHUNK = 250  # programs that one process runs: its caches end with it
 SECONDS = 20  # that one form of a program may take
@@ -307,7 +306,7 @@ def change_of(out: Any, change: Any) -> Any:
     """The tangent of what a call gives: that of the value of an optional, or nothing."""
     if isinstance(out, Checked):
         return change_of(out.value, change.value)
-    if isinstance(out, Maybe):
+    if isinstance(out, _Packed):
         return None if int(out.tag) else change.value
     if isinstance(out, tuple):
         return tuple(map(change_of, out, change))

@@ -1,0 +1,17 @@
+"""The beginning of every `except` of converted code: errors of staging are not the program's, and go on."""
+
+from __future__ import annotations
+
+import sys
+
+from autograph.runtime import _jax
+from autograph.runtime.deferred import Exit
+from autograph.runtime.errors import StagingError
+from autograph.runtime.raw_errors import RAW
+
+
+def caught() -> None:
+    """Raise the exception that an `except` has caught again, if it tells that something cannot be staged."""
+    error = sys.exception()
+    if isinstance(error, (StagingError, Exit)) or (isinstance(error, RAW) and _jax.recording()):
+        raise error
