@@ -167,19 +167,36 @@ class Plain(Rebuilder):
         target = new.targets[0]
         if isinstance(target, ast.Subscript):
             return self._store(target, new.value, new)
-        if isinstance(target, ast.Tuple) and not any(isinstance(t, (ast.Starred, ast.Tuple, ast.List)) for t in target.elts):
-            return self._store_all(target, new)
-        return new
+        return self._store_all(target, new)
+
+    def visit_For(self, node: Any) -> Any:
+        """`for x[i] in items`: the item is assigned first in the body."""
+        new = self.rebuilt(node)
+        if self.in_class or not _stores(new.target) or _has_yield(new.target):
+            return new
+        item = at(_name(".item"), new.target)
+        first = self.visit_Assign(at(ast.Assign([new.target], item), new.target))
+        gone = at(ast.Delete([ast.Name(".item", ast.Del())]), new.target)
+        return replaced(new, target=at(ast.Name(".item", _STORE), new.target), body=[*first, gone, *new.body])
 
     def _store_all(self, target: Any, node: Any) -> list[Any]:
-        """`x[i], y[j] = v`: unpack all of it, then store from left to right."""
-        temporaries = [f".{k}" for k in range(len(target.elts))]
-        names = [at(ast.Name(t, _STORE), e) for t, e in zip(temporaries, target.elts, strict=True)]
-        out = [at(ast.Assign([at(ast.Tuple(names, _STORE), target)], node.value), node)]
-        for temporary, element in zip(temporaries, target.elts, strict=True):
-            value = at(_name(temporary), element)
-            out += self._store(element, value, node) if _stores(element) else [at(ast.Assign([element], value), node)]
-        return [*out, at(ast.Delete([ast.Name(t, ast.Del()) for t in temporaries]), node)]
+        """`x[i], (y[j], *z) = v`: unpack all of it, then store from left to right."""
+        leaves: list[Any] = []
+
+        def unpacked(t: Any) -> Any:
+            if isinstance(t, (ast.Tuple, ast.List)):
+                return at(type(t)([unpacked(e) for e in t.elts], _STORE), t)
+            if isinstance(t, ast.Starred):
+                return at(ast.Starred(unpacked(t.value), _STORE), t)
+            leaves.append(t)
+            return at(ast.Name(f".{len(leaves) - 1}", _STORE), t)
+
+        names = unpacked(target)
+        out = [at(ast.Assign([names], node.value), node)]
+        for k, leaf in enumerate(leaves):
+            value = at(_name(f".{k}"), leaf)
+            out += self._store(leaf, value, node) if _stores(leaf) else [at(ast.Assign([leaf], value), node)]
+        return [*out, at(ast.Delete([ast.Name(f".{k}", ast.Del()) for k in range(len(leaves))]), node)]
 
     def visit_AugAssign(self, node: Any) -> Any:
         new = self.rebuilt(node)
@@ -263,8 +280,10 @@ def _start(node: Any) -> Any:
 
 def _stores(target: Any) -> bool:
     """Whether a target stores into a subscript of a name."""
-    if isinstance(target, ast.Tuple):
+    if isinstance(target, (ast.Tuple, ast.List)):
         return any(_stores(t) for t in target.elts)
+    if isinstance(target, ast.Starred):
+        return _stores(target.value)
     return isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name)
 
 

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from autograph.runtime.branches import cond
 from autograph.runtime.calls import call
 from autograph.runtime.errors import NotStagedError
 from autograph.runtime.logical import and_, and_then, not_, or_
@@ -30,6 +31,8 @@ def in_(x: Any, items: Any) -> Any:
       NotStagedError: (AG501) a traced value is looked up by hash.
     """
     x, items = read(x), present(items, "argument of type 'NoneType' is not iterable") if isinstance(items, Maybe) else read(items)
+    if isinstance(items, (type({}.values()), type({}.items()))):
+        items = list(items)
     if isinstance(items, (list, tuple)):
         return _among(x, items) if _traced_part(x) or any(map(_traced_part, items)) else x in items
     if isinstance(items, Range):
@@ -38,7 +41,7 @@ def in_(x: Any, items: Any) -> Any:
         return x in items
     if isinstance(items, range):
         return _in_range(x, Range(items.start, items.stop, items.step))
-    if isinstance(items, (set, frozenset, dict)):
+    if isinstance(items, (set, frozenset, dict, type({}.keys()))):
         raise NotStagedError(
             f"a traced value is looked up in a `{type(items).__name__}`, which finds things by hash", here(), "use a tuple: `x in (1, 2)`"
         )
@@ -72,6 +75,21 @@ def equal(a: Any, b: Any) -> Any:
 def not_equal(a: Any, b: Any) -> Any:
     """`a != b`, likewise."""
     return not_(equal(a, b)) if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)) else a != b
+
+
+def ordered(a: Any, symbol: str, b: Any) -> Any:
+    """`a < b` and the like; of tuples and lists with traced values in them, by the first items that differ."""
+    for kind in (tuple, list):
+        if isinstance(a, kind) and isinstance(b, kind) and (_traced_part(a) or _traced_part(b)):
+            if not (a and b):
+                return _ORDER[symbol](len(a), len(b))
+            rest = functools.partial(ordered, a[1:], symbol, b[1:])
+            first = functools.partial(ordered, a[0], symbol, b[0])
+            return cond(_same(a[0], b[0]), lambda: truth(rest()), lambda: truth(first()))
+    return _ORDER[symbol](a, b)
+
+
+_ORDER: dict[str, Callable[[Any, Any], Any]] = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
 def _same(x: Any, y: Any) -> Any:
@@ -110,7 +128,7 @@ def is_(a: Any, b: Any) -> Any:
 
 
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": equal, "!=": not_equal,
+    **{symbol: functools.partial(lambda symbol, a, b: ordered(a, symbol, b), symbol) for symbol in _ORDER}, "==": equal, "!=": not_equal,
     "is": is_, "is not": lambda a, b: not_(is_(a, b)), "in": in_, "not in": not_in,
 }  # fmt: skip
 

@@ -11,7 +11,7 @@ from autograph.runtime.deferred import fail
 from autograph.runtime.errors import NotStagedError
 from autograph.runtime.iteration import for_loop
 from autograph.runtime.logical import and_, or_
-from autograph.runtime.optional import is_none, present
+from autograph.runtime.optional import is_none, is_not_none, present
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
 from autograph.runtime.rows import rows_of
@@ -123,3 +123,14 @@ def empty(name: str) -> str:
 def len(x: Any) -> Any:
     """`len`, also of a list that is only counted."""
     return count(x) if isinstance(x, Each) else builtins.len(x)
+
+
+def next(values: Each, *default: Any) -> Any:
+    """`next` of a new generator: its first value."""
+    first = values.fold(lambda _, value: value, None, is_not_none)
+    if first is not None and not isinstance(first, Maybe):
+        return first
+    if default:
+        return cond(is_none(first), lambda: default[0], lambda: first)
+    fail(True if first is None else is_none(first), StopIteration, "")
+    return present(first)

@@ -48,7 +48,7 @@ def for_loop(items: Any, body: Body, *state: Any, until: str | None = None) -> A
     if isinstance(rows, Range):
         hints = hints._replace(unroll=max(hints.unroll, rows.unroll))
         if rows.static is None:
-            return given(_counted(rows, lambda i: i, body, values, flag, hints))
+            return given(_counted(rows, rows.item, body, values, flag, hints))
         items = rows.static
         if flag is None and rows.rolled is not False and (rows.rolled or hints.unroll > 1) and _jax.recording():
             return given(_scanned(index_rows(items), body, values, hints))

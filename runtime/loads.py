@@ -82,6 +82,11 @@ def _from_sequence(x: Sequence[Any], i: Any) -> Any:
     i = _inside(i, len(x), f"{kind} index out of range")
     if isinstance(x, builtins.range):
         return x.start + i * x.step
+    return row_of(x, i, kind)
+
+
+def row_of(x: Sequence[Any], i: Any, kind: str) -> Any:
+    """The i-th of some values of equal types; the index is inside."""
     joint = spec_of(x[0])
     try:
         for item in x[1:]:

@@ -1,4 +1,4 @@
-"""Builtins on numbers and rows whose values may be traced: `min max sum any all int float bool sorted`.
+"""Builtins on numbers and rows whose values may be traced: `min max sum any all int float bool`.
 
 With nothing traced each is Python's own.
 """
@@ -10,10 +10,10 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 
-from autograph.runtime.branches import cond
+from autograph.runtime import _jax
+from autograph.runtime.comparisons import ordered
 from autograph.runtime.errors import ConcreteValueError
 from autograph.runtime.folds import Each, empty, extreme, holds, total
 from autograph.runtime.logical import and_, or_
@@ -21,6 +21,7 @@ from autograph.runtime.optional import read
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
 from autograph.runtime.rows import Range, Rows, unknown
+from autograph.runtime.values import traced
 
 
 def _unknown_items(items: Any) -> builtins.bool:
@@ -34,31 +35,31 @@ def _extreme(name: str, better: Callable[[Any, Any], Any], args: tuple[Any, ...]
     python = getattr(builtins, name)
     if isinstance(items, Each):
         return extreme(items, name, better, options)
+    if options.get("key") is not None and _jax.recording() or (isinstance(items, (list, tuple)) and traced(items)):
+        return extreme(Each(items, _same, None, 0, False), name, better, options)
     if not _unknown_items(items):
         return python(*args, **options)
     if unknown(items):
-        if items.ndim != 1 or options:
-            return python(list(items), **options) if items.ndim == 1 else python(*args, **options)
+        if items.ndim != 1:
+            return python(*args, **options)
+        if options:
+            return extreme(Each(items, _same, None, 0, False), name, better, options)
         if items.shape[0] == 0:
             raise ValueError(empty(name))
         items = list(items) if items.shape[0] <= 8 else items
         if not isinstance(items, list):
             return jnp.min(items) if name == "min" else jnp.max(items)
-    key = options.get("key") or (lambda x: x)
-    best, *rest = items
-    for x in rest:
-        best = cond(better(key(x), key(best)), lambda x=x: x, lambda best=best: best)
-    return best
+    return extreme(Each(items, _same, None, 0, False), name, better, options)
 
 
 def min(*args: Any, **options: Any) -> Any:
     """`min`; of traced values `b if b < a else a`, Python's order with nan."""
-    return _extreme("min", lambda a, b: a < b, args, options)
+    return _extreme("min", functools.partial(_order, "<"), args, options)
 
 
 def max(*args: Any, **options: Any) -> Any:
     """`max`; of traced values `b if b > a else a`."""
-    return _extreme("max", lambda a, b: a > b, args, options)
+    return _extreme("max", functools.partial(_order, ">"), args, options)
 
 
 def sum(items: Any, /, start: Any = 0) -> Any:
@@ -72,6 +73,10 @@ def sum(items: Any, /, start: Any = 0) -> Any:
 
 def _same(x: Any) -> Any:
     return x
+
+
+def _order(symbol: str, a: Any, b: Any) -> Any:
+    return ordered(a, symbol, b)
 
 
 def any(items: Iterable[Any], /) -> Any:
@@ -118,13 +123,3 @@ def float(x: Any = 0.0) -> Any:
     """`float`; of a traced 0-d value a traced float."""
     x = read(x)
     return _scalar(x, "float").astype(builtins.float) if unknown(x) else builtins.float(x)
-
-
-def sorted(items: Any, /, **options: Any) -> Any:
-    """`sorted`; of the numbers of a traced array a list in ascending order."""
-    if unknown(items) and items.ndim == 1 and not options.get("key"):
-        values = jnp.sort(items)
-        return list(values[::-1] if options.get("reverse") else values)
-    if isinstance(items, (list, tuple)) and items and builtins.all(isinstance(x, jax.Array) for x in items) and _unknown_items(items):
-        return sorted(jnp.stack(list(items)), **options)
-    return builtins.sorted(items, **options)

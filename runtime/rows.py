@@ -22,10 +22,12 @@ from autograph.runtime.values import Maybe, Spec, Type, type_of
 
 
 class Range:
-    """`range(start, stop, step)` with traced ends or step, or with hints for its loop."""
+    """`range(start, stop, step)` with traced ends or step, or with hints for its loop; `item` makes of an index what the loop takes."""
 
-    def __init__(self, start: Any, stop: Any, step: Any, unroll: int = 1, rolled: bool | None = None) -> None:
-        self.start, self.stop, self.step, self.unroll, self.rolled = start, stop, step, unroll, rolled
+    def __init__(
+        self, start: Any, stop: Any, step: Any, unroll: int = 1, rolled: bool | None = None, item: Callable[[Any], Any] = lambda i: i
+    ) -> None:
+        self.start, self.stop, self.step, self.unroll, self.rolled, self.item = start, stop, step, unroll, rolled, item
 
     @property
     def static(self) -> builtins.range | None:
@@ -68,7 +70,7 @@ class Range:
 
     def turns(self) -> Any:
         """How many items there are, before the lower bound 0."""
-        sign = 1 if self.step > 0 else -1
+        sign = jnp.sign(self.step) if unknown(self.step) else 1 if self.step > 0 else -1
         return (self.stop - self.start + self.step - sign) // self.step
 
 
@@ -169,11 +171,12 @@ def enumerate(items: Any, start: Any = 0) -> Any:
     """`enumerate`, also of the rows of a traced array."""
     rows = rows_of(items)
     if rows is None:
-        return builtins.enumerate(items, start)
+        return builtins.enumerate(_listed(items), start)
     if isinstance(rows, Range) and rows.static is not None:
         return builtins.enumerate(rows, start)
     if isinstance(rows, Range):
-        raise NotStagedError("`enumerate` of a range with traced ends", here(), "count in a variable of your own")
+        length, item = _indexed(rows)
+        return Range(0, length, 1, item=lambda k: (k + start, item(k)))
     counts = weak_integers(jnp.arange(rows.length)) + start
     count = type_of(counts)
     assert count is not None
@@ -183,12 +186,14 @@ def enumerate(items: Any, start: Any = 0) -> Any:
 
 
 def zip(*parts: Any, strict: bool = False) -> Any:
-    """`zip`, also of the rows of traced arrays."""
+    """`zip`, also of the rows of traced arrays and of ranges with traced ends."""
     rows = [rows_of(p) for p in parts]
+    if builtins.any(isinstance(r, Range) and r.static is None for r in rows):
+        return _zip_counted([r if r is not None else p for r, p in builtins.zip(rows, parts, strict=True)], strict)
     if all(r is None for r in rows):
-        return builtins.zip(*parts, strict=strict)
+        return builtins.zip(*map(_listed, parts), strict=strict)
     every = [r if r is not None else rows_of_static(p) for r, p in builtins.zip(rows, parts, strict=True)]
-    if any(not isinstance(r, Rows) for r in every):
+    if builtins.any(not isinstance(r, Rows) for r in every):
         return builtins.zip(*(r if isinstance(r, Rows) else p for r, p in builtins.zip(every, parts, strict=True)), strict=strict)
     both: list[Rows] = [r for r in every if isinstance(r, Rows)]
     lengths = [r.length for r in both]
@@ -199,6 +204,36 @@ def zip(*parts: Any, strict: bool = False) -> Any:
         n, lambda i: tuple(r.item(i) for r in both), tuple(r.spec for r in both),
         [a[:n] if a.shape[0] != n else a for r in both for a in r.arrays],
     )  # fmt: skip
+
+
+def _zip_counted(parts: list[Any], strict: bool) -> Range:
+    """`zip` where the length of some part is traced."""
+    indexed = [_indexed(p) for p in parts]
+    length: Any = indexed[0][0]
+    for k, (n, _) in builtins.enumerate(indexed[1:], 2):
+        if strict:
+            short = "shorter" if isinstance(n, builtins.int) and not unknown(length) and n < length else "shorter or longer"
+            fail(jnp.asarray(n != length), ValueError, f"zip() argument {k} is {short} than argument 1")
+        length = jnp.minimum(length, n)
+    return Range(0, length, 1, item=lambda i: tuple(item(i) for _, item in indexed))
+
+
+def _indexed(part: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """The length of what a loop runs over, and its k-th item."""
+    if isinstance(part, builtins.range):
+        part = Range(part.start, part.stop, part.step)
+    if isinstance(part, Range):
+        turns = part.turns()
+        return (jnp.maximum(turns, 0) if unknown(turns) else max(turns, 0)), lambda k: part.item(part.start + k * part.step)
+    rows = part if isinstance(part, Rows) else rows_of_static(part)
+    if rows is None:
+        raise NotStagedError(f"a `{type(part).__name__}` beside a range with traced ends", here(), "make it an array: `jnp.asarray(x)`")
+    return rows.length, rows.item
+
+
+def _listed(items: Any) -> Any:
+    """The rows of a concrete array where operations are transformed, taken now; anything else as it is."""
+    return [items[i] for i in builtins.range(len(items))] if isinstance(items, jax.Array) and items.ndim > 0 and _jax.recording() else items
 
 
 def rows_of_static(items: Any) -> Rows | None:
@@ -212,5 +247,5 @@ def reversed(items: Any) -> Any:
     if rows is None:
         return builtins.reversed(items)
     if isinstance(rows, Range):
-        return Range(rows.start + (rows.turns() - 1) * rows.step, rows.start - rows.step, -rows.step, rows.unroll, rows.rolled)
+        return Range(rows.start + (rows.turns() - 1) * rows.step, rows.start - rows.step, -rows.step, rows.unroll, rows.rolled, rows.item)
     return Rows(rows.length, lambda i: rows.item(rows.length - 1 - i), rows.spec, [a[::-1] for a in rows.arrays])

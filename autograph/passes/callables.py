@@ -6,7 +6,9 @@ from typing import Any
 
 from autograph import syntax as s
 
-BUILTINS = frozenset({"range", "enumerate", "zip", "reversed", "min", "max", "sum", "any", "all", "int", "float", "bool", "print", "sorted"})
+BUILTINS = frozenset(
+    {"range", "enumerate", "zip", "reversed", "min", "max", "sum", "any", "all", "int", "float", "bool", "print", "sorted", "isinstance"}
+)
 
 
 CALLING = frozenset({"map", "filter", "iter"})  # builtins that call an argument later

@@ -105,6 +105,9 @@ class _Calls(s.Transformer):
             if id in BUILTINS:
                 node.func = s.at(s.runtime(id), func)
                 return node
+            if id == "type" and len(node.args) == 1 and not node.keywords:
+                node.func = s.at(s.runtime("type_of"), func)
+                return node
             return self._wrapped(node) if id in CALLING else node
         if id in self.context.converted and id not in self.local and id not in self.context.free:
             return node

@@ -20,7 +20,7 @@ _FOLDS = frozenset({"sum", "any", "all", "min", "max"})
 
 def lower_comprehensions(fn: Any, context: Context) -> None:
     body = [fn.body] if isinstance(fn, s.Lambda) else fn.body
-    if not any(isinstance(n, (s.GeneratorExp, s.ListComp)) for b in body for n in s.walk(b)):
+    if not any(isinstance(n, (s.GeneratorExp, s.ListComp)) or getattr(n, "id", "") == "filter" for b in body for n in s.walk(b)):
         return
     lower = _Comprehensions(context, Scope(fn).locals)
     new = [lower.visit(b) for b in body]
@@ -37,6 +37,13 @@ class _Comprehensions(s.Transformer):
         if not (isinstance(func, s.Name) and node.args and self.context.is_builtin(func) and func.id not in self.local):
             return node
         source = node.args[0]
+        if func.id in _FOLDS and len(node.args) == 1 and self._filtered(source):
+            test, items = source.args
+            node.args[0] = quote_expr("ag.each($items, lambda x: x, $test)", source, items=items, test=quote_expr("ag.call($f)", test, f=test))
+            return node
+        if func.id == "next" and isinstance(source, s.GeneratorExp) and len(node.args) <= 2 and _movable(source):
+            node.func, node.args[0] = s.at(s.runtime("next"), func), _each(source.generators, source.elt, source)
+            return node
         folds = func.id in _FOLDS and isinstance(source, (s.GeneratorExp, s.ListComp))
         counts = func.id == "len" and isinstance(source, s.ListComp) and any(g.ifs for g in source.generators)
         if not (folds or counts) or (len(node.args) > 1 and func.id != "sum") or not _movable(source):
@@ -45,6 +52,13 @@ class _Comprehensions(s.Transformer):
         if counts:
             node.func = s.at(s.runtime("len"), func)
         return node
+
+    def _filtered(self, source: Any) -> bool:
+        """`filter(f, items)` with a function."""
+        match source:
+            case s.Call(func=s.Name(id="filter"), args=[test, _], keywords=[]):
+                return not isinstance(test, s.Constant) and self.context.is_builtin(source.func) and "filter" not in self.local
+        return False
 
 
 def _movable(source: Any) -> bool:

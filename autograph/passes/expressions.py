@@ -106,6 +106,9 @@ class _Expressions(s.Transformer):
             operator = "ag.in_" if kind == "In" else "ag.not_in"
         elif kind in ("Eq", "NotEq") and (isinstance(node.left, (s.Tuple, s.List)) or isinstance(right, (s.Tuple, s.List))):
             operator = "ag.equal" if kind == "Eq" else "ag.not_equal"
+        elif kind in ("Lt", "LtE", "Gt", "GtE") and (isinstance(node.left, (s.Tuple, s.List)) or isinstance(right, (s.Tuple, s.List))):
+            symbol = s.constant(_SYMBOLS[kind])
+            return quote_expr("ag.ordered($left, $symbol, $right)", node, left=node.left, symbol=symbol, right=right)
         return quote_expr(f"{operator}($left, $right)", node, left=node.left, right=right) if operator else node
 
     def _class(self, node: Any) -> Any:

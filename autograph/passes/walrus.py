@@ -17,6 +17,7 @@ from typing import Any
 from autograph import syntax as s
 from autograph.passes.context import Context
 from autograph.quote import quote
+from autograph.scopes import Scope
 
 _FIRST = {
     "Expr": "value",
@@ -34,12 +35,12 @@ _HIDDEN = (s.Lambda, *s.COMPREHENSIONS)  # they evaluate when they are called, o
 
 def spill_walruses(fn: Any, context: Context) -> None:
     if any(isinstance(n, s.NamedExpr) for b in fn.body for n in s.walk(b)):
-        fn.body = _Spill(context).block(fn.body)
+        fn.body = _Spill(context, Scope(fn).locals).block(fn.body)
 
 
 class _Spill:
-    def __init__(self, context: Context) -> None:
-        self.context = context
+    def __init__(self, context: Context, local: frozenset[str]) -> None:
+        self.context, self.local = context, local
 
     def block(self, block: list[Any]) -> list[Any]:
         return [new for stmt in block for new in self.stmt(stmt)]
@@ -93,7 +94,37 @@ class _Spill:
             case s.NamedExpr():
                 before, node.value = self.expr(node.value)
                 return before, node
+            case s.Call() if _folds(node) and self.context.is_builtin(node.func) and node.func.id not in self.local:
+                return self._fold(node)
         return self._operands(node)
+
+    def _fold(self, node: Any) -> tuple[list[Any], Any]:
+        """A fold of a generator that binds names outside: a loop."""
+        source, word = node.args[0], node.func.id
+        (generator,) = source.generators
+        rename = _Rename({n.id: self.context.fresh(n.id) for n in s.walk(generator.target) if isinstance(n, s.Name)})
+        target, value = rename.visit(generator.target), rename.visit(source.elt)
+        first = {"sum": 0, "len": 0, "any": False, "all": True}[word]
+        total = self.context.fresh("value")
+        template = {
+            "sum": "$total = $total + $value", "len": "$value\n$total = $total + 1", "any": "if $value:\n    $total = True\n    break",
+            "all": "if not $value:\n    $total = False\n    break",
+        }[word]  # fmt: skip
+        if isinstance(source, s.ListComp):  # all of it is evaluated
+            template = template.removesuffix("\n    break")
+        body = quote(template, source, total=total, value=value)
+        for test in reversed(generator.ifs):
+            body = quote("if $test:\n    $body", test, test=rename.visit(test), body=body)
+        start = node.args[1] if len(node.args) > 1 else s.at(s.constant(first), node)
+        items = self.context.fresh("items")
+        before, iterable = self.expr(generator.iter)
+        out = [
+            *before,
+            *quote("$items = $iterable", source, items=items, iterable=iterable),
+            *quote("$total = $start", node, total=total, start=start),
+        ]
+        out += quote("for $target in $items:\n    $body", source, target=target, items=items, body=self.block(body))
+        return out, s.at(s.name(total), node)
 
     def _assign(self, name: str, value: Any) -> list[Any]:
         before, new = self.expr(value)
@@ -151,6 +182,8 @@ def _late(node: Any) -> bool:
     """Whether an operand in it that is not always evaluated binds a name."""
     if isinstance(node, (*_HIDDEN, s.Constant, s.Name)):
         return False
+    if isinstance(node, s.Call) and _folds(node):
+        return True
     lazy: list[Any] = []
     match node:
         case s.BoolOp():
@@ -168,3 +201,22 @@ def _names_bound(node: Any) -> bool:
     if isinstance(node, _HIDDEN):
         return any(isinstance(n, s.NamedExpr) for n in s.walk(node)) and not isinstance(node, s.Lambda)
     return isinstance(node, s.NamedExpr) or any(map(_names_bound, s.children(node)))
+
+
+class _Rename(s.Transformer):
+    def __init__(self, names: dict[str, str]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: Any) -> Any:
+        node.id = self.names.get(node.id, node.id)
+        return node
+
+
+def _folds(node: Any) -> bool:
+    """`sum`, `any`, `all` or `len` of one generator in which a walrus binds a name outside."""
+    match node:
+        case s.Call(func=s.Name(id="sum" | "any" | "all" | "len" as word), args=[s.GeneratorExp() | s.ListComp() as source, *rest], keywords=[]):
+            plain = len(source.generators) == 1 and not source.generators[0].is_async
+            fits = isinstance(source, s.ListComp) if word == "len" else not rest or word == "sum"
+            return plain and fits and any(isinstance(n, s.NamedExpr) for n in s.walk(source))
+    return False

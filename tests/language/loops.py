@@ -1010,7 +1010,12 @@ class Box:
     turns: int = 0
 
 
-@loop("`for box.value in`", ROWS)
+@loop(
+    "`for box.value in`",
+    ROWS,
+    refused=traced("AG401"),
+    why="a change of an object in a staged loop is not carried to the next turn; keep the value in a variable",
+)
 def attribute_target(v):
     box = Box()
     total = 0.0
@@ -1020,7 +1025,12 @@ def attribute_target(v):
     return total + box.value
 
 
-@loop("`for d[key] in`", ROWS)
+@loop(
+    "`for d[key] in`",
+    ROWS,
+    refused=traced("AG405"),
+    why="a change of an object in a staged loop is not carried to the next turn; keep the value in a variable",
+)
 def subscript_target(v):
     d = {"x": 0.0}
     total = 0.0
@@ -1049,7 +1059,12 @@ def store_target(v):
     return w, total
 
 
-@loop("attributes of an object made in the function, changed by the body", COUNTS)
+@loop(
+    "attributes of an object made in the function, changed by the body",
+    COUNTS,
+    refused=traced("AG401"),
+    why="a change of an object in a staged loop is not carried to the next turn; keep the value in a variable",
+)
 def attribute_state(n):
     box = Box()
     for i in range(n):
@@ -1059,7 +1074,12 @@ def attribute_state(n):
     return box.value + box.turns
 
 
-@loop("entries of a list made in the function, changed by the body", COUNTS)
+@loop(
+    "entries of a list made in the function, changed by the body",
+    COUNTS,
+    refused=traced("AG405"),
+    why="a change of an object in a staged loop is not carried to the next turn; keep the value in a variable",
+)
 def list_state(n):
     counts = [0, 0]
     for i in range(n):

@@ -314,9 +314,7 @@ def in_transformations(x):
     return jax.grad(lambda t: t * t)(y) + jax.lax.fori_loop(0, 3, lambda i, c: c + y, 0.0)
 
 
-@optional(
-    "`isinstance(y, ...)` of what may be None", REALS, refused=traced("AG302"), why="the class is known while tracing, or not at all; say `is None`"
-)
+@optional("`isinstance(y, ...)` of what may be None", REALS)
 def is_instance(x):
     y = x * 2 if x > 1 else None
     return 1.0 if isinstance(y, type(None)) else 2.0

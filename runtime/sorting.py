@@ -1,0 +1,52 @@
+"""`sorted` of traced values: a list, stable by `<`; with nan in it the order is that of `jnp.sort`."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+
+from autograph.runtime import _jax
+from autograph.runtime.errors import NotStagedError
+from autograph.runtime.folds import Each
+from autograph.runtime.loads import row_of
+from autograph.runtime.places import here
+from autograph.runtime.rows import unknown
+from autograph.runtime.values import Mismatch, join, pack, spec_of, traced, types, widen
+
+
+def sorted(items: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
+    """`sorted`, by keys that may be traced numbers or tuples of them.
+
+    Raises:
+      NotStagedError: (AG501) the keys are traced and no numbers.
+    """
+    if not (unknown(items) or isinstance(items, Each) or _jax.recording()):
+        return builtins.sorted(items, key=key, reverse=reverse)
+    values = list(items)
+    keys = values if key is None else [key(x) for x in values]
+    if not traced(keys):
+        order = builtins.sorted(range(len(values)), key=keys.__getitem__, reverse=reverse)
+        return [values[k] for k in order]
+    columns = [_column(c) for c in zip(*keys, strict=True)] if all(isinstance(k, tuple) for k in keys) else [_column(keys)]
+    if reverse:  # stable all the same
+        columns = [c[::-1] for c in columns]
+    places = jnp.lexsort(tuple(columns[::-1]))
+    if reverse:
+        places = (len(values) - 1 - places)[::-1]
+    return [row_of(values, places[k], "list") for k in range(len(values))]
+
+
+def _column(keys: Sequence[Any]) -> Any:
+    joint = spec_of(keys[0])
+    try:
+        for key in keys[1:]:
+            joint = join(joint, spec_of(key))
+        (t,) = types([widen(joint)])
+    except (Mismatch, ValueError):
+        t = None
+    if t is None or t.shape != ():
+        raise NotStagedError("`sorted` by traced values that are no numbers", here(), "sort by a number, or by a tuple of numbers")
+    return jnp.stack([jnp.asarray(x) for key in keys for x in pack(key, widen(joint))])
