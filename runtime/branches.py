@@ -24,13 +24,13 @@ from autograph.runtime.knowledge import facts_of, known
 from autograph.runtime.lifted import Location, load, outer_spec, store
 from autograph.runtime.places import assigned_names, caller, last_store, place_of, returned_names
 from autograph.runtime.predicates import truth
+from autograph.runtime.spec_text import describe
 from autograph.runtime.values import (
     BLANK,
     Mismatch,
     Spec,
     Type,
     blank,
-    describe,
     flat_arrays,
     join,
     map_maybe,

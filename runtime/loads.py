@@ -20,7 +20,8 @@ from autograph.runtime.errors import ConcreteValueError
 from autograph.runtime.optional import present, read
 from autograph.runtime.places import here
 from autograph.runtime.rows import unknown
-from autograph.runtime.values import Maybe, Mismatch, Static, describe, join, leaves, pack, spec_of, types, unpack, widen
+from autograph.runtime.spec_text import describe
+from autograph.runtime.values import Maybe, Mismatch, Static, join, leaves, pack, spec_of, types, unpack, widen
 
 
 def get_item(x: Any, i: Any) -> Any:

@@ -20,6 +20,7 @@ from autograph.runtime.lifted import CODE, ERROR, Location, load, may_have_faile
 from autograph.runtime.places import caller, last_store, parameter_names, place_of
 from autograph.runtime.predicates import truth
 from autograph.runtime.reverse import forward_only
+from autograph.runtime.spec_text import describe
 from autograph.runtime.values import (
     NUMBERS,
     Blank,
@@ -30,7 +31,6 @@ from autograph.runtime.values import (
     Static,
     Unset,
     blank_uses,
-    describe,
     has_option,
     is_leaf,
     is_value,

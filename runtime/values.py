@@ -384,28 +384,3 @@ def has_maybe(value: Any) -> bool:
 def traced(*values: Any) -> bool:
     """Whether any leaf is an array whose value is not known now."""
     return any(isinstance(x, Tracer) for v in values for x in parts(v))
-
-
-def describe(spec: Spec) -> str:
-    """A spec as an error shows it."""
-    if isinstance(spec, Static):
-        v = spec.value
-        if type(v) in NUMBERS:
-            return f"the number {v!r}"
-        return repr(spec)
-    if isinstance(spec, Type):
-        return f"{spec!r}" + (" (weak)" if spec.weak else "")
-    if isinstance(spec, Option):
-        others = [word for bit, word in ((UNSET, "unset"), (NONE, "None")) if spec.bits & bit]
-        return " or ".join([*([] if is_blank(spec.value) else [describe(spec.value)]), *others])
-    return _tree_text(spec)
-
-
-def _tree_text(spec: Spec) -> str:
-    inner = jax.tree.map(lambda s: _Text(describe(s)), spec, is_leaf=lambda x: is_leaf(x) or isinstance(x, Option))
-    return repr(inner)
-
-
-class _Text(str):
-    def __repr__(self) -> str:
-        return str(self)

@@ -86,9 +86,13 @@ class _Expressions(s.Transformer):
                 node.args = [test, *map(self.visit, rest)]
                 return node
             case s.Call(func=s.Attribute(value=s.Name(id=s.RUNTIME), attr="each")):
-                if len(node.args) > 2:
-                    node.args[2].body = self.visit(node.args[2].body, truth=True)
-                node.args[:2] = map(self.visit, node.args[:2])
+                *others, last = node.args
+                if len(others) == 2 and isinstance(last, s.Lambda):
+                    last.body = self.visit(last.body, truth=True)
+                else:
+                    others = node.args
+                others[:] = map(self.visit, others)
+                node.args = others if others is node.args else [*others, last]
                 return node
         return self.generic_visit(node)
 
