@@ -10,12 +10,13 @@ from autograph.runtime.branches import cond
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import NotStagedError
 from autograph.runtime.iteration import for_loop
+from autograph.runtime.knowledge import assume
 from autograph.runtime.logical import and_, or_
 from autograph.runtime.optional import is_none, is_not_none, present
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
 from autograph.runtime.rows import rows_of
-from autograph.runtime.values import Maybe
+from autograph.runtime.values import NONE, Maybe
 
 Value = Callable[..., Any]
 
@@ -107,8 +108,7 @@ def extreme(values: Each, name: str, better: Callable[[Any, Any], Any], options:
         return best
     if default is not none:
         return cond(is_none(best), lambda: default, lambda: best)
-    fail(True if best is None else is_none(best), ValueError, empty(name))
-    return present(best)
+    return _taken(best, ValueError, empty(name))
 
 
 def empty(name: str) -> str:
@@ -132,5 +132,11 @@ def next(values: Each, *default: Any) -> Any:
         return first
     if default:
         return cond(is_none(first), lambda: default[0], lambda: first)
-    fail(True if first is None else is_none(first), StopIteration, "")
-    return present(first)
+    return _taken(first, StopIteration, "")
+
+
+def _taken(x: Any, kind: type[Exception], text: str) -> Any:
+    """What a fold has found, or its error if it has found nothing."""
+    fail(True if x is None else is_none(x), kind, text)
+    assume([(x.tag, NONE)])
+    return x.value

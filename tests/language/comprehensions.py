@@ -15,7 +15,6 @@ ROWS = vectors([1.0, 3.0, 2.0, 0.5], [0.25, -1.0, -2.0, 0.75], [5.0, -1.0, 2.5, 
 TWO = [(a, a[::-1] * 2) for (a,) in ROWS]
 MATRICES = [(jnp.array(m),) for m in ([[1.0, 2.0], [3.0, -4.0], [0.5, 6.0]], [[-1.0, 0.5], [0.25, 2.0], [4.0, 1.0]])]
 INTEGERS = vectors([1, 3, 2, 5], [0, -1, -2, 7], [4, 0, 0, 1], dtype=jnp.int32)
-NOTHING = {"refused": {"vmap": "AG302"}, "why": "it may be of nothing in some lanes, and nobody reads errors there"}
 
 
 def g(x):
@@ -143,12 +142,12 @@ def max_if(v):
     return max((x for x in v if x < 2.5), default=-1.0) + min((x for x in v if x > 0), default=100.0)
 
 
-@comprehension("`max` with `if`: of nothing it is Python's `ValueError`", ROWS, **NOTHING)
+@comprehension("`max` with `if`: of nothing it is Python's `ValueError`", ROWS)
 def max_of_nothing(v):
     return max(x for x in v if x > 0)
 
 
-@comprehension("`max` over `range(n)`", SOME, **NOTHING)
+@comprehension("`max` over `range(n)`", SOME)
 def max_range(n):
     return max(i * (5 - i) for i in range(n)) + min((7 - i for i in range(1, n)), default=50)
 
@@ -163,7 +162,7 @@ def max_key(v):
     return max(v, key=lambda x: x * x) + 10 * min(v, key=abs)
 
 
-@comprehension("`max(... for x in v for y in w if ...)`", TWO, **NOTHING)
+@comprehension("`max(... for x in v for y in w if ...)`", TWO)
 def max_nested(v, w):
     return max(abs(x - y) for x in v for y in w if x > -2)
 
