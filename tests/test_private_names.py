@@ -75,3 +75,72 @@ def test_scan_can_be_bound() -> None:
 def test_a_type_can_be_made_weak() -> None:
     assert _jax.convert_type(jnp.float32(1), jnp.dtype("float32"), True).weak_type, FILE
     assert hasattr(lax, "cond_p") and hasattr(lax, "while_p") and hasattr(lax, "scan_p"), FILE
+
+
+def test_the_current_trace_and_who_made_a_tracer() -> None:
+    seen = []
+
+    def f(x: jax.Array) -> jax.Array:
+        outer = _jax.current_trace()
+
+        def g(y: jax.Array) -> jax.Array:
+            seen.append((_jax.current_trace() is outer, _jax.made_here(x), _jax.made_here(y)))
+            return y
+
+        jax.make_jaxpr(g)(1.0)
+        seen.append((_jax.current_trace() is outer, _jax.made_here(x), _jax.recording()))
+        return x
+
+    jax.jit(f)(1.0)
+    assert seen == [(False, False, True), (True, True, True)], FILE
+    assert not _jax.recording(), FILE
+
+
+def test_a_primitive_is_bound_in_an_outer_trace() -> None:
+    p = _jax.Primitive("constant_of_a_test")
+    p.def_abstract_eval(lambda: _jax.ShapedArray((), jnp.float32))
+
+    def f(x: jax.Array) -> jax.Array:
+        outer = _jax.current_trace()
+        return jax.vmap(lambda y: y + _jax.bind_in(outer, p))(jnp.ones(2)) + x
+
+    equations = jax.make_jaxpr(f)(1.0).eqns
+    assert equations[0].primitive.name in ("constant_of_a_test", "broadcast_in_dim"), FILE
+    assert any(e.primitive is p for e in equations), FILE
+
+
+def test_equations_are_counted_while_they_are_recorded() -> None:
+    seen = []
+
+    def f(x: jax.Array) -> jax.Array:
+        before = _jax.equations()
+        y = jnp.sin(x) + jnp.cos(x)
+        seen.append(_jax.equations() - before)
+        return y
+
+    jax.make_jaxpr(f)(1.0)
+    assert seen == [3] and _jax.equations() == 0, FILE
+
+
+def test_a_turn_that_changes_nothing_once_the_code_is_set() -> None:
+    body = jax.make_jaxpr(lambda c, code, x: (c + x, code))(1.0, jnp.int32(0), 1.0)
+    turn = _jax.unless(body, 1, range(2))
+    out = _jax.bind_scan(turn, [], [jnp.float32(1), jnp.int32(0)], [jnp.arange(3.0)], 3, 1)
+    assert float(out[0]) == 4, FILE
+    out = _jax.bind_scan(turn, [], [jnp.float32(1), jnp.int32(7)], [jnp.arange(3.0)], 3, 1)
+    assert (float(out[0]), int(out[1])) == (1, 7), FILE
+
+
+def test_errors_leave_without_frames_of_ours() -> None:
+    @_jax.boundary
+    def f() -> None:
+        raise ValueError("text")
+
+    try:
+        f()
+    except ValueError as error:
+        tb, names = error.__traceback__, []
+        while tb is not None:
+            names.append(tb.tb_frame.f_code.co_name)
+            tb = tb.tb_next
+    assert names == ["test_errors_leave_without_frames_of_ours", "f"], FILE
