@@ -135,6 +135,9 @@ def received(code: Any) -> None:
         jax.debug.callback(lambda k: raise_code(int(k)), code)
 
 
+ERROR.received = received
+
+
 def raise_code(code: int) -> None:
     """Raise the error of a code; its traceback ends at the user's line."""
     if code == 0:

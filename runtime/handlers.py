@@ -7,6 +7,7 @@ import sys
 from types import CodeType, FrameType
 
 from autograph.runtime.errors import Place
+from autograph.runtime.frames import frames
 from autograph.runtime.places import HIDDEN
 
 _SUPPRESSING = frozenset({"suppress", "raises", "assertRaises"})  # context managers that stop an error
@@ -15,6 +16,8 @@ _ROOTS = frozenset({"traced", "outside"})  # our functions that begin the trace 
 
 def handler_around() -> Place | None:
     """The place of an `except` that would catch an error raised now, in the functions that are being traced."""
+    if not any(f.root for f in frames()):
+        return None  # whose `except` is around is not known
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code

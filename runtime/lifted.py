@@ -6,7 +6,7 @@ So one trace of a block finds what it reads and writes outside: the error code o
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from autograph.runtime import _jax
@@ -29,10 +29,18 @@ class Location:
         """Its value outside every trace."""
         raise NotImplementedError
 
+    def leave(self, value: Any) -> None:
+        """Take the value that a staged block leaves where no trace of a function of ours is around it."""
+        raise NotImplementedError
+
 
 class _ErrorCode(Location):
     name = "the error code"
     base = 0  # type: ignore[assignment]
+    received: Callable[[Any], None]  # set by `deferred`
+
+    def leave(self, value: Any) -> None:
+        self.received(value)
 
 
 ERROR = _ErrorCode()
@@ -66,9 +74,12 @@ def load(location: Location) -> Any:
 
 def store(location: Location, value: Any) -> None:
     """Set a location in the block that is being traced."""
-    frame = lifting()[-1]
-    frame.values[location] = value
-    frame.written[location] = None
+    frames = lifting()
+    if not frames:
+        location.leave(value)
+        return
+    frames[-1].values[location] = value
+    frames[-1].written[location] = None
 
 
 def reachable() -> bool:

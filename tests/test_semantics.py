@@ -627,3 +627,13 @@ def test_an_except_does_not_swallow_a_refusal() -> None:
 
     assert refused(ag.function(f), 1).id == "AG502"
     assert refused(jax.jit(ag.convert(f)), 1).id == "AG502"
+
+
+def test_operators_without_a_function_of_ours_around_raise_by_a_callback() -> None:
+    import autograph.runtime as rt
+
+    f = jax.jit(lambda i: rt.cond(i > 0, lambda: rt.get_item([1, 2, 3], i), lambda: -1))
+    assert [int(f(i)) for i in (-5, 1, 2)] == [-1, 2, 3]
+    with pytest.raises(jax.errors.JaxRuntimeError, match="list index out of range"):
+        jax.block_until_ready(f(7))
+        jax.effects_barrier()
