@@ -75,7 +75,7 @@ _WHERE = {
     "sorting": "sorted",
     "output": "print",
     "rows": "range static_range enumerate zip reversed",
-    "optional": "read read_free some is_none is_not_none",
+    "optional": "read read_free some some_free is_none is_not_none",
     "values": "Unset blank",
 }
 _HOME = {name: module for module, names in _WHERE.items() for name in names.split()}

@@ -66,6 +66,11 @@ def some(x: Any) -> Any:
     return x
 
 
+def some_free(x: Any) -> Any:
+    """`some` for a variable of an enclosing function, whose error is Python's NameError."""
+    return read_free(x) if type(x) is Unset else some(x)
+
+
 def _has(x: Maybe, tag: int) -> Any:
     return lax.eq(x.tag, np.int8(tag))
 

@@ -12,13 +12,13 @@ _RAISE = dis.opmap["RAISE_VARARGS"]
 
 
 def innermost_of(error: BaseException) -> tuple[FrameType, int, int] | None:
-    """The innermost frame of a traceback, its line and its last instruction."""
-    tb = error.__traceback__
-    if tb is None:
-        return None
-    while tb.tb_next is not None:
+    """The innermost frame of a traceback, its line and its last instruction; an operator of ours stands for Python's."""
+    tb, found = error.__traceback__, None
+    while tb is not None:
+        if not tb.tb_frame.f_code.co_filename.startswith(HIDDEN[0]):
+            found = tb
         tb = tb.tb_next
-    return tb.tb_frame, tb.tb_lineno, tb.tb_lasti
+    return found and (found.tb_frame, found.tb_lineno, found.tb_lasti)
 
 
 def is_users(file: str) -> bool:

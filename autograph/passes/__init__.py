@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from autograph import syntax as s
-from autograph.names import Names
+from autograph.names import Names, binds_all
 from autograph.passes.calls import lower_calls
 from autograph.passes.chains import cut_chains
 from autograph.passes.comprehensions import lower_comprehensions
@@ -23,6 +23,7 @@ from autograph.passes.stageable import stageable
 from autograph.passes.stores import lower_stores
 from autograph.passes.unsure import note_unsure_reads
 from autograph.passes.walrus import spill_walruses
+from autograph.quote import quote
 from autograph.scopes import Scope
 
 
@@ -55,7 +56,16 @@ def run_passes(fn: Any, context: Context, last: str = "") -> None:
             if not (step.each and isinstance(target, s.Lambda)):
                 step.lower(target, context)
         if step.name == last:
-            return
+            break
+    for target, names in context.dropped.items():
+        _keep_local(target, names)
+
+
+def _keep_local(fn: Any, names: Names) -> None:
+    """A name stays local even if the code that binds it never runs."""
+    missing = names - binds_all(fn.body) - Scope(fn).globals - Scope(fn).nonlocals - frozenset(s.parameter_names(fn.args))
+    if missing:
+        fn.body += [q for name in sorted(missing) for q in quote("if False:\n    $name = None", fn.body[-1], name=name)]
 
 
 def _functions(fn: Any, context: Context) -> list[Any]:

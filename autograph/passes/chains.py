@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from autograph import syntax as s
+from autograph.names import binds_all
 from autograph.passes.context import Context
 from autograph.passes.switches import switch_of
 from autograph.quote import quote
@@ -21,7 +22,9 @@ LONGEST = 16
 
 
 def cut_chains(fn: Any, context: Context) -> None:
+    bound = binds_all(fn.body)
     fn.body = _block(fn.body, context)
+    context.dropped[fn] = bound - binds_all(fn.body)
 
 
 def _block(block: list[Any], context: Context) -> list[Any]:

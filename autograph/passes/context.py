@@ -22,6 +22,7 @@ class Context:
     around: dict[Any, frozenset[str]] = field(default_factory=dict)  # for each function in the tree, the locals of those around it
     unsure: dict[Any, frozenset[Any]] = field(default_factory=dict)  # by function: reads that the source does not prove to be of a set variable
     suppressed: set[Any] = field(default_factory=set)  # those of them that are sure unless a `with` swallows an exception
+    dropped: dict[Any, frozenset[str]] = field(default_factory=dict)  # by function: names that only code binds that never runs
     memo: Memo = field(default_factory=Memo)  # what statements do to the facts; those that a pass keeps need not be worked out again
     blocks: dict[str, str] = field(default_factory=dict)  # the names of generated functions
 

@@ -91,7 +91,7 @@ class _Checker:
             if isinstance(stmt, s.Delete):
                 out += self._delete(stmt, names)
                 continue
-            if names:
+            if names or (self.checked and s.contains(stmt, *_CLOSURES)):
                 target = stmt.target if isinstance(stmt, s.AugAssign) else None
                 if isinstance(target, s.Name) and target.id in names:
                     operator = "read" if target in self.refused else "some"
@@ -114,7 +114,10 @@ class _Checker:
     def _statement(self, stmt: Any, names: Names) -> None:
         """Check the reads of a statement itself."""
         inside = {id(block) for block in s.blocks(stmt)}
-        reads = _Reads(names, self.refused)
+        reads = _Reads(names, self.refused, closures=self.checked)
+        if isinstance(stmt, s.SCOPES):
+            reads.visit(stmt)
+            return
         for field in stmt._fields:
             value: Any = getattr(stmt, field, None)
             if field in ("cases", "handlers"):
@@ -128,32 +131,44 @@ class _Checker:
                 setattr(stmt, field, reads.visit(value))
 
 
+_CLOSURES = (s.FunctionDef, s.AsyncFunctionDef, s.Lambda, s.ClassDef, s.GeneratorExp, s.ListComp, s.SetComp, s.DictComp)
+
+
 class _Reads(s.Transformer):
-    def __init__(self, names: Names, unsure: frozenset[Any], operator: str = "read") -> None:
-        self.names, self.unsure, self.operator = names, unsure, operator
+    """Checks the reads of `names`; functions made here may be called later, when any of `closures` is unset."""
+
+    def __init__(self, names: Names, unsure: frozenset[Any], free: bool = False, closures: Names = frozenset()) -> None:
+        self.names, self.unsure, self.closures = names, unsure, closures or names
+        self.operators = ("read_free", "some_free") if free else ("read", "some")
 
     def visit_Name(self, node: Any) -> Any:
         if not isinstance(node.ctx, s.Load) or node.id not in self.names:
             return node
-        return quote_expr(f"ag.{self.operator if node in self.unsure else 'some'}($name)", node, name=node.id)
+        return quote_expr(f"ag.{self.operators[node not in self.unsure]}($name)", node, name=node.id)
 
     def _comprehension(self, node: Any) -> Any:
         """Only the first iterable is evaluated in this function; from 3.12 on all of it, but for generators."""
         inlined = sys.version_info >= (3, 12) and not isinstance(node, s.GeneratorExp)
-        operator = self.operator if inlined else "read_free"
         first = self.visit(node.generators[0].iter)
         node.generators[0].iter = s.at(s.constant(None), first)
-        _Reads(self.names - comprehension_targets(node), self.unsure, operator).generic_visit(node)
+        names = (self.closures if isinstance(node, s.GeneratorExp) else self.names) - comprehension_targets(node)
+        _Reads(names, self.unsure, self.operators[0] == "read_free" or not inlined).generic_visit(node)
         node.generators[0].iter = first
         return node
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
     def _function(self, node: Any) -> Any:
-        """A function made here reads the variable through its cell when it is called."""
-        mine = self.names & free(node)
+        """A function made here reads the variable through its cell when it is called; its defaults are evaluated now."""
+        for field in ("decorator_list", "bases", "keywords"):
+            if hasattr(node, field):
+                setattr(node, field, [self.visit(n) for n in getattr(node, field)])
+        if args := getattr(node, "args", None):
+            args.defaults = [self.visit(d) for d in args.defaults]
+            args.kw_defaults = [d and self.visit(d) for d in args.kw_defaults]
+        mine = self.closures & free(node)
         if mine:
-            inner = _Reads(mine, self.unsure, "read_free")
+            inner = _Reads(mine, self.unsure, free=True)
             new = [inner.visit(b) for b in (node.body if isinstance(node.body, list) else [node.body])]
             node.body = new if isinstance(node.body, list) else new[0]
         return node
