@@ -70,7 +70,7 @@ _WHERE = {
     "mathematics": "math",
     "folds": "each len next",
     "entry": "entered",
-    "kinds": "isinstance type_of",
+    "kinds": "isinstance hasattr callable type_of",
     "numbers": "min max sum any all int float bool",
     "sorting": "sorted",
     "output": "print",

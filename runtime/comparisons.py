@@ -15,10 +15,10 @@ from autograph.runtime.branches import cond
 from autograph.runtime.calls import call
 from autograph.runtime.errors import NotStagedError
 from autograph.runtime.logical import and_, and_then, not_, or_
-from autograph.runtime.optional import is_none, present, read
+from autograph.runtime.optional import compare_values, is_none, present, read
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
-from autograph.runtime.rows import Range, unknown
+from autograph.runtime.rows import Range, unknown, weak_integers
 from autograph.runtime.values import Maybe
 
 _FEW = 8  # values that are compared one by one
@@ -72,6 +72,9 @@ def equal(a: Any, b: Any) -> Any:
     return a == b
 
 
+compare_values(equal)
+
+
 def not_equal(a: Any, b: Any) -> Any:
     """`a != b`, likewise."""
     return not_(equal(a, b)) if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)) else a != b
@@ -97,7 +100,8 @@ def _same(x: Any, y: Any) -> Any:
 
 
 def _among(x: Any, items: Any) -> Any:
-    if len(items) > _FEW and all(isinstance(i, (int, float)) or (unknown(i) and i.shape == ()) for i in items) and unknown(x) and x.shape == ():
+    kinds = {type(i) for i in items}
+    if len(items) > _FEW and unknown(x) and x.shape == () and kinds in ({int}, {float}) and jnp.issubdtype(x.dtype, jnp.integer) == (kinds == {int}):
         return jnp.any(jnp.stack([jnp.asarray(i) for i in items]) == x)
     out: Any = False
     for item in items:
@@ -111,6 +115,8 @@ def _in_range(x: Any, items: Range) -> Any:
     if not isinstance(x, (int, float, jax.Array, np.generic)):
         return False
     start, stop, step = items.start, items.stop, items.step
+    if unknown(x) and jnp.issubdtype(jnp.asarray(x).dtype, jnp.integer):
+        x = weak_integers(x)
     if unknown(step):
         inside: Any = jnp.where(step > 0, (start <= x) & (x < stop), (x <= start) & (stop < x))
         return and_(inside, lambda: (x - start) % step == 0)

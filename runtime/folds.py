@@ -6,17 +6,19 @@ import builtins
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+from jax import lax
+
 from autograph.runtime.branches import cond
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import NotStagedError
 from autograph.runtime.iteration import for_loop
-from autograph.runtime.knowledge import assume
-from autograph.runtime.logical import and_, or_
-from autograph.runtime.optional import is_none, is_not_none, present
+from autograph.runtime.logical import and_, not_, or_
+from autograph.runtime.optional import some
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
 from autograph.runtime.rows import rows_of
-from autograph.runtime.values import NONE, Maybe
+from autograph.runtime.values import UNSET, Maybe, Unset
 
 Value = Callable[..., Any]
 
@@ -95,20 +97,20 @@ def holds(values: Each, word: str) -> Any:
 def extreme(values: Each, name: str, better: Callable[[Any, Any], Any], options: dict[str, Any]) -> Any:
     """`min` or `max`, with their options."""
     key = options.get("key") or (lambda x: x)
-    none = object()
 
     def step(best: Any, value: Any) -> Any:
-        if best is None:
+        if type(best) is Unset:
             return value
-        return cond(or_(is_none(best), lambda: better(key(value), key(present(best)))), lambda: value, lambda: best)
+        return cond(or_(_missing(best), lambda: better(key(value), key(some(best)))), lambda: value, lambda: best)
 
-    best = values.fold(step, None)
-    default = options.get("default", none)
-    if not isinstance(best, Maybe) and best is not None:
-        return best
-    if default is not none:
-        return cond(is_none(best), lambda: default, lambda: best)
-    return _taken(best, ValueError, empty(name))
+    return _taken(values.fold(step, Unset(name)), ValueError, empty(name), *([options["default"]] if "default" in options else []))
+
+
+def _missing(x: Any) -> Any:
+    """Whether a fold has found nothing yet."""
+    if type(x) is Unset:
+        return True
+    return lax.eq(x.tag, np.int8(UNSET)) if type(x) is Maybe and x.bits & UNSET else False
 
 
 def empty(name: str) -> str:
@@ -127,16 +129,16 @@ def len(x: Any) -> Any:
 
 def next(values: Each, *default: Any) -> Any:
     """`next` of a new generator: its first value."""
-    first = values.fold(lambda _, value: value, None, is_not_none)
-    if first is not None and not isinstance(first, Maybe):
-        return first
+    first = values.fold(lambda _, value: value, Unset("next"), lambda found: not_(_missing(found)))
+    return _taken(first, StopIteration, "", *default)
+
+
+def _taken(x: Any, kind: type[Exception], text: str, *default: Any) -> Any:
+    """What a fold has found; if it has found nothing the default, or its error."""
+    missing = _missing(x)
+    if missing is False:
+        return x
     if default:
-        return cond(is_none(first), lambda: default[0], lambda: first)
-    return _taken(first, StopIteration, "")
-
-
-def _taken(x: Any, kind: type[Exception], text: str) -> Any:
-    """What a fold has found, or its error if it has found nothing."""
-    fail(True if x is None else is_none(x), kind, text)
-    assume([(x.tag, NONE)])
-    return x.value
+        return default[0] if missing is True else cond(missing, lambda: default[0], lambda: some(x))
+    fail(missing, kind, text)
+    return some(x)

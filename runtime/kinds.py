@@ -1,30 +1,50 @@
-"""`isinstance` and `type` of values that may be traced, or None where only traced values know."""
+"""`isinstance`, `hasattr`, `callable` and `type` of values that may be traced, or None where only traced values know."""
 
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 
 from autograph.runtime._jax import Tracer
-from autograph.runtime.optional import is_none, is_not_none, present, read
+from autograph.runtime.errors import OptionalError
+from autograph.runtime.knowledge import known
+from autograph.runtime.optional import is_none, is_not_none, read
+from autograph.runtime.places import here
 from autograph.runtime.values import Blank, Maybe
 
 
-def isinstance(x: Any, kinds: Any) -> Any:
-    """`isinstance`; where only traced values know whether x is None, and the answer depends on it, a traced bool."""
-    x = read(x)
+def _either(x: Any, test: Callable[[Any], bool]) -> Any:
+    """What a question about x answers; where only traced values know whether x is None, and the answer depends on it, a traced bool."""
+    x = known(read(x))
     if type(x) is not Maybe:
-        return builtins.isinstance(x, kinds)
-    none, value = builtins.isinstance(None, kinds), not builtins.isinstance(x.value, Blank) and builtins.isinstance(x.value, kinds)
+        return test(x)
+    none, value = test(None), not builtins.isinstance(x.value, Blank) and test(x.value)
     return none if none == value else is_none(x) if none else is_not_none(x)
+
+
+def isinstance(x: Any, kinds: Any) -> Any:
+    """`isinstance`: a bool, or a traced bool where only traced values know whether x is None."""
+    return _either(x, lambda v: builtins.isinstance(v, kinds))
+
+
+def hasattr(x: Any, name: Any) -> Any:
+    """`hasattr`, likewise."""
+    return _either(x, lambda v: builtins.hasattr(v, name))
+
+
+def callable(x: Any) -> Any:
+    """`callable`, likewise."""
+    return _either(x, builtins.callable)
 
 
 def type_of(x: Any) -> Any:
     """`type(x)`; of a traced value that of an array."""
-    x = read(x)
+    x = known(read(x))
     if type(x) is Maybe:
-        x = present(x, "the type of a value that may be None is asked for")
-    return type(jnp.zeros(())) if type(x) is not jax.Array and builtins.isinstance(x, Tracer) else type(x)
+        raise OptionalError(
+            "the type of a value that may be None, and traced values decide whether it is", here(), "test it before: `if x is not None:`"
+        )
+    return type(jnp.zeros(())) if builtins.isinstance(x, Tracer) else type(x)

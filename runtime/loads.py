@@ -19,7 +19,7 @@ from autograph.runtime.deferred import fail
 from autograph.runtime.errors import ConcreteValueError
 from autograph.runtime.optional import present, read
 from autograph.runtime.places import here
-from autograph.runtime.rows import unknown
+from autograph.runtime.rows import unknown, weak_integers
 from autograph.runtime.spec_text import describe
 from autograph.runtime.values import Maybe, Mismatch, Static, join, leaves, pack, spec_of, types, unpack, widen
 
@@ -54,6 +54,7 @@ def _inside(i: Any, length: int, text: str) -> Any:
     """The index counted from the start; IndexError where it is out of bounds."""
     if length == 0:
         fail(True, IndexError, text)
+    i = weak_integers(i)  # whatever its type can hold
     fail(lax.bitwise_or(jnp.any(i < -length), jnp.any(i >= length)), IndexError, text)
     return jnp.where(i < 0, i + length, i)
 

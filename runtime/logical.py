@@ -9,12 +9,12 @@ from jax import lax
 
 from autograph.runtime import _jax
 from autograph.runtime.branches import staged_cond
-from autograph.runtime.errors import BranchTypeError, NotStagedError, StagedRaiseError
+from autograph.runtime.errors import BranchTypeError, NotStagedError, OptionalError, StagedRaiseError
 from autograph.runtime.knowledge import Facts, facts_of, known, note
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
 from autograph.runtime.rows import unknown
-from autograph.runtime.values import ARRAYS, NUMBERS, parts, type_of
+from autograph.runtime.values import ARRAYS, NUMBERS, has_maybe, map_maybe, parts, type_of
 
 
 def and_(a: Any, b: Callable[[], Any]) -> Any:
@@ -116,12 +116,20 @@ def is_bool(x: Any, symbol: str, right: bool) -> bool:
     return (x is right) == (symbol == "is")
 
 
-def matched(subject: Any) -> Any:
-    """The subject of a `match` that asks for bools or classes.
+def matched(subject: Any, numbers: bool) -> Any:
+    """The subject of a `match` whose patterns have structure; with `numbers` they ask for the class of a number.
 
     Raises:
-      NotStagedError: (AG501) a traced value is part of it.
+      NotStagedError: (AG501) a traced value is part of it, and could be a number.
+      OptionalError: (AG302) a part may be None, and Python's `match` would look into it.
     """
-    if any(unknown(leaf) for leaf in parts(subject)):
+    subject = map_maybe(known, subject)
+    if has_maybe(subject):
+        raise OptionalError(
+            "a pattern looks into a value that may be None, and traced values decide whether it is",
+            here(),
+            "begin with `case None:`, or test it before",
+        )
+    if numbers and any(unknown(leaf) for leaf in parts(subject)):
         raise NotStagedError("a `match` on a traced value, which stays Python: its patterns ask for a bool or a class", here(), "use `if` and `elif`")
     return subject

@@ -48,8 +48,20 @@ def _extreme(name: str, better: Callable[[Any, Any], Any], args: tuple[Any, ...]
             raise ValueError(empty(name))
         items = list(items) if items.shape[0] <= 8 else items
         if not isinstance(items, list):
-            return jnp.min(items) if name == "min" else jnp.max(items)
+            return _first_extreme(items, name)
     return extreme(Each(items, _same, None, 0, False), name, better, options)
+
+
+def _first_extreme(items: Any, name: str) -> Any:
+    """The first of the best: a nan at the start stays, others are passed over."""
+    if jnp.issubdtype(items.dtype, jnp.floating):
+        worst = jnp.inf if name == "min" else -jnp.inf
+        nan = jnp.isnan(items)
+        ranked = jnp.where(nan, worst, items)
+        place = jnp.where(nan[0], 0, jnp.argmin(ranked) if name == "min" else jnp.argmax(ranked))
+    else:
+        place = jnp.argmin(items) if name == "min" else jnp.argmax(items)
+    return items[place]
 
 
 def min(*args: Any, **options: Any) -> Any:

@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
 from autograph.runtime import _jax
@@ -25,7 +24,7 @@ from autograph.runtime.places import here, parameter_names
 from autograph.runtime.purity import impure_global
 from autograph.runtime.rows import Rows
 from autograph.runtime.stage import Stage, listed
-from autograph.runtime.values import NUMBERS, Type, spec_of, types, widen
+from autograph.runtime.values import NUMBERS, Type, parts, spec_of, types, widen
 
 LONG = 2_000  # equations, of all turns together, from which on a loop is rolled
 WARNED = 20_000
@@ -111,7 +110,7 @@ def _checked(stage: Stage, rows: Rows, items: builtins.range, state: list[Any], 
                 final[k] = x + turns * step
                 numbers[v] = min(x, final[k]), max(x, final[k])
                 _within(numbers[v], names[k])
-        elif any(isinstance(leaf, NUMBERS) for leaf in jax.tree.leaves(x)):
+        elif any(isinstance(leaf, NUMBERS) for leaf in parts(x)):
             raise Seen(f"`{names[k]}` holds Python numbers")
         elif any(out is index for _, out in mine):
             raise Seen(f"`{names[k]}` becomes a Python number")
@@ -151,10 +150,13 @@ def _numbers_in(eqns: Sequence[Any], numbers: dict[Any, Interval | None]) -> dic
     """
     known = dict(numbers)
     widened: dict[Any, Interval | None] = {}  # numbers on their way to meet an array
+    decided: set[Any] = set()  # truth values that Python would know: what they choose may be a Python number
     for e in eqns:
         name = e.primitive.name
         operands = [v for v in e.invars if not isinstance(v, Literal)]
         mine = [v for v in operands if v in known or v in widened]
+        if any(v in decided for v in operands):
+            _decides(e, name, operands, known, decided)
         if not mine:
             continue
         alone = len(mine) == len(operands)
@@ -170,14 +172,31 @@ def _numbers_in(eqns: Sequence[Any], numbers: dict[Any, Interval | None]) -> dic
         elif not alone:
             _meets(e, name, known, widened)
         elif name in _COMPARISONS and all(v in known for v in mine):
-            continue
+            decided.add(e.outvars[0])
         elif name in _EXACT and all(v in known for v in mine):
             known[e.outvars[0]] = _within(_apply(name, [_bounds(v, known) for v in e.invars]), "what is computed from the index")
         elif name in ("jit", "pjit") and e.params["name"] in _DIVISIONS and all(v in known for v in mine):
             known[e.outvars[0]] = _divided(e.params["name"], [_bounds(v, known) for v in e.invars])
         else:
             raise Seen(f"a Python number is used in `{e.params.get('name', name) if name in ('jit', 'pjit') else name}`")
-    return known
+    return known | dict.fromkeys(decided)
+
+
+def _decides(e: Any, name: str, operands: list[Any], known: dict[Any, Interval | None], decided: set[Any]) -> None:
+    """An equation with truth values that Python would know: a constant that they choose would be a Python number."""
+    if all(v in decided for v in operands) and name in ("and", "or", "not", "xor", "convert_element_type"):
+        decided.add(e.outvars[0])
+    elif name == "cond" and e.invars[0] in decided and not any(v in decided for v in operands[1:]):
+        for k, out in enumerate(e.outvars):
+            if any(isinstance(b.jaxpr.outvars[k], Literal) for b in e.params["branches"]):
+                known[out] = None
+    elif name == "select_n" and e.invars[0] in decided and not any(v in decided for v in operands[1:]):
+        if any(isinstance(v, Literal) for v in e.invars[1:]):
+            known[e.outvars[0]] = _union([_bounds(v, known) if isinstance(v, Literal) or v in known else None for v in e.invars[1:]])
+    elif name not in ("and", "or", "select_n") or all(v in decided or v in known for v in operands):
+        raise Seen(f"a truth value of the index is used in `{name}`")
+    else:
+        known[e.outvars[0]] = None
 
 
 def _meets(e: Any, name: str, known: dict[Any, Interval | None], widened: dict[Any, Interval | None]) -> None:

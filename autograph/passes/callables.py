@@ -6,9 +6,7 @@ from typing import Any
 
 from autograph import syntax as s
 
-BUILTINS = frozenset(
-    {"range", "enumerate", "zip", "reversed", "min", "max", "sum", "any", "all", "int", "float", "bool", "print", "sorted", "isinstance"}
-)
+BUILTINS = frozenset("range enumerate zip reversed min max sum any all int float bool print sorted isinstance hasattr callable".split())
 
 
 CALLING = frozenset({"map", "filter", "iter"})  # builtins that call an argument later

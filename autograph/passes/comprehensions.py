@@ -39,7 +39,8 @@ class _Comprehensions(s.Transformer):
         source = node.args[0]
         if func.id in _FOLDS and len(node.args) == 1 and self._filtered(source):
             test, items = source.args
-            node.args[0] = quote_expr("ag.each($items, lambda x: x, $test)", source, items=items, test=quote_expr("ag.call($f)", test, f=test))
+            test = quote_expr("lambda x: x", test) if isinstance(test, s.Constant) else quote_expr("ag.call($f)", test, f=test)
+            node.args[0] = quote_expr("ag.each($items, lambda x: x, $test)", source, items=items, test=test)
             return node
         if func.id == "next" and isinstance(source, s.GeneratorExp) and len(node.args) <= 2 and _movable(source):
             node.func, node.args[0] = s.at(s.runtime("next"), func), _each(source.generators, source.elt, source)
@@ -57,7 +58,9 @@ class _Comprehensions(s.Transformer):
         """`filter(f, items)` with a function."""
         match source:
             case s.Call(func=s.Name(id="filter"), args=[test, _], keywords=[]):
-                return not isinstance(test, s.Constant) and self.context.is_builtin(source.func) and "filter" not in self.local
+                return (
+                    (not isinstance(test, s.Constant) or test.value is None) and self.context.is_builtin(source.func) and "filter" not in self.local
+                )
         return False
 
 
@@ -68,7 +71,10 @@ def _movable(source: Any) -> bool:
 
 
 def _names(target: Any) -> bool:
-    return isinstance(target, s.Tuple) and len(target.elts) > 0 and all(isinstance(e, s.Name) for e in target.elts)
+    if not isinstance(target, s.Tuple) or not all(isinstance(e, s.Name) for e in target.elts):
+        return False
+    ids = [str(e.id) for e in target.elts if e.id != "_"]
+    return len(target.elts) > 0 and len(set(ids)) == len(ids)
 
 
 def _each(generators: list[Any], value: Any, at: Any) -> Any:
@@ -80,7 +86,9 @@ def _each(generators: list[Any], value: Any, at: Any) -> Any:
     functions = []
     for part in parts:
         new = s.thunk(part)
-        new.args.args = [s.at(s.name(n.id, s.Param()), n) for n in names]
+        last = len(names) - 1 - [n.id for n in reversed(names)].index("_") if any(n.id == "_" for n in names) else -1
+        ids = [n.id if n.id != "_" or k == last else f"_{k}" for k, n in enumerate(names)]  # of several `_` the last is meant
+        new.args.args = [s.at(s.name(id, s.Param()), n) for id, n in zip(ids, names, strict=True)]
         functions.append(new)
     call = quote_expr("ag.each($items, $functions)", at, items=first.iter, functions=functions)
     if not isinstance(first.target, s.Name):

@@ -19,11 +19,15 @@ from typing import Any
 
 from autograph import syntax as s
 from autograph.passes.context import Context
+from autograph.passes.indices import index_of
 from autograph.quote import quote_expr
 
 _SYMBOLS = {
     "Eq": "==", "NotEq": "!=", "Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">=", "Is": "is", "IsNot": "is not", "In": "in", "NotIn": "not in",
 }  # fmt: skip
+
+
+_STRUCTURE = (s.MatchSequence, s.MatchMapping, s.MatchClass)
 
 
 def lower_expressions(fn: Any, context: Context) -> None:
@@ -46,14 +50,15 @@ class _Expressions(s.Transformer):
                 return self._chain(node, truth)
             case s.Compare():
                 return self._compare(self.generic_visit(node))
-            case s.Subscript(ctx=s.Load()) if not _is_static(node.slice) and not _is_update(node):
-                return quote_expr("ag.get_item($x, $i)", node, x=self.visit(node.value), i=self.visit(node.slice))
+            case s.Subscript(ctx=s.Load()) if not (isinstance(node.slice, s.Slice) or _is_static(node.slice) or _is_update(node)):
+                return quote_expr("ag.get_item($x, $i)", node, x=self.visit(node.value), i=self.visit(index_of(node.slice)))
             case s.AnnAssign():
                 node.value = node.value and self.visit(node.value)
                 return node
             case s.Match():
-                if any(_sorts(c.pattern) for c in node.cases):
-                    node.subject = quote_expr("ag.matched($subject)", node.subject, subject=node.subject)
+                if any(isinstance(p, _STRUCTURE) for c in node.cases for p in s.walk(c.pattern)):
+                    numbers = s.constant(any(_sorts(c.pattern) for c in node.cases))
+                    node.subject = quote_expr("ag.matched($subject, $numbers)", node.subject, subject=node.subject, numbers=numbers)
                 return self.generic_visit(node)
             case s.UnaryOp(op=s.Not()):
                 operand = self.visit(node.operand, truth=True)
@@ -165,14 +170,16 @@ def _sorts(pattern: Any) -> bool:
 
 
 def _is_static(index: Any) -> bool:
-    """Whether an index is written with constants only, or is a slice."""
+    """Whether an index is written with constants only."""
     match index:
-        case s.Constant() | s.Slice():
+        case None | s.Constant():
             return True
         case s.UnaryOp(operand=operand):
             return _is_static(operand)
+        case s.Slice(lower=lower, upper=upper, step=step):
+            return all(map(_is_static, (lower, upper, step)))
         case s.Tuple(elts=elts):
-            return any(isinstance(e, s.Slice) for e in elts) or all(map(_is_static, elts))
+            return all(map(_is_static, elts))
     return False
 
 

@@ -17,7 +17,8 @@ from typing import Any
 from autograph import syntax as s
 from autograph.names import Names, binds, reads
 from autograph.passes.context import Context
-from autograph.quote import quote, quote_expr
+from autograph.passes.indices import index_of
+from autograph.quote import quote
 from autograph.scopes import Scope
 
 _OPERATORS = {
@@ -144,15 +145,15 @@ class _Stores:
                 return before + quote("ag.set_attr($obj, $name, $value)", stmt, obj=target.value, name=s.constant(target.attr), value=value)
             case s.Subscript(value=s.Name(id=id)):
                 before, value = self._first(value, target)
-                return before + quote("$x = ag.set_item($x, $i, $value)", stmt, x=id, i=_index(target.slice), value=value)
+                return before + quote("$x = ag.set_item($x, $i, $value)", stmt, x=id, i=index_of(target.slice), value=value)
             case s.Subscript(value=s.Attribute(value=owner, attr=attr)):
                 before, value = self._first(value, target)
                 return before + quote(
-                    "ag.set_attr_item($o, $name, $i, $value)", stmt, o=owner, name=s.constant(attr), i=_index(target.slice), value=value
+                    "ag.set_attr_item($o, $name, $i, $value)", stmt, o=owner, name=s.constant(attr), i=index_of(target.slice), value=value
                 )
             case s.Subscript():
                 before, value = self._first(value, target)
-                return before + quote("ag.store_item($x, $i, $value)", stmt, x=target.value, i=_index(target.slice), value=value)
+                return before + quote("ag.store_item($x, $i, $value)", stmt, x=target.value, i=index_of(target.slice), value=value)
         return [s.at(s.Assign([target], value, None), stmt)]
 
     def _update(self, stmt: Any) -> list[Any]:
@@ -163,13 +164,13 @@ class _Stores:
                 return quote(
                     "ag.update_attr($obj, $name, $op, $value)", stmt, obj=target.value, name=s.constant(target.attr), op=operator, value=stmt.value
                 )
-            return quote("$x = ag.update_item($x, $i, $op, $value)", stmt, x=target.value.id, i=_index(target.slice), op=operator, value=stmt.value)
+            return quote("$x = ag.update_item($x, $i, $op, $value)", stmt, x=target.value.id, i=index_of(target.slice), op=operator, value=stmt.value)
         # Python reads the old value before it evaluates the new one, and the object and index only once.
         out: list[Any] = []
         for part in ("value", "slice"):
             if hasattr(target, part) and not isinstance(getattr(target, part), s.Name) and (part == "value" or _acts(getattr(target, part))):
                 held = self.context.fresh("owner" if part == "value" else "index")
-                out += quote("$held = $part", stmt, held=held, part=_index(getattr(target, part)))
+                out += quote("$held = $part", stmt, held=held, part=index_of(getattr(target, part)))
                 setattr(target, part, s.at(s.name(held), target))
         item = self.context.fresh("item")
         old = type(target)(*(getattr(target, f) for f in target._fields[:-1]), s.Load())
@@ -205,15 +206,3 @@ def _leaves(target: Any) -> list[Any]:
     if isinstance(target, (s.Tuple, s.List)):
         return [leaf for e in target.elts for leaf in _leaves(e)]
     return _leaves(target.value) if isinstance(target, s.Starred) else [target]
-
-
-def _index(node: Any) -> Any:
-    """A subscript as an argument: `a:b` is `slice(a, b)`."""
-    if isinstance(node, s.Slice):
-        parts = [p if p is not None else s.constant(None) for p in (node.lower, node.upper)]
-        if node.step is not None:
-            parts.append(node.step)
-        return quote_expr("ag.slice($parts)", node, parts=parts)
-    if isinstance(node, s.Tuple):
-        return s.at(s.Tuple([_index(e) for e in node.elts], s.Load()), node)
-    return node

@@ -33,7 +33,12 @@ def switch_of(stmt: Any) -> Switch | None:
         subject = name
         sides.append((keys, rest[0]))
         rest = rest[0].orelse
-    return Switch(subject, sides, rest) if len(sides) >= SHORTEST else None
+    values = [_value(k) for keys, _ in sides for k in keys]
+    return Switch(subject, sides, rest) if len(sides) >= SHORTEST and len(set(values)) == len(values) else None
+
+
+def _value(key: Any) -> int:
+    return -key.operand.value if isinstance(key, s.UnaryOp) else int(key.value)
 
 
 def compared(test: Any, keys: list[Any]) -> str:

@@ -1,0 +1,20 @@
+"""Subscripts as arguments: `a:b` is `slice(a, b)`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograph import syntax as s
+from autograph.quote import quote_expr
+
+
+def index_of(node: Any) -> Any:
+    """A subscript as an argument: `a:b` is `slice(a, b)`."""
+    if isinstance(node, s.Slice):
+        parts = [p if p is not None else s.constant(None) for p in (node.lower, node.upper)]
+        if node.step is not None:
+            parts.append(node.step)
+        return quote_expr("ag.slice($parts)", node, parts=parts)
+    if isinstance(node, s.Tuple):
+        return s.at(s.Tuple([index_of(e) for e in node.elts], s.Load()), node)
+    return node
