@@ -1,0 +1,179 @@
+"""Edges where converted code could give something else than Python without an error."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph as ag
+
+NAN = float("nan")
+LIST, ARRAY, RANGE = list(range(300)), np.arange(300), range(0, 1000, 5)
+TABLE = np.arange(9).reshape(3, 3)
+
+
+def row(*values: float) -> Any:
+    return jnp.array(values, jnp.float32)
+
+
+def pair_or_none(k: Any) -> Any:
+    best = None
+    if k > 0:
+        best = (k, k * 2)
+    return best
+
+
+def none_pattern_first(k: Any) -> Any:
+    match pair_or_none(k):
+        case None:
+            return -1
+        case (a, b):
+            return a + b
+
+
+def repeated_keys(k: Any) -> Any:
+    match k:
+        case 1:
+            y = 10
+        case 1:
+            y = 20
+        case 2:
+            y = 30
+        case _:
+            y = 40
+    return y
+
+
+def repeated_zero(k: Any) -> Any:
+    if k == 0:
+        y = 1
+    elif k == -0:
+        y = 2
+    elif k == 2:
+        y = 3
+    else:
+        y = 4
+    return y
+
+
+def constant_in_a_long_loop(x: Any) -> Any:
+    y = x
+    for i in range(3000):
+        x = x + 1
+        if i > 5:
+            y = 3
+    return y * 100
+
+
+def constant_in_a_long_ternary(x: Any) -> Any:
+    y = x
+    for i in range(3000):
+        x = x + 1
+        y = 100 if i > 5 else x
+    return y * 100
+
+
+def truth_in_a_long_loop(x: Any) -> Any:
+    y = x > 0
+    for i in range(3000):
+        x = x + 1
+        if i > 5:
+            y = i > 10
+    return jnp.zeros(int(y) + 1) + x
+
+
+def optional_in_a_long_loop(v: Any) -> Any:
+    at = None
+    for i in range(1000):
+        if v[i % 3] == i:
+            at = i
+    return at
+
+
+def first_is_none(v: Any) -> Any:
+    first = next((None if x < 0 else x for x in v), 5.0)
+    return -1.0 if first is None else first
+
+
+def repeated_targets(v: Any) -> Any:
+    return sum(1 for _, _ in zip(v, v, strict=True))
+
+
+def attributes(k: Any) -> Any:
+    best = pair_or_none(k)
+    return (1 if hasattr(best, "index") else 2), (1 if callable(best) else 2), (1 if isinstance(best, tuple) else 2)
+
+
+def two_optionals(v: Any) -> Any:
+    a = b = None
+    for e in v:
+        if e > 0:
+            a = e
+        if e > 1:
+            b = e
+    return (1.0 if a == b else 0.0), (1.0 if a != b else 0.0), (1.0 if b == b else 0.0)
+
+
+def optional_pair_compared(k: Any) -> Any:
+    return 1.0 if pair_or_none(k) == (1, 2) else 0.0
+
+
+CASES: list[tuple[Callable[..., Any], list[Any]]] = [
+    (none_pattern_first, [2, -1]),
+    (repeated_keys, [1, 2, 3]),
+    (repeated_zero, [0, 2, 5]),
+    (lambda i: LIST[i], [jnp.int8(-1), jnp.uint8(200), jnp.int8(100)]),
+    (lambda i: ARRAY[i], [jnp.int8(-1), jnp.uint8(200)]),
+    (lambda i: RANGE[i], [jnp.uint8(60), jnp.int8(-1)]),
+    (lambda i: (TABLE[:, i], TABLE[i, 1:], TABLE[i, i]), [0, 2, -1]),
+    (lambda x: x in range(0, 200, 3), [jnp.int8(9), jnp.int8(10)]),
+    (lambda x: x in range(0, 300), [jnp.uint8(250)]),
+    (lambda x: x in (16777217, 1, 2, 3, 4, 5, 6, 7, 0.5, 9), [jnp.int32(16777216), jnp.int32(7)]),
+    (constant_in_a_long_loop, [jnp.int8(1)]),
+    (constant_in_a_long_ternary, [jnp.int8(1)]),
+    (truth_in_a_long_loop, [1.0]),
+    (optional_in_a_long_loop, [jnp.array([0, 400, 5]), jnp.array([9, 9, 9])]),
+    (first_is_none, [row(-1, 2), row(1, 2)]),
+    (lambda v: (max(v), min(v)), [row(1, 1, 1, 1, 1, NAN, 2, 2, 2, 2), row(NAN, 1, 1, 1, 1, 1, 2, 2, 2, 2), row(3, 1, 2)]),
+    (repeated_targets, [row(1, 2)]),
+    (attributes, [1, -1]),
+    (two_optionals, [row(0, 0.5), row(0, -1), row(2, 2)]),
+    (optional_pair_compared, [1, 2, -1]),
+    (lambda v: sum(filter(None, v)), [row(1, 0, 2)]),
+]
+
+
+@pytest.mark.parametrize(("f", "inputs"), CASES, ids=[f.__name__ if f.__name__ != "<lambda>" else str(k) for k, (f, _) in enumerate(CASES)])
+def test_as_python(f: Callable[..., Any], inputs: list[Any]) -> None:
+    for x in inputs:
+        want = f(x)
+        for form in (ag.convert(f, form="staged"), ag.function(f)):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ag.LargeUnrollWarning)
+                got = form(x)
+            assert jax.tree.structure(got) == jax.tree.structure(want)
+            jax.tree.map(np.testing.assert_allclose, got, want)
+
+
+def test_patterns_that_look_into_an_optional_are_refused() -> None:
+    def f(k: Any) -> Any:
+        match pair_or_none(k):
+            case (a, b):
+                return a + b
+            case _:
+                return -1
+
+    with pytest.raises(ag.AutographError, match="AG302") as caught:
+        ag.function(f)(2)
+    assert "case None" in str(caught.value)
+
+
+def test_the_type_of_an_optional_is_refused() -> None:
+    with pytest.raises(ag.AutographError, match="AG302"):
+        ag.function(lambda k: 1 if type(pair_or_none(k)) is tuple else 2)(2)
