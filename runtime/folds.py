@@ -18,7 +18,7 @@ from autograph.runtime.optional import some
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
 from autograph.runtime.rows import rows_of
-from autograph.runtime.values import UNSET, Maybe, Unset
+from autograph.runtime.values import UNSET, Maybe, Unset, blank_uses
 
 Value = Callable[..., Any]
 
@@ -99,9 +99,10 @@ def extreme(values: Each, name: str, better: Callable[[Any, Any], Any], options:
     key = options.get("key") or (lambda x: x)
 
     def step(best: Any, value: Any) -> Any:
-        if type(best) is Unset:
+        missing = _missing(best)
+        if missing is True:
             return value
-        return cond(or_(_missing(best), lambda: better(key(value), key(some(best)))), lambda: value, lambda: best)
+        return cond(or_(missing, lambda: better(key(value), key(some(best)))), lambda: value, lambda: best)
 
     return _taken(values.fold(step, Unset(name)), ValueError, empty(name), *([options["default"]] if "default" in options else []))
 
@@ -109,6 +110,7 @@ def extreme(values: Each, name: str, better: Callable[[Any, Any], Any], options:
 def _missing(x: Any) -> Any:
     """Whether a fold has found nothing yet."""
     if type(x) is Unset:
+        blank_uses.count += 1  # a turn that starts with nothing is not like the others
         return True
     return lax.eq(x.tag, np.int8(UNSET)) if type(x) is Maybe and x.bits & UNSET else False
 

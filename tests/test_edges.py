@@ -101,6 +101,10 @@ def first_is_none(v: Any) -> Any:
     return -1.0 if first is None else first
 
 
+def extremes_of_ranges(n: Any) -> Any:
+    return min(e * 2 for e in range(1, n)), max(5 - e for e in range(1, n)), next((e for e in range(1, n) if e > 1), 0)
+
+
 def repeated_targets(v: Any) -> Any:
     return sum(1 for _, _ in zip(v, v, strict=True))
 
@@ -141,6 +145,8 @@ CASES: list[tuple[Callable[..., Any], list[Any]]] = [
     (optional_in_a_long_loop, [jnp.array([0, 400, 5]), jnp.array([9, 9, 9])]),
     (first_is_none, [row(-1, 2), row(1, 2)]),
     (lambda v: (max(v), min(v)), [row(1, 1, 1, 1, 1, NAN, 2, 2, 2, 2), row(NAN, 1, 1, 1, 1, 1, 2, 2, 2, 2), row(3, 1, 2)]),
+    (extremes_of_ranges, [2, 3, 6]),
+    (lambda v: (min(e for e in v), max(e for e in v)), [row(4, 1, 3), row(1, 5, 2)]),
     (repeated_targets, [row(1, 2)]),
     (attributes, [1, -1]),
     (two_optionals, [row(0, 0.5), row(0, -1), row(2, 2)]),
