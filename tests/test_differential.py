@@ -18,6 +18,7 @@ import interpreter
 import programs
 
 PROGRAMS = 150
+JUMPS, LOOPS = ("break", "continue", "return"), ("while", "a range", "rows", "a static loop")
 
 
 @pytest.mark.parametrize("part", range(5))
@@ -36,7 +37,9 @@ def test_a_program_is_the_same_for_the_same_seed() -> None:
 
 def test_every_construct_is_generated() -> None:
     kinds = sum((programs.program(k).kinds for k in range(1000)), start=programs.Counter())
-    assert min(kinds.values()) >= 20, kinds
+    deep = {f"{jump} in {loop}, depth {d}" for jump in JUMPS for loop in LOOPS for d in (1, 2, 3)}
+    assert deep <= kinds.keys()
+    assert min(kinds[kind] for kind in deep) >= 5 and min(n for kind, n in kinds.items() if kind not in deep) >= 20, kinds
 
 
 def test_interpreting_gives_what_xla_gives() -> None:

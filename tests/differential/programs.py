@@ -469,12 +469,12 @@ class Generator:
 
     def statement(self, env: Env, depth: int) -> tuple[Lines, Env | None]:
         self.budget -= 1
-        if self.in_loop and self.chance(0.1):
+        if self.in_loop and self.chance(0.1 * len(self.around)):
             return self.leave(env, depth)
         if depth > 0 and self.budget > 0 and self.chance(0.5):
+            deep = min(self.loops, 3)
             weights = {
-                self.if_: 10, self.while_: 4 if self.loops < 3 else 0, self.for_: 7 if self.loops < 3 else 0, self.match: 2.4, self.tested: 1.6,
-                self.try_: 1.6,
+                self.if_: 10, self.while_: (4, 7, 9, 0)[deep], self.for_: (7, 14, 18, 0)[deep], self.match: 2.4, self.tested: 1.6, self.try_: 1.6,
                 self.with_: 1.6, self.nested: 1.4, self.leave: 4 if self.in_loop else 1,
             }  # fmt: skip
             return self.r.choices(list(weights), list(weights.values()))[0](env, depth - 1)
