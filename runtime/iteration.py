@@ -99,8 +99,15 @@ def _counted(r: Range, item: Callable[[Any], Any], body: Body, state: list[Any],
             return going
         return lax.bitwise_not(left) if going is True else lax.bitwise_and(going, lax.bitwise_not(left))
 
+    def following(i: Any) -> Any:
+        after = i + step
+        if isinstance(i, int) or (isinstance(step, int) and abs(step) == 1):
+            return after
+        wrapped = jnp.where(step > 0, after < i, after > i) if not isinstance(step, int) else after < i if step > 0 else after > i
+        return jnp.where(wrapped, stop, after)  # beyond the largest integer: the loop ends
+
     def turn(i: Any, *state: Any) -> Any:
-        return given([i + step, *listed(body(item(i), *state), len(state))])
+        return given([following(i), *listed(body(item(i), *state), len(state))])
 
     return run_while(test, turn, [r.start, *state], body, ("the index",), hints.max_steps)[1:]
 

@@ -105,6 +105,15 @@ def extremes_of_ranges(n: Any) -> Any:
     return min(e * 2 for e in range(1, n)), max(5 - e for e in range(1, n)), next((e for e in range(1, n) if e > 1), 0)
 
 
+def at_the_end_of_the_integers(n: Any) -> Any:
+    up = down = 0
+    for _ in range(n, 2147483647, 3):
+        up += 1
+    for _ in range(-n, -2147483648, -3):
+        down += 1
+    return up, down
+
+
 def repeated_targets(v: Any) -> Any:
     return sum(1 for _, _ in zip(v, v, strict=True))
 
@@ -145,6 +154,7 @@ CASES: list[tuple[Callable[..., Any], list[Any]]] = [
     (optional_in_a_long_loop, [jnp.array([0, 400, 5]), jnp.array([9, 9, 9])]),
     (first_is_none, [row(-1, 2), row(1, 2)]),
     (lambda v: (max(v), min(v)), [row(1, 1, 1, 1, 1, NAN, 2, 2, 2, 2), row(NAN, 1, 1, 1, 1, 1, 2, 2, 2, 2), row(3, 1, 2)]),
+    (at_the_end_of_the_integers, [2147483640, 2147483645]),
     (extremes_of_ranges, [2, 3, 6]),
     (lambda v: (min(e for e in v), max(e for e in v)), [row(4, 1, 3), row(1, 5, 2)]),
     (repeated_targets, [row(1, 2)]),
