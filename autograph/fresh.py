@@ -14,11 +14,14 @@ class Fresh:
     def __init__(self, tree: Any) -> None:
         taken: set[str] = set()
         self.taken = taken
+        self.kinds: set[type] = set()  # the classes of nodes in the tree
         self.functions: list[tuple[Any, tuple[Any, ...]]] = []
+        kinds = self.kinds
         stack: list[tuple[Any, tuple[Any, ...]]] = [(tree, ())]
         while stack:
             node, around = stack.pop()
             kind = type(node)
+            kinds.add(kind)
             if kind is s.Name:
                 taken.add(node.id)
                 continue

@@ -19,9 +19,9 @@ _FOLDS = frozenset({"sum", "any", "all", "min", "max"})
 
 
 def lower_comprehensions(fn: Any, context: Context) -> None:
-    body = [fn.body] if isinstance(fn, s.Lambda) else fn.body
-    if not any(isinstance(n, (s.GeneratorExp, s.ListComp)) or getattr(n, "id", "") == "filter" for b in body for n in s.walk(b)):
+    if not (context.fresh.kinds & {s.GeneratorExp, s.ListComp} or "filter" in context.fresh.taken):
         return
+    body = [fn.body] if isinstance(fn, s.Lambda) else fn.body
     lower = _Comprehensions(context, Scope(fn).locals)
     new = [lower.visit(b) for b in body]
     fn.body = new[0] if isinstance(fn, s.Lambda) else new

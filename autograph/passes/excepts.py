@@ -21,7 +21,8 @@ _OTHERS = frozenset({
 
 
 def check_excepts(fn: Any, context: Context) -> None:
-    _block(fn.body)
+    if s.ExceptHandler in context.fresh.kinds:
+        _block(fn.body)
 
 
 def _block(block: list[Any]) -> None:

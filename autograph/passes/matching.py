@@ -34,7 +34,7 @@ Bound = list[tuple[str, Any]]  # names and the expressions that they are bound t
 
 
 def lower_matches(fn: Any, context: Context) -> None:
-    if any(isinstance(n, s.Match) for stmt in fn.body for n in s.own(stmt)):
+    if s.Match in context.fresh.kinds:
         fn.body = _block(fn.body, context)
 
 

@@ -34,7 +34,7 @@ _HIDDEN = (s.Lambda, *s.COMPREHENSIONS)  # they evaluate when they are called, o
 
 
 def spill_walruses(fn: Any, context: Context) -> None:
-    if any(isinstance(n, s.NamedExpr) for b in fn.body for n in s.walk(b)):
+    if s.NamedExpr in context.fresh.kinds and any(isinstance(n, s.NamedExpr) for b in fn.body for n in s.walk(b)):
         fn.body = _Spill(context, Scope(fn).locals).block(fn.body)
 
 
