@@ -5,6 +5,7 @@ The first error in program order wins.  A block that certainly fails is left (`E
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from types import CodeType
 from typing import Any, NamedTuple
@@ -62,7 +63,8 @@ def defer(error: Exception) -> bool:
     if type(error) not in _PYTHONS or not (checked() and reachable()) or not _of_users_code(error) or handler_around() is not None:
         return False
     try:
-        _record(True, type(error), error.args, "", place_of_error(error))
+        args = tuple(re.sub(r"'\w*Tracer'", "'Array'", a) if isinstance(a, str) else a for a in error.args)  # as of a concrete array
+        _record(True, type(error), args, "", place_of_error(error))
     except Exit:
         return True
     return False
@@ -135,7 +137,7 @@ def received(code: Any) -> None:
         jax.debug.callback(lambda k: raise_code(int(k)), code)
 
 
-ERROR.received = received
+ERROR.leave = received
 
 
 def raise_code(code: int) -> None:

@@ -20,30 +20,18 @@ _slots = itertools.count()
 
 
 class Location:
-    """A place outside the parameter list whose value a block may read and write."""
+    """A place outside the parameter list whose value a block may read and write.
 
-    name = ""
+    `base` is its value outside every trace; `leave` takes what a staged block leaves where no trace of a function of ours is around it.
+    """
 
-    @property
-    def base(self) -> Any:
-        """Its value outside every trace."""
-        raise NotImplementedError
+    leave: Callable[[Any], None]
 
-    def leave(self, value: Any) -> None:
-        """Take the value that a staged block leaves where no trace of a function of ours is around it."""
-        raise NotImplementedError
+    def __init__(self, name: str, base: Any) -> None:
+        self.name, self.base = name, base
 
 
-class _ErrorCode(Location):
-    name = "the error code"
-    base = 0  # type: ignore[assignment]
-    received: Callable[[Any], None]  # set by `deferred`
-
-    def leave(self, value: Any) -> None:
-        self.received(value)
-
-
-ERROR = _ErrorCode()
+ERROR = Location("the error code", 0)  # `deferred` says how it is left
 CODE = Type((), _jax.INT32, False)
 
 
