@@ -149,8 +149,13 @@ class Bound:
     def __init__(self, body: Sequence[Any], given: Names, memo: Memo | None = None, suppress: bool = True) -> None:
         self._memo, self._suppress = memo or Memo(), suppress
         self.before: dict[Any, State] = dict.fromkeys(_statements(body))
+        self.tests: dict[Any, State] = {}  # what is bound whenever the test of a loop is evaluated
         self.ends: dict[Any, Ends] = {}
         self.end = self._block(body, given).next
+
+    def where_read(self, stmt: Any) -> State:
+        """What is bound whenever a statement evaluates what it reads itself."""
+        return self.tests[stmt] if isinstance(stmt, s.While) and stmt in self.tests else self.before.get(stmt)
 
     def _block(self, body: Sequence[Any], bound: State) -> Ends:
         ends = Ends()
@@ -202,6 +207,7 @@ class Bound:
             if again == head:
                 break
             head = again or NONE
+        self.tests[loop] = meet(self.tests.get(loop), head) if loop in self.tests else head
         leave = self._block(loop.orelse, no)
         fails = Ends(exc=bound & head if _may_raise(loop) else None)
         return _join(fails, leave, Ends(next=inside.brk, ret=inside.ret, exc=inside.exc))

@@ -62,6 +62,7 @@ _WHERE = {
     "function": "Function jit",
     "items": "set_item update_item store_item set_attr_item is_array slice",
     "iteration": "for_loop",
+    "handlers": "finishing finished",
     "hints": "loop",
     "loads": "get_item",
     "comparisons": "compare in_ not_in equal not_equal ordered",

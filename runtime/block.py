@@ -22,8 +22,10 @@ from autograph.runtime.errors import StagedRaiseError
 from autograph.runtime.frames import Frame, Place
 from autograph.runtime.knowledge import Fact, assume, known, refined
 from autograph.runtime.lifted import ERROR, Location, load, marker_p
+from autograph.runtime.packing import pack, to_type, unpack
 from autograph.runtime.raised import explicit_raise
-from autograph.runtime.values import Maybe, Spec, Type, map_maybe, nothing, of_aval, pack, to_type, types, unpack
+from autograph.runtime.specs import Spec, Type, of_aval, types
+from autograph.runtime.values import Maybe, map_maybe, nothing
 
 
 class Block:

@@ -22,24 +22,12 @@ from autograph.runtime.errors import BranchTypeError, IntegerRangeError
 from autograph.runtime.frames import Place, lifting
 from autograph.runtime.knowledge import facts_of, known
 from autograph.runtime.lifted import Location, load, outer_spec, store
+from autograph.runtime.packing import flat_arrays, pack, unpack
 from autograph.runtime.places import assigned_names, caller, last_store, place_of, returned_names
 from autograph.runtime.predicates import truth
 from autograph.runtime.spec_text import describe
-from autograph.runtime.values import (
-    BLANK,
-    Mismatch,
-    Spec,
-    Type,
-    blank,
-    flat_arrays,
-    join,
-    map_maybe,
-    of_aval,
-    pack,
-    spec_of,
-    types,
-    unpack,
-)
+from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, join, of_aval, spec_of, types
+from autograph.runtime.values import blank, map_maybe
 
 # Primitives that a select may run on the side that is not taken: no effects, cheap, and their derivative at any point is finite.
 _SMOOTH = frozenset({

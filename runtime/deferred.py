@@ -17,7 +17,7 @@ from jax import lax
 from autograph.runtime import _jax
 from autograph.runtime.errors import AutographError, Place, StagedRaiseError
 from autograph.runtime.frames import frames, in_block
-from autograph.runtime.handlers import handler_around
+from autograph.runtime.handlers import finally_around, handler_around
 from autograph.runtime.lifted import ERROR, load, may_have_failed, reachable, store
 from autograph.runtime.places import caller, place_of
 from autograph.runtime.raised import explicit_raise, innermost_of, is_users, place_of_error
@@ -64,7 +64,7 @@ def defer(error: Exception) -> bool:
         return False
     try:
         args = tuple(re.sub(r"'\w*Tracer'", "'Array'", a) if isinstance(a, str) else a for a in error.args)  # as of a concrete array
-        _record(True, type(error), args, "", place_of_error(error))
+        _record(True, type(error), args, "", place_of_error(error), error)
     except Exit:
         return True
     return False
@@ -73,7 +73,14 @@ def defer(error: Exception) -> bool:
 _PYTHONS = frozenset({TypeError, ValueError, IndexError, KeyError, AttributeError, ZeroDivisionError, OverflowError, NameError, UnboundLocalError})
 
 
-def _record(when: Any, kind: type[Exception], args: tuple[Any, ...], advice: str, at: tuple[Place, str] | None = None) -> None:
+def _record(
+    when: Any, kind: type[Exception], args: tuple[Any, ...], advice: str, at: tuple[Place, str] | None = None, error: Exception | None = None
+) -> None:
+    if (last := finally_around(error)) is not None:
+        raise StagedRaiseError(
+            f"this `finally` may raise {kind.__name__} after an error that only traced values decide: the later one would have to replace it",
+            last, "keep operations that may fail out of the `finally`",
+        )  # fmt: skip
     if at is None:
         frame = caller()
         place = place_of(frame)

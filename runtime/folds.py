@@ -15,10 +15,11 @@ from autograph.runtime.errors import NotStagedError
 from autograph.runtime.iteration import for_loop
 from autograph.runtime.logical import and_, not_, or_
 from autograph.runtime.optional import some
+from autograph.runtime.packing import blank_uses
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
 from autograph.runtime.rows import rows_of
-from autograph.runtime.values import UNSET, Maybe, Unset, blank_uses
+from autograph.runtime.values import UNSET, Maybe, Unset
 
 Value = Callable[..., Any]
 

@@ -26,7 +26,7 @@ from autograph.runtime.leaks import watching
 from autograph.runtime.lifted import ERROR, may_have_failed, reachable
 from autograph.runtime.optional import optional_result
 from autograph.runtime.raw_errors import named
-from autograph.runtime.values import NONE, Maybe, has_maybe, map_maybe
+from autograph.runtime.values import NONE, Blank, Maybe, has_maybe, map_maybe
 
 
 class _Checks:
@@ -192,7 +192,8 @@ def _is_packed(x: Any) -> bool:
 
 
 def _packed(x: Maybe) -> _Packed:
-    return _Packed(map_maybe(_packed, x.value), x.tag, x.bits, x.name)
+    value = None if isinstance(x.value, Blank) else map_maybe(_packed, x.value)
+    return _Packed(value, x.tag, x.bits, x.name)
 
 
 def _settled(x: Any) -> Any:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dis
 import sys
+import threading
 from types import CodeType, FrameType
 
-from autograph.runtime.errors import Place
+from autograph.runtime.errors import Place, StagedRaiseError
 from autograph.runtime.frames import frames
-from autograph.runtime.places import HIDDEN
+from autograph.runtime.lifted import may_have_failed
+from autograph.runtime.places import HIDDEN, caller, place_of
 
 _SUPPRESSING = frozenset({"suppress", "raises", "assertRaises"})  # context managers that stop an error
 _ROOTS = frozenset({"traced", "outside"})  # our functions that begin the trace of a user's function
@@ -27,6 +29,57 @@ def handler_around() -> Place | None:
         elif code.co_exceptiontable and (line := _catches(code, frame.f_lasti)):
             return Place(code.co_filename, line)
         frame = frame.f_back
+    return None
+
+
+class _Finishing(threading.local):
+    """The functions of this thread that run a `finally`, entered when an error may have occurred before."""
+
+    def __init__(self) -> None:
+        self.frames: list[FrameType] = []
+
+
+_finishing = _Finishing()
+
+
+def finishing(*unset: str) -> None:
+    """Called at the start of a `finally`; `unset` are variables that it reads and that an error before would have left unset.
+
+    Raises:
+      StagedRaiseError: (AG404) only traced values decide whether there was one.
+    """
+    if not may_have_failed() or (frame := caller()) is None:
+        return
+    if unset:
+        raise StagedRaiseError(
+            f"this `finally` reads `{unset[0]}`, which is unset after an error that only traced values decide", place_of(frame),
+            f"give `{unset[0]}` a value before the `try`",
+        )  # fmt: skip
+    _finishing.frames.append(frame)
+
+
+def finished() -> None:
+    """Called at the end of a `finally`."""
+    frame = caller()
+    while frame in _finishing.frames:
+        _finishing.frames.pop()
+
+
+def finally_around(error: BaseException | None = None) -> Place | None:
+    """Where a `finally` runs now, or ran when `error` was raised, that an error before it, which only traced values decide, may have led to."""
+    if not _finishing.frames:
+        return None
+    tb = error.__traceback__ if error is not None else None
+    while tb is not None:
+        if tb.tb_frame in _finishing.frames:
+            return Place(tb.tb_frame.f_code.co_filename, tb.tb_lineno)
+        tb = tb.tb_next
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame in _finishing.frames:
+            return place_of(frame)
+        frame = frame.f_back
+    _finishing.frames.clear()  # left by exceptions
     return None
 
 

@@ -12,7 +12,8 @@ from typing import Any
 from autograph.runtime import _jax
 from autograph.runtime._jax import Primitive
 from autograph.runtime.frames import Frame, lifting
-from autograph.runtime.values import Spec, Static, Type, spec_of, types, unpack
+from autograph.runtime.packing import unpack
+from autograph.runtime.specs import Spec, Static, Type, spec_of, types
 
 marker_p = Primitive("marker")
 marker_p.def_abstract_eval(lambda *, slot, type: type.aval())

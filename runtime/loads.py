@@ -18,10 +18,12 @@ from autograph.runtime._jax import convert_type
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import ConcreteValueError
 from autograph.runtime.optional import present, read
+from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import here
 from autograph.runtime.rows import unknown, weak_integers
 from autograph.runtime.spec_text import describe
-from autograph.runtime.values import Maybe, Mismatch, Static, join, leaves, pack, spec_of, types, unpack, widen
+from autograph.runtime.specs import Mismatch, Static, join, leaves, spec_of, types, widen
+from autograph.runtime.values import Maybe
 
 
 def get_item(x: Any, i: Any) -> Any:

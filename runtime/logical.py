@@ -14,7 +14,8 @@ from autograph.runtime.knowledge import Facts, facts_of, known, note
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
 from autograph.runtime.rows import unknown
-from autograph.runtime.values import ARRAYS, NUMBERS, has_maybe, map_maybe, parts, type_of
+from autograph.runtime.specs import type_of
+from autograph.runtime.values import ARRAYS, NUMBERS, has_maybe, map_maybe, parts
 
 
 def and_(a: Any, b: Callable[[], Any]) -> Any:

@@ -20,12 +20,8 @@ from autograph.runtime.frames import Frame, Place, innermost, lifting
 from autograph.runtime.hints import hints_here
 from autograph.runtime.lifted import may_have_failed
 from autograph.runtime.predicates import truth
+from autograph.runtime.specs import Spec, Static, spec_of
 from autograph.runtime.stage import ROTATED, Rotate, Stage, given, listed, unless_failed
-from autograph.runtime.values import (
-    Spec,
-    Static,
-    spec_of,
-)
 
 
 def while_loop(test: Callable[..., Any], body: Callable[..., Any], *state: Any) -> Any:

@@ -12,12 +12,17 @@ _RAISE = dis.opmap["RAISE_VARARGS"]
 
 
 def innermost_of(error: BaseException) -> tuple[FrameType, int, int] | None:
-    """The innermost frame of a traceback, its line and its last instruction; an operator of ours stands for Python's."""
-    tb, found = error.__traceback__, None
+    """The innermost frame of a traceback, its line and its last instruction; where an operator of ours failed, that of its call."""
+    tb, found, hidden, ours = error.__traceback__, None, None, False
     while tb is not None:
-        if not tb.tb_frame.f_code.co_filename.startswith(HIDDEN[0]):
-            found = tb
+        ours = tb.tb_frame.f_code.co_filename.startswith(HIDDEN[0])
+        if not ours:
+            hidden = tb
+            if is_users(tb.tb_frame.f_code.co_filename):
+                found = tb
         tb = tb.tb_next
+    if not ours:  # JAX's, a library's or the user's own
+        found = hidden
     return found and (found.tb_frame, found.tb_lineno, found.tb_lasti)
 
 

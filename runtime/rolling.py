@@ -23,8 +23,9 @@ from autograph.runtime.frames import Place, attempt
 from autograph.runtime.places import here, parameter_names
 from autograph.runtime.purity import impure_global
 from autograph.runtime.rows import Rows
+from autograph.runtime.specs import Type, spec_of, types, widen
 from autograph.runtime.stage import Stage, listed
-from autograph.runtime.values import NUMBERS, Type, parts, spec_of, types, widen
+from autograph.runtime.values import NUMBERS, parts
 
 LONG = 2_000  # equations, of all turns together, from which on a loop is rolled
 WARNED = 20_000

@@ -18,7 +18,8 @@ from autograph.runtime.deferred import fail
 from autograph.runtime.errors import ConcreteValueError, NotStagedError
 from autograph.runtime.optional import present, read
 from autograph.runtime.places import here
-from autograph.runtime.values import Maybe, Spec, Type, type_of
+from autograph.runtime.specs import Spec, Type, type_of
+from autograph.runtime.values import Maybe
 
 
 class Range:

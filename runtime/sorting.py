@@ -12,9 +12,11 @@ from autograph.runtime import _jax
 from autograph.runtime.errors import NotStagedError
 from autograph.runtime.folds import Each
 from autograph.runtime.loads import row_of
+from autograph.runtime.packing import pack
 from autograph.runtime.places import here
 from autograph.runtime.rows import unknown
-from autograph.runtime.values import Mismatch, join, pack, spec_of, traced, types, widen
+from autograph.runtime.specs import Mismatch, join, spec_of, types, widen
+from autograph.runtime.values import traced
 
 
 def sorted(items: Any, /, *, key: Any = None, reverse: Any = False) -> Any:

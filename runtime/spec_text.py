@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import jax
 
-from autograph.runtime.values import NONE, NUMBERS, UNSET, Option, Spec, Static, Type, is_blank, is_leaf
+from autograph.runtime.specs import Option, Spec, Static, Type, is_blank, is_leaf
+from autograph.runtime.values import NONE, NUMBERS, UNSET
 
 
 def describe(spec: Spec) -> str:

@@ -17,34 +17,13 @@ from autograph.runtime.errors import IntegerRangeError, LoopTypeError
 from autograph.runtime.frames import Place, lifting
 from autograph.runtime.knowledge import Fact, Facts, facts_of, known, note
 from autograph.runtime.lifted import CODE, ERROR, Location, load, may_have_failed, outer_spec, store
+from autograph.runtime.packing import blank_uses, pack, unpack
 from autograph.runtime.places import caller, last_store, parameter_names, place_of
 from autograph.runtime.predicates import truth
 from autograph.runtime.reverse import forward_only
 from autograph.runtime.spec_text import describe
-from autograph.runtime.values import (
-    NUMBERS,
-    Blank,
-    Maybe,
-    Mismatch,
-    Option,
-    Spec,
-    Static,
-    Unset,
-    blank_uses,
-    has_option,
-    is_leaf,
-    is_value,
-    join,
-    map_maybe,
-    nothing,
-    of_aval,
-    pack,
-    spec_of,
-    type_of,
-    types,
-    unpack,
-    widen,
-)
+from autograph.runtime.specs import Mismatch, Option, Spec, Static, has_option, is_leaf, join, of_aval, spec_of, type_of, types, widen
+from autograph.runtime.values import NUMBERS, Blank, Maybe, Unset, is_value, map_maybe, nothing
 
 _MOST_RUNS = 30  # the lattice of types is finite and low: this is never reached by types that settle
 

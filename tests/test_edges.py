@@ -193,3 +193,79 @@ def test_patterns_that_look_into_an_optional_are_refused() -> None:
 def test_the_type_of_an_optional_is_refused() -> None:
     with pytest.raises(ag.AutographError, match="AG302"):
         ag.function(lambda k: 1 if type(pair_or_none(k)) is tuple else 2)(2)
+
+
+def test_a_variable_that_the_body_deletes_is_checked_in_the_test():
+    def f(x, n):
+        k, turns = x, 0
+        while k + n > x and turns < 4:
+            turns += 1
+            del k
+        return turns
+
+    for form in (ag.convert(f, form="staged"), ag.function(f)):
+        with pytest.raises(UnboundLocalError, match="'k'"):
+            form(3, 2)
+    assert ag.function(f)(3, -1) == 0
+
+
+def test_what_is_only_none_or_unset_is_returned():
+    def f(x, n):
+        o, turns = None, 0
+        while x > turns and turns < n:
+            turns += 1
+            del o
+        return o
+
+    compiled = ag.function(f)
+    assert compiled(-1.0, 1) is None
+    with pytest.raises(UnboundLocalError, match="'o'"):
+        compiled(2.0, 1)
+
+
+def test_pythons_own_error_in_an_operand_that_may_not_be_evaluated():
+    @ag.function
+    def f(n, x, y):
+        s = y
+        for j in range(n):
+            if x < 5:
+                low = x if j < 0 and not all(2 for e in (1, 2)) else None
+                s = x if s > y - [1, 2.0, 3.0][j % 3] <= low else y
+        return s
+
+    assert f(0, 1.0, 2.0) == 2.0
+    with pytest.raises(TypeError, match="'<=' not supported between instances of 'Array' and 'NoneType'"):
+        f(2, 1.0, 2.0)
+
+
+def test_an_error_in_finally_after_one_that_traced_values_decide_is_refused():
+    @ag.function
+    def operation(i, j):
+        try:
+            x = [1.0, 2.0][i]
+        finally:
+            y = [3.0, 4.0][j]
+        return x + y
+
+    @ag.function
+    def unset(i):
+        try:
+            x = [1.0, 2.0][i]
+        finally:
+            y = x
+        return y
+
+    @ag.function
+    def harmless(i):
+        try:
+            x = [1.0, 2.0][i]
+        finally:
+            y = len([3.0, 4.0])
+        return x + y
+
+    for call in (lambda: operation(0, 0), lambda: unset(0)):
+        with pytest.raises(ag.StagingError, match="AG404 this `finally`"):
+            call()
+    assert harmless(1) == 4.0
+    with pytest.raises(IndexError):
+        harmless(5)

@@ -1,17 +1,24 @@
-"""Begin every `except` with a check that lets errors of staging through: they are not the program's.
+"""Begin every `except` with a check that lets errors of staging through: they are not the program's; mark a `finally` that may fail itself.
 
 except Exception:          except Exception:
     return 0        =>         ag.caught()
                                return 0
+
+finally:                   finally:
+    y = 1 / x       =>         ag.finishing()
+                               y = 1 / x
+                               ag.finished()
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from autograph import syntax as s
 from autograph.passes.context import Context
 from autograph.quote import quote
+from autograph.scopes import Scope
 
 # Exceptions that no error of staging is an instance of.
 _OTHERS = frozenset({
@@ -21,17 +28,29 @@ _OTHERS = frozenset({
 
 
 def check_excepts(fn: Any, context: Context) -> None:
-    if s.ExceptHandler in context.fresh.kinds:
-        _block(fn.body)
+    if s.Try in context.fresh.kinds or s.TryStar in context.fresh.kinds:
+        scope, unsure = Scope(fn), context.unsure.get(fn, frozenset())
+
+        def failing(n: Any) -> bool:
+            return isinstance(n, _FAILING) or (isinstance(n, s.Name) and (n in unsure or n.id not in scope.locals))
+
+        _block(fn.body, failing, unsure)
 
 
-def _block(block: list[Any]) -> None:
+def _block(block: list[Any], failing: Callable[[Any], bool], unsure: frozenset[Any]) -> None:
     for stmt in block:
         if isinstance(stmt, s.SCOPES):
             continue
         for inner in s.blocks(stmt):
-            _block(inner)
+            _block(inner, failing, unsure)
         if isinstance(stmt, (s.Try, s.TryStar)):
             for handler in stmt.handlers:
                 if not (isinstance(handler.type, s.Name) and handler.type.id in _OTHERS):
                     handler.body[:0] = quote("ag.caught()", handler.body[0])
+            if any(failing(n) for last in stmt.finalbody for n in s.walk(last)):
+                unset = sorted({n.id for last in stmt.finalbody for n in s.walk(last) if isinstance(n, s.Name) and n in unsure})
+                stmt.finalbody[:0] = quote("ag.finishing($names)", stmt.finalbody[0], names=[s.constant(n) for n in unset])
+                stmt.finalbody += quote("ag.finished()", stmt.finalbody[-1])
+
+
+_FAILING = (s.Call, s.BinOp, s.UnaryOp, s.Compare, s.Subscript, s.Attribute, s.Raise, s.Assert)

@@ -75,7 +75,7 @@ class _Checker:
         stack = list(body)
         while stack:
             stmt = stack.pop()
-            known = self.bound.before.get(stmt) or frozenset()
+            known = self.bound.where_read(stmt) or frozenset()
             found |= {n.id for n in reads_of(stmt) if n.id in self.tracked and n.id not in known and n in self.unsure}
             if not isinstance(stmt, s.SCOPES):
                 stack += [child for block in s.blocks(stmt) for child in block]
@@ -84,7 +84,7 @@ class _Checker:
     def block(self, block: list[Any]) -> None:
         out: list[Any] = []
         for stmt in block:
-            known = self.bound.before.get(stmt) or frozenset()
+            known = self.bound.where_read(stmt) or frozenset()
             names = self.checked - known
             for inner in s.blocks(stmt):
                 self.block(inner)

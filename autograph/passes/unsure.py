@@ -19,7 +19,8 @@ def note_unsure_reads(fn: Any, context: Context) -> None:
 
     def unproved(bound: Bound) -> frozenset[Any]:
         found: set[Any] = set()
-        for stmt, known in bound.before.items():
+        for stmt in bound.before:
+            known = bound.where_read(stmt)
             if known is not None and not (context.memo.exposed(stmt) & scope.locals) <= known:
                 found.update(n for n in reads_of(stmt) if n.id in scope.locals and n.id not in known)
         return frozenset(found)

@@ -1,0 +1,266 @@
+"""The spec of a value: the same tree with `Type` where an array goes and `Static` elsewhere; and how two specs are joined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from autograph.runtime._jax import ShapedArray, Tracer
+from autograph.runtime.values import ARRAYS, ATOMS, CONTAINERS, NONE, NUMBERS, UNSET, Blank, Maybe, Unset, blank, is_value
+
+Spec = Any  # a pytree of Type and Static
+
+
+@dataclass(frozen=True)
+class Option:
+    """The spec of a `Maybe`."""
+
+    value: Any
+    bits: int
+    name: str = field(compare=False, default="")
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """Shape, dtype and weak type of an array."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+    weak: bool
+
+    def aval(self) -> ShapedArray:
+        return ShapedArray(self.shape, self.dtype, weak_type=self.weak)
+
+    def __repr__(self) -> str:
+        return f"{self.dtype.name}[{','.join(map(str, self.shape))}]"
+
+
+class Static:
+    """A leaf that stays Python."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        if isinstance(self.value, Unset):
+            return "unset"
+        text = repr(self.value)
+        return text if len(text) <= 60 else f"a {type(self.value).__name__}"
+
+    def __eq__(self, other: object) -> bool:
+        a, b = self.value, other.value if isinstance(other, Static) else other
+        if a is b or type(a) is not type(b):
+            return a is b
+        if isinstance(a, Unset):
+            return True
+        if type(a) in NUMBERS:
+            return repr(a) == repr(b)  # 0.0 is not -0.0, and nan is nan
+        try:
+            return bool(a == b)
+        except Exception:  # an `__eq__` of the user's that does not answer: different objects are different
+            return False
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Kept(Static):
+    """A list, dict, set or deque that is the same object before and after a block; what it holds is state of its own."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"the {type(self.value).__name__}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Kept) and self.value is other.value
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+TAG: Final = Type((), np.dtype("int8"), False)
+BLANK: Final = Static(blank)
+jax.tree_util.register_pytree_node(Option, lambda o: ((o.value, TAG), (o.bits, o.name)), lambda aux, children: Option(children[0], *aux))
+_WEAK_TYPES: Final = {bool: False, int: True, float: True, complex: True}
+SCALARS: Final = {"i": int, "u": int, "f": float, "c": complex}
+
+
+def type_of(v: Any) -> Type | None:
+    """The type of an array or number; of a spec's leaf; None of what stays Python."""
+    if isinstance(v, Tracer):
+        return of_aval(v.aval)
+    if isinstance(v, Type):
+        return v
+    if isinstance(v, Static):
+        return type_of(v.value) if isinstance(v.value, (*NUMBERS, *ARRAYS)) else None
+    if isinstance(v, NUMBERS) and not isinstance(v, np.generic):
+        kind = next(k for k in NUMBERS if isinstance(v, k))  # a member of an IntEnum is an int
+        return Type((), jax.dtypes.canonicalize_dtype(kind), _WEAK_TYPES[kind])
+    aval = jax.typeof(v)
+    dtype = jax.dtypes.canonicalize_dtype(aval.dtype) if isinstance(aval.dtype, np.dtype) else aval.dtype
+    return Type(aval.shape, dtype, aval.weak_type and aval.dtype != bool)
+
+
+def of_aval(aval: Any) -> Type:
+    # Comparing two weak values gives a weak bool; a bool has nothing to be weak about.
+    return Type(aval.shape, aval.dtype, bool(getattr(aval, "weak_type", False)) and aval.dtype != bool)
+
+
+def spec_of(v: Any) -> Spec:
+    """The spec of a value: arrays become types, the rest stays what it is."""
+    if isinstance(v, Tracer):
+        return of_aval(v.aval)
+    if type(v) in ATOMS:
+        return Static(v)
+    if isinstance(v, ARRAYS):
+        return array_spec(v)
+    if isinstance(v, Maybe):
+        return Option(spec_of(v.value), v.bits, v.name)
+    return jax.tree.map(_leaf_spec, v, is_leaf=is_value)
+
+
+def spec_in_block(v: Any) -> Spec:
+    """The spec of what goes into a block or comes out of it: lists, dicts, sets and deques stay the objects that they are."""
+    if type(v) in ATOMS or isinstance(v, ARRAYS):
+        return spec_of(v)
+    if isinstance(v, Maybe):
+        return Option(spec_in_block(v.value), v.bits, v.name)
+    if is_container(v):
+        return Kept(v)
+    return jax.tree.map(lambda x: Kept(x) if is_container(x) else _leaf_spec(x), v, is_leaf=lambda x: is_value(x) or is_container(x))
+
+
+def is_container(x: Any) -> bool:
+    """Whether it is an object of Python's whose contents can change."""
+    return isinstance(x, CONTAINERS) and not hasattr(x, "tree_flatten")
+
+
+def _leaf_spec(x: Any) -> Spec:
+    return array_spec(x) if isinstance(x, ARRAYS) else spec_of(x) if isinstance(x, Maybe) else Static(x)
+
+
+def array_spec(v: Any) -> Spec:
+    if isinstance(v, np.ndarray) and v.dtype.kind not in "biufcV":
+        return Static(v)  # strings and objects
+    return type_of(v)
+
+
+def is_leaf(spec: Spec) -> bool:
+    return isinstance(spec, (Type, Static))
+
+
+def leaves(spec: Spec) -> list[Any]:
+    return [spec] if is_leaf(spec) else jax.tree.leaves(spec)
+
+
+def types(specs: Iterable[Spec]) -> list[Type]:
+    """The array types in some specs, in order."""
+    return [leaf for spec in specs for leaf in leaves(spec) if isinstance(leaf, Type)]
+
+
+def widen(spec: Spec) -> Spec:
+    """The spec in which Python numbers are weakly typed arrays, as a staged loop needs them."""
+    return (type_of(spec) or spec) if is_leaf(spec) else jax.tree.map(lambda s: type_of(s) or s, spec)
+
+
+def children(v: Any) -> tuple[list[Any], Any]:
+    found: tuple[list[Any], Any] = jax.tree.flatten(v, is_leaf=lambda x: x is not v)
+    return found
+
+
+class Mismatch(Exception):
+    """Two specs that nothing covers: the path below the variable, and both specs."""
+
+    def __init__(self, path: str, a: Spec, b: Spec, why: str = "") -> None:
+        super().__init__(path, a, b, why)
+        self.path, self.a, self.b, self.why = path, a, b, why
+
+
+def join(a: Spec, b: Spec, path: str = "") -> Spec:
+    """The least spec that covers both (dtypes and weak types as `jnp.promote_types`; a scalar broadcasts).
+
+    Raises Mismatch where there is none.
+    """
+    if is_leaf(a) and is_leaf(b) and a == b:
+        return a
+    if isinstance(a, Kept):
+        a = spec_of(a.value)
+    if isinstance(b, Kept):
+        b = spec_of(b.value)
+    if is_blank(a):
+        return b
+    if is_blank(b):
+        return a
+    if bits := _bits(a) | _bits(b):
+        return Option(join(_inner(a), _inner(b), path), bits, _name(a) or _name(b))
+    if is_leaf(a) and is_leaf(b):
+        return _join_leaves(a, b, path)
+    if is_leaf(a) or is_leaf(b):
+        raise Mismatch(path, a, b)
+    (xs, tree), (ys, other) = children(a), children(b)
+    if tree != other:
+        raise Mismatch(path, a, b)
+    keys = [_key(k) for k, _ in jax.tree_util.tree_flatten_with_path(a, is_leaf=lambda x: x is not a)[0]]
+    return tree.unflatten([join(x, y, path + key) for key, x, y in zip(keys, xs, ys, strict=True)])
+
+
+def _join_leaves(a: Type | Static, b: Type | Static, path: str) -> Spec:
+    s, t = type_of(a), type_of(b)
+    if s is None or t is None:
+        raise Mismatch(path, a, b)
+    if s.shape != t.shape and s.shape and t.shape:
+        raise Mismatch(path, a, b)
+    try:
+        dtype = s.dtype if s.dtype == t.dtype else jnp.result_type(_promotable(s), _promotable(t))
+    except Exception as error:  # no common dtype, or promotion is strict: the reason is JAX's
+        raise Mismatch(path, a, b, str(error).splitlines()[0]) from None
+    weak = all(u.weak or (u.dtype == bool and s.dtype != t.dtype) for u in (s, t))
+    return Type(s.shape or t.shape, dtype, weak)
+
+
+def _promotable(t: Type) -> Any:
+    return SCALARS[t.dtype.kind] if t.weak else t.dtype
+
+
+def is_blank(spec: Spec) -> bool:
+    return isinstance(spec, Static) and isinstance(spec.value, Blank)
+
+
+def _bits(s: Spec) -> int:
+    """Which tags besides SET a spec has."""
+    if isinstance(s, Option):
+        return s.bits
+    return (UNSET if isinstance(s.value, Unset) else NONE if s.value is None else 0) if isinstance(s, Static) else 0
+
+
+def _inner(s: Spec) -> Spec:
+    return s.value if isinstance(s, Option) else BLANK if _bits(s) else s
+
+
+def _name(s: Spec) -> str:
+    if isinstance(s, Option):
+        return s.name
+    return s.value.name if isinstance(s, Static) and isinstance(s.value, Unset) else ""
+
+
+def _key(path: tuple[Any, ...]) -> str:
+    return str(jax.tree_util.keystr(path))
+
+
+def covers(wide: Spec, spec: Spec) -> bool:
+    """Whether a value of `spec` can be widened to `wide`."""
+    try:
+        return bool(join(wide, spec) == wide)
+    except Mismatch:
+        return False
+
+
+def has_option(spec: Spec) -> bool:
+    """Whether a value of this spec may be unset or None in part."""
+    return any(isinstance(x, Option) for x in jax.tree.leaves(spec, is_leaf=lambda s: is_leaf(s) or isinstance(s, Option)))
