@@ -17,10 +17,12 @@ import weakref
 from typing import Any
 
 from autograph import runtime
+from autograph.adoption import adopt
 from autograph.errors import ConversionError, NotAFunction, SourceUnavailable, WrappedFunction
 from autograph.forms import Form, Staged, form_of
 from autograph.listing import LOCK
 from autograph.policy import CALLERS, is_stdlib, is_users
+from autograph.runtime.aliasing import Variant, guarded, install
 from autograph.source import file_of
 
 KEY = "__autograph_twin__"
@@ -91,8 +93,51 @@ def call(f: Any) -> Any:
     return _staged(resolved, f) if type(resolved) is types.FunctionType else resolved
 
 
+def variant_of(f: Any) -> Variant | None:
+    """The variant of a function that also gives the parameters that it stores into; None if it has none."""
+    function = f.__func__ if type(f) is types.MethodType else f
+    if type(function) is not types.FunctionType:
+        return None
+    twin = resolve_function(function)
+    form = form_in(twin) if type(twin) is types.FunctionType else None
+    if type(form) is not Form or form.variant is None:
+        return None
+    variant, names = form.variant
+    new = form.function(variant.staged() if _tracing() else variant.plain(), twin)
+    positions = _positions(form.code)
+    called = types.MethodType(new, f.__self__) if type(f) is types.MethodType else new
+    return Variant(called, names, {n: positions[n] for n in names})
+
+
+def _positions(code: types.CodeType) -> dict[str, int]:
+    return {n: k for k, n in enumerate(code.co_varnames[: code.co_argcount])} | dict.fromkeys(
+        code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount], 1 << 30
+    )
+
+
+def resolve_function(f: types.FunctionType) -> Any:
+    """The converted function in the place of `f`, whatever it does to its arguments."""
+    if form_in(f) is not None:
+        return f
+    entry = _entry(f)
+    return entry.twin if entry is not None else _first(f)
+
+
+def _careful(new: Any, form: Form | Staged | None, name: str, method: bool = False) -> Any:
+    """A converted function for a call that cannot be told of arrays it stores into."""
+    if type(form) is not Form or form.variant is None:
+        return new
+    positions = _positions(form.code)
+    return guarded(new, name, {n: positions[n] for n in form.variant[1]}, int(method))
+
+
 def _staged(twin: types.FunctionType, f: Any) -> Any:
     """The staged function itself: no entry, one frame less."""
+    form = form_in(twin)
+    return _careful(_staged_function(twin, f), form, twin.__name__)
+
+
+def _staged_function(twin: types.FunctionType, f: Any) -> Any:
     if type(f) is types.FunctionType and (entry := _entry(f)) is not None:
         return entry.staged
     form = form_in(twin)
@@ -105,15 +150,16 @@ def resolve(f: Any) -> Any:
     """What the plain form calls in the place of `f`."""
     kind = type(f)
     if kind is types.FunctionType:
-        if form_in(f) is not None:
-            return f
-        entry = _entry(f)
-        return entry.twin if entry is not None else _first(f)
+        return resolve_function(f)
     if kind is types.MethodType:
+        if _tracing() and not isinstance(f.__self__, type):
+            adopted(type(f.__self__))
         new = call(f.__func__) if _tracing() else resolve(f.__func__)
         return f if new is f.__func__ else types.MethodType(new, f.__self__)
     if kind is types.BuiltinFunctionType and f.__self__ is not builtins and f.__self__ is not _FUNCTOOLS:
         return f
+    if isinstance(f, type) and _tracing() and getattr(f, "__module__", "").split(".")[0] not in sys.stdlib_module_names:
+        adopted(f)
     if kind is types.BuiltinFunctionType or kind is type:
         return _with_twins(f) if f in _HIGHER else f
     if kind is functools.partial:
@@ -124,6 +170,18 @@ def resolve(f: Any) -> Any:
     if callable(f) and not isinstance(f, type) and getattr(kind, "__module__", "").split(".")[0] not in sys.stdlib_module_names:
         return _with_twins(f)
     return f
+
+
+def adopted(cls: type) -> None:
+    """A class that converted code uses in a trace."""
+    adopt(cls, _safe_twin)
+
+
+def _safe_twin(f: types.FunctionType) -> Any:
+    try:
+        return twin_of(f)
+    except ConversionError:
+        return f
 
 
 def _tracing() -> bool:
@@ -221,7 +279,8 @@ def _is_lasting(f: Any) -> bool:
 
 Form.new_site = staticmethod(Site)
 Form.runtime = runtime
-runtime.calls.install(call)
+runtime.calls.install(call, adopted)
+install(variant_of)
 
 
 def convert_object(f: Any) -> Any:

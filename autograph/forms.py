@@ -7,17 +7,21 @@ object leads back to it, so a namespace that is executed again is freed.
 from __future__ import annotations
 
 import ast
+import copy
+import functools
 import weakref
 from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
+from autograph.aliases import Aliases, stores_or_calls
 from autograph.errors import SourceUnavailable
 from autograph.listing import LOCK, lowered
 from autograph.load import KEY, Table, compiled, refer
 from autograph.passes.stageable import obstacle
 from autograph.plain import Plain
 from autograph.source import File, file_of
+from autograph.variants import variant_of
 
 
 class Staged:
@@ -60,6 +64,24 @@ class Form:
                     self.inner_nonlocals |= form.nonlocals()
                 else:  # a comprehension: looked through
                     stack += constant.co_consts
+
+    @functools.cached_property
+    def variant(self) -> tuple[Form, tuple[str, ...]] | None:
+        """The form that also gives the parameters that it stores into, and their names."""
+        found = variant_of(self.node, self.file) if self.stageable else None
+        if found is None:
+            return None
+        form = copy.copy(self)
+        form.__dict__.pop("variant", None)
+        form.__dict__.pop("aliases", None)
+        form.node, form._plain, form._staged, form._direct = found[0], lambda: None, None, None
+        form.__dict__["variant"] = None
+        return form, found[1]
+
+    @functools.cached_property
+    def aliases(self) -> Aliases | None:
+        """Which other names and places the stores of this function reach."""
+        return Aliases(self.node, self.file.stored) if stores_or_calls(self.node, self.file.stored) else None
 
     def nonlocals(self) -> frozenset[str]:
         """Names of functions around that this one, or one inside it, binds."""

@@ -8,6 +8,7 @@ from collections import OrderedDict
 from typing import Any
 
 from autograph import syntax as s
+from autograph.aliases import aliases_in, stores_or_calls
 from autograph.fresh import Fresh
 from autograph.load import refer, runtime_references
 from autograph.passes import PASSES, run_passes
@@ -27,9 +28,13 @@ def forget() -> None:
     _recent.clear()
 
 
-def context_of(tree: Any, file: File, free: frozenset[str]) -> Context:
+def context_of(node: Any, tree: Any, file: File, free: frozenset[str]) -> Context:
     """What the passes know of a function besides its tree."""
-    return Context(Fresh(tree), file.modules, file.bound, file.converted, free)
+    found = aliases_in(node, file.stored) if stores_or_calls(node, file.stored) else None
+    aliases = {**found.stores, **found.shared} if found else {}
+    return Context(
+        Fresh(tree), file.modules, file.bound, file.converted, free, stored=file.stored, aliases=aliases, updates=found.calls if found else {}
+    )
 
 
 def lowered(node: Any, file: File, free: frozenset[str], after: str = "") -> Lowered:
@@ -38,7 +43,7 @@ def lowered(node: Any, file: File, free: frozenset[str], after: str = "") -> Low
     found = _recent.pop(key, None)
     if found is None:
         tree = s.read(node)
-        run_passes(tree, context_of(tree, file, free), after)
+        run_passes(tree, context_of(node, tree, file, free), after)
         new = s.write(tree)
         found = new, runtime_references(new)
     _recent[key] = found

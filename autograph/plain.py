@@ -20,9 +20,10 @@ from collections.abc import Iterator
 from types import CodeType, SimpleNamespace
 from typing import Any
 
-from autograph.load import KEY, Table, planted
+from autograph.load import Table, planted
 from autograph.passes.callables import ARRAY_LIBRARIES, HIGHER
-from autograph.rebuild import Rebuilder, at, replaced
+from autograph.plain_stores import Stores, ag, call, chain, name
+from autograph.rebuild import at, replaced
 from autograph.source import File
 
 _CALL_ARGUMENTS = frozenset({"map", "filter", "iter", "sorted", "min", "max"})  # builtins that call an argument
@@ -31,7 +32,7 @@ _YIELDS = (ast.Yield, ast.YieldFrom, ast.Await)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
-class Plain(Rebuilder):
+class Plain(Stores):
     """Rewrites one function into its plain form; functions inside it get theirs."""
 
     def __init__(self, form: Any, file: File, table: Table, entry: bool = True) -> None:
@@ -39,7 +40,8 @@ class Plain(Rebuilder):
         self.form, self.file, self.table = form, file, table
         self.entry = entry and form.enters
         self.local = _names(form.code)
-        self.in_class = False
+        self.aliases = form.aliases
+        self.borrowed = frozenset(form.variant[1]) if self.aliases and form.variant else frozenset()
         self.defined: frozenset[str] = frozenset()
 
     def rewrite(self, node: Any) -> Any:
@@ -68,8 +70,13 @@ class Plain(Rebuilder):
                 if type(n.ctx) is not ast.Load:
                     bound[n.id] += 1
             elif kind is ast.Subscript:
-                if type(n.ctx) is ast.Store and type(n.value) is ast.Name:
-                    stored.add(n.value.id)
+                if type(n.ctx) is ast.Store:
+                    base = chain(n)[0]
+                    stored |= {base.id} if type(base) is ast.Name else set()
+                    stored |= self._others(self.aliases.stores, n) if self.aliases else set()
+            elif kind is ast.Call and self.aliases:
+                update = self.aliases.calls.get((n.lineno, n.col_offset))
+                stored |= {p for p in update.paths if p.isidentifier()} | self._others(self.aliases.shared, n) if update else set()
             elif kind is ast.Global or kind is ast.Nonlocal:
                 declared.update(n.names)
             elif kind is ast.FunctionDef:
@@ -83,16 +90,19 @@ class Plain(Rebuilder):
         out: list[Any] = [at(ast.Global(sorted(outside - free)), where)] if outside - free else []
         return out + ([at(ast.Nonlocal(sorted(free)), where)] if free else [])
 
+    def _others(self, found: dict[Any, tuple[str, ...]], node: Any) -> set[str]:
+        return {p for p in found.get((node.lineno, node.col_offset), ()) if p.isidentifier()}
+
     def _mangled(self, name: str) -> str:
         cls = self.form.cls.lstrip("_")
         return f"_{cls}{name}" if cls and name.startswith("__") and not name.endswith("__") else name
 
     def _enter(self, node: Any) -> Any:
-        witness = ast.Lambda(ast.arguments([], [], None, [], [], None, []), ast.Tuple([_name(v) for v in self.form.code.co_freevars], _LOAD))
+        witness = ast.Lambda(ast.arguments([], [], None, [], [], None, []), ast.Tuple([name(v) for v in self.form.code.co_freevars], _LOAD))
         a = node.args
-        args = [_name(p.arg) for p in (*a.posonlyargs, *a.args)] + ([ast.Starred(_name(a.vararg.arg), _LOAD)] if a.vararg else [])
-        keywords = [ast.keyword(p.arg, _name(p.arg)) for p in a.kwonlyargs] + ([ast.keyword(None, _name(a.kwarg.arg))] if a.kwarg else [])
-        return ast.Call(_call(ast.Attribute(planted(self.table, self.form), "enter", _LOAD), witness), args, keywords)
+        args = [name(p.arg) for p in (*a.posonlyargs, *a.args)] + ([ast.Starred(name(a.vararg.arg), _LOAD)] if a.vararg else [])
+        keywords = [ast.keyword(p.arg, name(p.arg)) for p in a.kwonlyargs] + ([ast.keyword(None, name(a.kwarg.arg))] if a.kwarg else [])
+        return ast.Call(call(ast.Attribute(planted(self.table, self.form), "enter", _LOAD), witness), args, keywords)
 
     def _function(self, node: Any) -> Any:
         args = node.args
@@ -117,19 +127,27 @@ class Plain(Rebuilder):
         new = self.rebuilt(node)
         func = new.func
         if self._known(new):
-            return new
+            return self._updating(new, new)
         where = node
         if isinstance(func, ast.Attribute) and node.lineno != func.end_lineno:  # where CPython puts a chained method call
             end: Any = func
             where = SimpleNamespace(lineno=end.end_lineno, col_offset=end.end_col_offset - len(end.attr))
             where.end_lineno, where.end_col_offset = node.end_lineno, node.end_col_offset
-        return at(ast.Call(self._callee(func), new.args, new.keywords), where)
+        return self._updating(new, at(ast.Call(self._callee(func), new.args, new.keywords), where))
+
+    def _comprehension(self, node: Any) -> Any:
+        before, self.inner = self.inner, True
+        new = self.rebuilt(node)
+        self.inner = before
+        return new
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
     def _callee(self, func: Any) -> Any:
         """The callee found at this site before, or what it resolves to."""
         base = func.value if isinstance(func, ast.Attribute) else func
         if not self.form.stageable or not isinstance(base, ast.Name):
-            return at(_call(_ag("call"), func), func)
+            return at(call(ag("call"), func), func)
         site = planted(self.table, self.form.new_site()).value
 
         def part(attr: str) -> Any:
@@ -139,11 +157,11 @@ class Plain(Rebuilder):
             return ast.Compare(a, [ast.Is()], [b])
 
         if base is func:
-            return at(ast.IfExp(same(func, part("seen")), part("use"), _call(part("miss"), func)), func)
-        bound = _call(_ag("MethodType"), part("use"), base)
-        known = same(_call(_ag("getattr"), func, ast.Constant("__func__"), ast.Constant(None)), part("function"))
-        other = at(ast.IfExp(known, bound, _call(part("miss_method"), func)), func)
-        return at(ast.IfExp(same(_call(_ag("type"), base), part("seen")), func, other), func)
+            return at(ast.IfExp(same(func, part("seen")), part("use"), call(part("miss"), func)), func)
+        bound = call(ag("MethodType"), part("use"), base)
+        known = same(call(ag("getattr"), func, ast.Constant("__func__"), ast.Constant(None)), part("function"))
+        other = at(ast.IfExp(known, bound, call(part("miss_method"), func)), func)
+        return at(ast.IfExp(same(call(ag("type"), base), part("seen")), func, other), func)
 
     def _known(self, node: Any) -> bool:
         """Whether nothing is to be resolved, by the file's text alone."""
@@ -159,80 +177,6 @@ class Plain(Rebuilder):
         if parts and isinstance(func, ast.Name) and func.id in self.file.modules and func.id not in self.local:
             return self.file.modules[func.id].split(".")[0] in ARRAY_LIBRARIES and parts[0] not in HIGHER and parts[0] not in ("map", "piecewise")
         return False
-
-    def visit_Assign(self, node: Any) -> Any:
-        new = self.rebuilt(node)
-        if len(new.targets) != 1 or self.in_class or not _stores(new.targets[0]) or _has_yield(node):
-            return new
-        target = new.targets[0]
-        if isinstance(target, ast.Subscript):
-            return self._store(target, new.value, new)
-        return self._store_all(target, new)
-
-    def visit_For(self, node: Any) -> Any:
-        """`for x[i] in items`: the item is assigned first in the body."""
-        new = self.rebuilt(node)
-        if self.in_class or not _stores(new.target) or _has_yield(new.target):
-            return new
-        item = at(_name(".item"), new.target)
-        first = self.visit_Assign(at(ast.Assign([new.target], item), new.target))
-        gone = at(ast.Delete([ast.Name(".item", ast.Del())]), new.target)
-        return replaced(new, target=at(ast.Name(".item", _STORE), new.target), body=[*first, gone, *new.body])
-
-    def _store_all(self, target: Any, node: Any) -> list[Any]:
-        """`x[i], (y[j], *z) = v`: unpack all of it, then store from left to right."""
-        leaves: list[Any] = []
-
-        def unpacked(t: Any) -> Any:
-            if isinstance(t, (ast.Tuple, ast.List)):
-                return at(type(t)([unpacked(e) for e in t.elts], _STORE), t)
-            if isinstance(t, ast.Starred):
-                return at(ast.Starred(unpacked(t.value), _STORE), t)
-            leaves.append(t)
-            return at(ast.Name(f".{len(leaves) - 1}", _STORE), t)
-
-        names = unpacked(target)
-        out = [at(ast.Assign([names], node.value), node)]
-        for k, leaf in enumerate(leaves):
-            value = at(_name(f".{k}"), leaf)
-            out += self._store(leaf, value, node) if _stores(leaf) else [at(ast.Assign([leaf], value), node)]
-        return [*out, at(ast.Delete([ast.Name(f".{k}", ast.Del()) for k in range(len(leaves))]), node)]
-
-    def visit_AugAssign(self, node: Any) -> Any:
-        new = self.rebuilt(node)
-        if self.in_class or not _stores(new.target) or _has_yield(node):
-            return new
-        return self._store(new.target, new.value, new, new.op)
-
-    def _store(self, target: Any, value: Any, where: Any, op: Any = None) -> list[Any]:
-        """`x[i] = v` in a `try`; an array, which has no item assignment, is rebound to a new one."""
-        before: list[Any] = []
-        temporaries: list[str] = []
-
-        def hold(id: str, held: Any) -> Any:
-            before.append(at(ast.Assign([ast.Name(id, _STORE)], held), where))
-            temporaries.append(id)
-            return _name(id)
-
-        base, index = target.value, target.slice
-        if not op and not _simple(value):
-            value = hold(".v", value)
-        if not (_simple(index) and _simple(value)):
-            index = hold(".i", _index(index))
-            if op:  # read x[i], evaluate v, operate, store
-                hold(".o", at(ast.Subscript(at(_name(base.id), base), index, _LOAD), target))
-                before.append(at(ast.AugAssign(ast.Name(".o", _STORE), op, value), where))
-                value, op = _name(".o"), None
-        new = at(ast.Subscript(at(_name(base.id), base), index, _STORE), target)
-        first = ast.AugAssign(new, op, value) if op else ast.Assign([new], value)
-        got = ast.BinOp(ast.Subscript(_name(base.id), _index(index), _LOAD), op, value) if op else value
-        fix = [
-            at(ast.If(ast.UnaryOp(ast.Not(), _call(_ag("is_array"), _name(base.id))), [at(ast.Raise(None, None), where)], []), where),
-            at(ast.Assign([ast.Name(base.id, _STORE)], _call(_ag("set_item"), _name(base.id), _index(index), got)), where),
-        ]
-        trial = at(ast.Try([at(first, where)], [at(ast.ExceptHandler(_ag("TypeError"), None, fix), where)], [], []), where)
-        drop = [at(ast.Delete([ast.Name(t, ast.Del()) for t in temporaries]), where)] if temporaries else []
-        return [*before, trial, *drop]
 
 
 def _names(code: CodeType) -> frozenset[str]:
@@ -256,55 +200,11 @@ def _own(body: list[Any]) -> Iterator[Any]:
                 stack.append(value)
 
 
-def _name(id: str) -> Any:
-    return ast.Name(id, _LOAD)
-
-
-def _ag(attr: str) -> Any:
-    return ast.Attribute(ast.Constant(KEY), attr, _LOAD)
-
-
-def _call(func: Any, *args: Any) -> Any:
-    return ast.Call(func, list(args), [])
-
-
 def _traced() -> Any:
-    return ast.Compare(ast.Attribute(_ag("trace_state"), "value", _LOAD), [ast.IsNot()], [_ag("eval_trace")])
+    return ast.Compare(ast.Attribute(ag("trace_state"), "value", _LOAD), [ast.IsNot()], [ag("eval_trace")])
 
 
 def _start(node: Any) -> Any:
     """The place where a statement starts running, as wide as one token."""
     node = node.decorator_list[0] if getattr(node, "decorator_list", None) else node
     return SimpleNamespace(lineno=node.lineno, col_offset=node.col_offset, end_lineno=node.lineno, end_col_offset=node.col_offset)
-
-
-def _stores(target: Any) -> bool:
-    """Whether a target stores into a subscript of a name."""
-    if isinstance(target, (ast.Tuple, ast.List)):
-        return any(_stores(t) for t in target.elts)
-    if isinstance(target, ast.Starred):
-        return _stores(target.value)
-    return isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name)
-
-
-def _has_yield(node: Any) -> bool:
-    return any(isinstance(n, _YIELDS) for n in ast.walk(node))
-
-
-def _simple(node: Any) -> bool:
-    """Whether evaluating it twice is the same as once."""
-    match node:
-        case None | ast.Name() | ast.Constant() | ast.UnaryOp(operand=ast.Constant()):
-            return True
-        case ast.Slice(lower=a, upper=b, step=c):
-            return _simple(a) and _simple(b) and _simple(c)
-        case ast.Tuple(elts=elts):
-            return all(map(_simple, elts))
-    return False
-
-
-def _index(node: Any) -> Any:
-    """A subscript as a value."""
-    if isinstance(node, ast.Slice):
-        return _call(_ag("slice"), *(p if p is not None else ast.Constant(None) for p in (node.lower, node.upper, node.step)))
-    return ast.Tuple([_index(e) for e in node.elts], _LOAD) if isinstance(node, ast.Tuple) else node

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import io
 import linecache
 from collections import Counter, defaultdict
 from types import CodeType
 from typing import Any, NamedTuple
 
+from autograph.aliases import stored_parameters
 from autograph.errors import Place, SourceUnavailable
 
 
@@ -88,6 +90,11 @@ class File:
         if alias not in self.identifiers:
             return True
         return self.modules.get(alias) in ("autograph", "autograph.runtime")
+
+    @functools.cached_property
+    def stored(self) -> dict[str, dict[int, str]]:
+        """The functions of the file that may store into an array they are given, by name: which of their parameters."""
+        return stored_parameters([found.node for at_line in self.functions.values() for found in at_line])
 
     def is_builtin(self, name: str) -> bool:
         """Whether a global name is Python's builtin."""

@@ -53,14 +53,16 @@ if TYPE_CHECKING:
 
 _WHERE = {
     "_jax": "trace_state eval_trace",
-    "attributes": "set_attr update_attr",
+    "aliasing": "renew place storing any_array last borrowed fixed",
+    "attributes": "set_attr update_attr del_attr",
     "branches": "cond keep switch",
     "calls": "call",
     "excepts": "caught",
-    "cells": "rebinds",
+    "cells": "rebinds stores_into",
     "errors": "AutographError ConversionError LargeUnrollWarning StagingError",
     "function": "Function jit",
-    "items": "set_item update_item store_item set_attr_item is_array slice",
+    "items": "del_item set_item update_item store_item set_attr_item set_path update_path set_attr_path update_attr_item update_attr_path "
+    "is_array slice",
     "iteration": "for_loop",
     "handlers": "finishing finished",
     "hints": "loop",
@@ -77,6 +79,7 @@ _WHERE = {
     "output": "print",
     "rows": "range static_range enumerate zip reversed",
     "optional": "read read_free some some_free is_none is_not_none",
+    "formatting": "text percent str_ repr_ format_",
     "values": "Unset blank",
 }
 _HOME = {name: module for module, names in _WHERE.items() for name in names.split()}

@@ -33,7 +33,7 @@ except ImportError:
 
 __all__ = [
     "INT32", "ClosedJaxpr", "Literal", "Primitive", "ShapedArray", "Tracer", "Var", "ad", "batching", "bind_in", "bind_scan", "boundary",
-    "concrete", "current_trace", "equations", "eval_trace", "mlir", "recording", "staging", "trace", "trace_state",
+    "concrete", "current_trace", "known_value", "equations", "eval_trace", "mlir", "recording", "staging", "trace", "trace_state",
 ]  # fmt: skip
 
 INT32 = np.dtype("int32")
@@ -84,6 +84,11 @@ def bind_in(trace: Any, primitive: Primitive, **params: Any) -> Any:
 def concrete(x: Any) -> bool:
     """Whether the value of an array is known now (also that of a JVP tracer under eager `jax.grad`)."""
     return not isinstance(x, Tracer) or _core.is_concrete(x)
+
+
+def known_value(x: Any) -> Any:
+    """The value of an array that is known now, without its tangent."""
+    return _core.to_concrete_value(x) if isinstance(x, Tracer) else x
 
 
 def trace(fn: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray]) -> tuple[Any, list[Any]]:

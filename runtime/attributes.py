@@ -1,16 +1,19 @@
-"""Stores into attributes: refused where a staged block would run them at another time, or where a traced value would outlive its trace."""
+"""Stores into attributes.  A place that a staged block changes is state of the block."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from types import FunctionType, ModuleType
 from typing import Any
 
-from autograph.runtime.effects import Change
-from autograph.runtime.errors import AttributeStateError
-from autograph.runtime.frames import changed, watched
-from autograph.runtime.leaks import stored
-from autograph.runtime.places import here
+from autograph.runtime.branches import staged_cond
+from autograph.runtime.calls import call
+from autograph.runtime.deferred import fine
+from autograph.runtime.frames import frames, watched
+from autograph.runtime.heap import Attribute, HeapLocation, Variable
+from autograph.runtime.lifted import may_have_failed, touch
+from autograph.runtime.values import Unset
 
 IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
     "+=": operator.iadd, "-=": operator.isub, "*=": operator.imul, "/=": operator.itruediv, "//=": operator.ifloordiv, "%=": operator.imod,
@@ -19,34 +22,66 @@ IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-_MISSING = object()
-
-
 def set_attr(obj: Any, name: str, value: Any) -> None:
     """`obj.name = value`.
 
     Raises:
-      AttributeStateError: (AG401) in a staged block, of an object that the block did not make.
+      AttributeStateError: (AG401) a staged loop or branch would give the attribute a value that has no joint type with the one before.
     """
     if watched():
-        _log_store(obj, name)
-    stored(obj, name, value)
+        if (setter := _setter(obj, name)) is not None:
+            setter(value)
+            return
+        value = _noticed(_place(obj, name), value)
     setattr(obj, name, value)
 
 
-def _log_store(obj: Any, name: str) -> None:
-    place, old = here(), getattr(obj, "__dict__", {}).get(name, _MISSING)
-
-    def undo(obj: Any) -> None:
-        if old is not _MISSING:
-            setattr(obj, name, old)
-        elif hasattr(obj, "__dict__"):
-            obj.__dict__.pop(name, None)
-
-    what, advice = f"`{type(obj).__name__}.{name}` is set", f"keep the value in a local variable, and set `.{name}` after the loop or branch"
-    changed(lambda: Change(obj, what, place, undo, AttributeStateError, advice))
+def del_attr(obj: Any, name: str) -> None:
+    """`del obj.name`."""
+    if watched():
+        touch(_place(obj, name))
+    delattr(obj, name)
 
 
 def update_attr(obj: Any, name: str, symbol: str, value: Any) -> None:
     """`obj.name += value` (or another operator)."""
     set_attr(obj, name, IN_PLACE[symbol](getattr(obj, name), value))
+
+
+def stored_in_place(obj: Any, name: str) -> None:
+    """What an attribute holds is stored into: if it is a NumPy array outside, that array changes when the call ends."""
+    for frame in frames():
+        if frame.root:
+            frame.stored[_place(obj, name)] = None
+
+
+def _place(obj: Any, name: str) -> HeapLocation:
+    return Variable(vars(obj), name) if isinstance(obj, ModuleType) else Attribute(obj, name)
+
+
+def _setter(obj: Any, name: str) -> Callable[[Any], None] | None:
+    """The user's own code that stores this attribute, converted: a property's, or `__setattr__`."""
+    cls = type(obj)
+    own: Any = cls.__setattr__
+    if isinstance(own, FunctionType):
+        return lambda value: call(own)(obj, name, value)
+    for k in cls.__mro__:
+        member = vars(k).get(name)
+        if member is not None:
+            setter = getattr(member, "fset", None)
+            return None if setter is None else lambda value: call(setter)(obj, value)
+    return None
+
+
+def _noticed(location: HeapLocation, value: Any) -> Any:
+    """What a place is given, now that it is known to change."""
+    old = location.get()
+    touch(location)
+    return value if isinstance(old, Unset) or old is value else unless_failed_now(value, lambda: old)
+
+
+def unless_failed_now(value: Any, old: Callable[[], Any]) -> Any:
+    """What is stored: the old value where an error has occurred before, which only traced values know."""
+    if not may_have_failed():
+        return value
+    return staged_cond(fine(), lambda: value, old, ())

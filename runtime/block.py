@@ -17,13 +17,11 @@ from autograph.runtime import _jax
 from autograph.runtime._jax import ClosedJaxpr, Literal, Var
 from autograph.runtime.cells import restored
 from autograph.runtime.deferred import Exit, defer
-from autograph.runtime.effects import settle
-from autograph.runtime.errors import StagedRaiseError
 from autograph.runtime.frames import Frame, Place
+from autograph.runtime.heap import HeapLocation
 from autograph.runtime.knowledge import Fact, assume, known, refined
-from autograph.runtime.lifted import ERROR, Location, load, marker_p
+from autograph.runtime.lifted import ERROR, Location, Watch, enter, forget_local, kept, load, marker_p, restore
 from autograph.runtime.packing import pack, to_type, unpack
-from autograph.runtime.raised import explicit_raise
 from autograph.runtime.specs import Spec, Type, of_aval, types
 from autograph.runtime.values import Maybe, map_maybe, nothing
 
@@ -32,7 +30,8 @@ class Block:
     """`fn` traced once on arguments of `specs`.
 
     `finish(block, result)` runs at the end of the same trace and says which arrays the jaxpr returns.  `consts` maps variables of the
-    jaxpr to the values that they stand for: arrays and tracers of the trace around.  `sources` are the user's blocks that run in it.
+    jaxpr to the values that they stand for: arrays and tracers of the trace around.  `sources` are the user's blocks that run in it, `state` what
+    they are given besides the arguments; `stands` are the values outside that the last of the flat arguments stand for.
     """
 
     def __init__(
@@ -46,6 +45,8 @@ class Block:
         facts: Callable[[list[Any]], Iterable[Fact]] = lambda args: (),
         preset: Mapping[Location, Spec] | None = None,
         outside: Mapping[Location, Spec] | None = None,
+        state: Sequence[Any] = (),
+        stands: Sequence[Any] = (),
     ) -> None:
         self.args: list[Any] = []
         self.left = False  # does it certainly end in an error?
@@ -60,32 +61,29 @@ class Block:
                 arrays = iter(flat)
                 frame.trace = _jax.current_trace()
                 self.args = [unpack(s, arrays) for s in specs]
-                frame.given = containers(self.args)
+                for x, outer in zip(flat[len(flat) - len(stands) :], stands, strict=True):
+                    frame.stands[id(x)] = x, outer
+                frame.given = containers(self.args) - kept(specs)
                 assume(facts(self.args))
                 try:
+                    enter(frame)
+                    watch = Watch([*self.args, *state])
                     try:
-                        with restored(*sources), refined(*sources):  # no cell holds a tracer when its trace ends
-                            out = fn(*[map_maybe(known, a) for a in self.args])
+                        with restored(frame, *sources), refined(*sources):  # no cell holds a tracer when its trace ends
+                            box = [fn(*[map_maybe(known, a) for a in self.args])]
                     except Exit:
-                        out, self.left = nothing, True
+                        box, self.left = [nothing], True
                     except Exception as error:
                         if not defer(error):
                             raise
-                        out, self.left = nothing, True
-                    flat_outs = finish(self, out)
-                    del out
-                    self.args = []
-                    settle(frame.changes)
-                    return flat_outs
-                except Exception as error:
-                    if (raised := explicit_raise(error)) is not None:
-                        raise StagedRaiseError(
-                            f"`raise {error!r}` stands in a staged loop or branch: traced values decide whether it runs", raised,
-                            "return a flag or a nan, or use `jax.experimental.checkify`",
-                        ) from error  # fmt: skip
-                    raise
+                        box, self.left = [nothing], True
+                    watch.notice()
+                    forget_local(frame, box)
+                    return finish(self, box.pop())
                 finally:
                     self.args = []
+                    restore(frame)
+                    self.places = dict(frame.places)  # of the changes that it makes outside
                     frame.forget()
 
             self.whole, consts = _jax.trace(run, [t.aval() for t in types(specs)])
@@ -108,7 +106,7 @@ class Block:
 
     def held(self) -> dict[Location, Any]:
         """What the block leaves in the locations that it sets; asked at the end of its trace."""
-        return {location: self.frame.values[location] for location in self.frame.written}
+        return {location: location.get() if isinstance(location, HeapLocation) else self.frame.values[location] for location in self.frame.written}
 
     def connect(self, carried: Iterable[Location] = ()) -> None:
         """Take what is only read from the block around."""

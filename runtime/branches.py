@@ -20,13 +20,15 @@ from autograph.runtime.block import Block
 from autograph.runtime.deferred import Exit
 from autograph.runtime.errors import BranchTypeError, IntegerRangeError
 from autograph.runtime.frames import Place, lifting
+from autograph.runtime.heap import HeapLocation
 from autograph.runtime.knowledge import facts_of, known
-from autograph.runtime.lifted import Location, load, outer_spec, store
-from autograph.runtime.packing import flat_arrays, pack, unpack
-from autograph.runtime.places import assigned_names, caller, last_store, place_of, returned_names
+from autograph.runtime.lifted import Location, joined, left_spec, load, may_be_missing, outer_spec, spec_out, store
+from autograph.runtime.packing import as_is, pack, unpack
+from autograph.runtime.places import assigned_names, caller, here, last_store, place_of, returned_names
 from autograph.runtime.predicates import truth
-from autograph.runtime.spec_text import describe
-from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, join, of_aval, spec_of, types
+from autograph.runtime.shared import one_for_each
+from autograph.runtime.spec_text import describe, described
+from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, join, of_aval, types
 from autograph.runtime.values import blank, map_maybe
 
 # Primitives that a select may run on the side that is not taken: no effects, cheap, and their derivative at any point is finite.
@@ -113,7 +115,7 @@ class _Sides:
         place = Place(getattr(fns[0], "__code__", None))
         for k, fn in enumerate(fns):
             run, learnt = functools.partial(_called, fn, state), facts[k] if k < len(facts) else ()
-            block = Block(run, (), place, k, self._finish, sources or (fn,), facts=functools.partial(_given_facts, learnt))
+            block = Block(run, (), place, k, self._finish, sources or (fn,), facts=functools.partial(_given_facts, learnt), state=state)
             block.connect()
             self.blocks.append(block)
         outs = [self._converted(block, spec) for block, spec in zip(self.blocks[:-1], self.specs, strict=False)]
@@ -129,19 +131,37 @@ class _Sides:
 
     def _finish(self, block: Block, out: Any) -> list[Any]:
         out = map_maybe(known, out)
-        spec, held = spec_of(out), block.held()
+        spec, held = spec_out(out), block.held()
         self.specs.append(spec)
         self.joint = _joined(self.joint, spec, self.fns[0], self.fns[len(self.blocks)])
-        block.wrote = {location: spec_of(value) for location, value in held.items()}
+        block.wrote = {location: left_spec(location, value, block.frame) for location, value in held.items()}
         if len(self.blocks) < len(self.fns) - 1:
-            return flat_arrays([out, *held.values()])
+            return [*pack(out, spec, as_is), *(x for location, value in held.items() for x in pack(value, block.wrote[location], as_is))]
         held = {location: load(location) for location in dict.fromkeys([*(w for b in self.blocks for w in b.wrote), *held])}
-        for location, value in held.items():
-            joint = spec_of(value)
+        for location in held:
+            joint = block.wrote.get(location) or outer_spec(location, self.before)
             for other in self.blocks:
-                joint = join(joint, other.wrote.get(location) or outer_spec(location, self.before))
+                joint = self._joined_state(location, joint, other.wrote.get(location) or outer_spec(location, self.before), block)
             self.wrote[location] = joint
         return _packed(out, self.joint) + [x for location, value in held.items() for x in pack(value, self.wrote[location])]
+
+    def _joined_state(self, location: Location, a: Spec, b: Spec, block: Block) -> Spec:
+        """The spec that covers what two sides leave in a place outside."""
+        try:
+            joint = joined(location, a, b)
+        except Mismatch as m:
+            assert isinstance(location, HeapLocation)
+            why = f"{m.path} {described(m.a)} on one side and {described(m.b)} on the other"
+            raise location.refusal(why.strip(), self._place(location, block), "give it the same type and shape on both sides") from None
+        if may_be_missing(joint):
+            assert isinstance(location, HeapLocation)
+            raise location.refusal("it does not exist before", self._place(location, block), "give it a value before the branch")
+        return joint
+
+    def _place(self, location: Location, block: Block) -> Any:
+        """Where a side first changes it."""
+        places = [*(b.places for b in self.blocks), block.frame.places]
+        return next((p[location] for p in places if location in p), None) or here()
 
     def _converted(self, block: Block, spec: Spec) -> list[Any]:
         """The results of a side that was traced before the joint types were known."""
@@ -170,6 +190,7 @@ class _Sides:
         return self._given(iter(_bind(p, self.blocks)))
 
     def _given(self, flat: Iterator[Any]) -> Any:
+        flat = iter(one_for_each(list(flat), [b.outvars for b in self.blocks], [b.consts for b in self.blocks]))
         out = unpack(self.joint, flat)
         for location, spec in self.wrote.items():
             store(location, unpack(spec, flat))

@@ -6,26 +6,33 @@ other modules run as they are.
 
 from __future__ import annotations
 
-import collections
 import importlib
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import BuiltinMethodType
+from types import BuiltinMethodType, MethodWrapperType
 from typing import Any
 
-from autograph.runtime.effects import MUTATING, Change, restore_of
-from autograph.runtime.errors import EffectError
-from autograph.runtime.frames import changed, watched
-from autograph.runtime.places import here
+from autograph.runtime.frames import watched
+from autograph.runtime.heap import Contents
+from autograph.runtime.lifted import touch
+from autograph.runtime.specs import is_container
 
 _resolve: Callable[[Any], Any] | None = None
 
 
-def install(resolve: Callable[[Any], Any]) -> None:
-    """Hand in what converts a callee."""
-    global _resolve
-    _resolve = resolve
+def install(resolve: Callable[[Any], Any], adopted: Callable[[type], None] = lambda cls: None) -> None:
+    """Hand in what converts a callee, and what converts the special methods of a class."""
+    global _resolve, _adopted
+    _resolve, _adopted = resolve, adopted
+
+
+_adopted: Callable[[type], None] = lambda cls: None  # noqa: E731
+
+
+def adopt(cls: type) -> None:
+    """Convert the special methods and properties of a class of the user's."""
+    _adopted(cls)
 
 
 class _Probe(threading.local):
@@ -49,20 +56,20 @@ def call(f: Any) -> Any:
     """What to call in the place of `f`: `call(f)(x)` is `f(x)` with `f` converted, if it is the user's and can be."""
     if _probe.check is not None:
         _probe.check(f)
-    if type(f) is BuiltinMethodType and f.__name__ in MUTATING and watched() and isinstance(f.__self__, _CONTAINERS):
-        _log_change(f)
-        return f
+    if watched() and type(f) in _NATIVE:
+        owner = getattr(f, "__self__", None)
+        if is_container(owner):
+            if f.__name__ in MUTATING:
+                touch(Contents(owner))
+            return f
     return (_resolve or _find())(f)
 
 
-_CONTAINERS = (list, dict, set, collections.deque)
-
-
-def _log_change(method: BuiltinMethodType) -> None:
-    obj: Any = method.__self__
-    place, undo, name = here(), restore_of(obj), f"`{type(obj).__name__}.{method.__name__}`"
-    advice = "build the values in a `jnp` array of known size, or outside the loop or branch"
-    changed(lambda: Change(obj, f"{name} of an object made outside", place, undo, EffectError, advice))
+_NATIVE = (BuiltinMethodType, MethodWrapperType)
+MUTATING = frozenset(
+    "append extend insert pop remove clear sort reverse update setdefault popitem add discard appendleft popleft extendleft rotate "
+    "difference_update intersection_update symmetric_difference_update __setitem__ __delitem__ __iadd__ __ior__ __iand__ __ixor__ __isub__".split()
+)
 
 
 def _find() -> Callable[[Any], Any]:

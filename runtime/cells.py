@@ -14,9 +14,9 @@ from types import CellType, CodeType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from autograph.runtime.errors import GlobalStateError
-from autograph.runtime.frames import in_block
-from autograph.runtime.places import here
+from autograph.runtime.frames import Frame, frames, watched
+from autograph.runtime.heap import Cell, HeapLocation, Variable
+from autograph.runtime.lifted import touch
 
 _EMPTY = object()
 _lock = threading.RLock()
@@ -43,36 +43,30 @@ def stores(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
     return found
 
 
-class _Protected(threading.local):
-    """For each staged block of this thread, the cells and globals that it carries."""
-
-    def __init__(self) -> None:
-        self.sets: list[Any] = []
-
-
-_protected = _Protected()
-
-
 def rebinds(variable: Callable[[], Any]) -> None:
-    """Called before a function binds a global or nonlocal variable, with a function that reads it.
-
-    Raises:
-      GlobalStateError: (AG402) a staged block is being traced that does not carry the variable.
-    """
-    if not _protected.sets or not in_block():
+    """Called before a function binds a global or nonlocal variable, with a function that reads it: a block that is traced remembers its value."""
+    if not watched():
         return
+    touch(_location(variable))
+
+
+def stores_into(variable: Callable[[], Any]) -> None:
+    """Called before a function stores into an array of the code around: if it is NumPy's, that array itself changes when the call ends."""
+    if watched():
+        for frame in frames():
+            if frame.root:
+                frame.stored[_location(variable)] = None
+
+
+def _location(variable: Callable[[], Any]) -> HeapLocation:
     cells = variable.__closure__
-    key: Any = id(cells[0]) if cells else (id(variable.__globals__), variable.__code__.co_names[0])  # type: ignore[attr-defined]
-    if key not in _protected.sets[-1]:
-        name = variable.__code__.co_freevars[0] if cells else key[1]
-        raise GlobalStateError(
-            f"`{name}` is assigned by a function that is called in a staged loop or branch", here(),
-            f"return the new value of `{name}` and assign it in the block",
-        )  # fmt: skip
+    space: dict[str, Any] = variable.__globals__  # type: ignore[attr-defined]
+    location: HeapLocation = Cell(cells[0], variable.__code__.co_freevars[0]) if cells else Variable(space, variable.__code__.co_names[0])  # type: ignore[attr-defined]
+    return location
 
 
 @contextmanager
-def restored(*fns: Callable[..., Any]) -> Iterator[None]:
+def restored(frame: Frame, *fns: Callable[..., Any]) -> Iterator[None]:
     """Run blocks; afterwards the cells and globals that they assign hold what they held before."""
     cells: dict[int, tuple[CellType, Any]] = {}
     names: dict[tuple[int, str], tuple[dict[str, Any], str, Any]] = {}
@@ -87,18 +81,14 @@ def restored(*fns: Callable[..., Any]) -> Iterator[None]:
         for name in glob:
             space = fn.__globals__
             names[id(space), name] = space, name, space.get(name, _EMPTY)
-    _protected.sets.append(cells.keys() | names.keys())
     if not cells and not names:
-        try:
-            yield
-        finally:
-            _protected.sets.pop()
+        yield
         return
+    frame.protected = cells.keys() | names.keys()
     with _lock:  # two threads must not trace through the same cells at once
         try:
             yield
         finally:
-            _protected.sets.pop()
             for cell, value in cells.values():
                 if value is not _EMPTY:
                     cell.cell_contents = value

@@ -6,9 +6,9 @@ The first error in program order wins.  A block that certainly fails is left (`E
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import numpy as np
@@ -16,23 +16,42 @@ from jax import lax
 
 from autograph.runtime import _jax
 from autograph.runtime.errors import AutographError, Place, StagedRaiseError
-from autograph.runtime.frames import frames, in_block
+from autograph.runtime.formatting import Text
+from autograph.runtime.frames import attempt, frames, in_block
 from autograph.runtime.handlers import finally_around, handler_around
-from autograph.runtime.lifted import ERROR, load, may_have_failed, reachable, store
+from autograph.runtime.lifted import ERROR, ErrorValues, load, may_have_failed, reachable, store
 from autograph.runtime.places import caller, place_of
 from autograph.runtime.raised import explicit_raise, innermost_of, is_users, place_of_error
+from autograph.runtime.values import Blank
 
 
 class Exit(BaseException):
     """This path has left with a deferred error."""
 
 
-class _Deferred(NamedTuple):
-    kind: type[Exception]
-    args: tuple[Any, ...]
-    place: Place | None
-    function: str
-    advice: str
+class _Deferred:
+    """An error that a compiled program may raise: the exception without its traced values, and where it is raised."""
+
+    def __init__(self, error: Exception, tree: Any, known: list[Any], unknown: list[bool], place: Place | None, function: str) -> None:
+        self.error, self.tree, self.known, self.unknown, self.place, self.function = error, tree, known, unknown, place, function
+
+    def like(self, other: _Deferred) -> bool:
+        """Whether it is the same error at the same place."""
+        mine, others = ((type(d.error), d.unknown, d.place, d.function) for d in (self, other))
+        return mine == others and self.tree == other.tree and repr(self.known) == repr(other.known)
+
+    def made(self, values: Sequence[Any]) -> Exception:
+        """The exception with the values that the program has computed."""
+        found = iter(values)
+        args, attributes = self.tree.unflatten([next(found, None) if u else x for x, u in zip(self.known, self.unknown, strict=True)])
+        new: Exception = type(self.error).__new__(type(self.error), *args)
+        shown = jax.tree.map(lambda x: str(x) if isinstance(x, Text) else x, args, is_leaf=lambda x: x is None or isinstance(x, Text))
+        base: Any = next(k for k in type(new).__mro__ if k.__module__ == "builtins")
+        base.__init__(new, *shown)  # what Python itself keeps of the arguments: the message of a SyntaxError, say
+        new.args = shown
+        vars(new).update(jax.tree.map(lambda x: str(x) if isinstance(x, Text) else x, attributes, is_leaf=lambda x: x is None or isinstance(x, Text)))
+        new.__cause__, new.__suppress_context__ = self.error.__cause__, self.error.__suppress_context__
+        return new
 
 
 _errors: list[_Deferred] = []  # the error of code k is `_errors[k - 1]`
@@ -47,7 +66,7 @@ def fail(when: Any, kind: type[Exception], text: str, refusal: Callable[[], Auto
     if when is False:
         return
     if when is True and not in_block() and not may_have_failed():
-        raise _made(kind, (text,), place_of(caller()), advice)
+        raise _made(kind, text, place_of(caller()), advice)
     if refusal is not None and not (checked() and reachable()):
         raise refusal()
     if (handler := handler_around()) is not None:
@@ -55,16 +74,35 @@ def fail(when: Any, kind: type[Exception], text: str, refusal: Callable[[], Auto
             f"an `except` around this may catch the {kind.__name__} that only traced values decide: {text}", handler,
             "test for it before, and do without the `try`",
         )  # fmt: skip
-    _record(when, kind, (text,), advice)
+    _record(when, _made(kind, text, place_of(caller()), advice))
+
+
+def fail_with(when: Any, error: Exception) -> None:
+    """Raise an error of the user's where `when`, a traced bool or True, holds: when the compiled function ends, or by a callback."""
+    if (handler := handler_around()) is not None:
+        raise StagedRaiseError(
+            f"an `except` around this may catch the {type(error).__name__} that only traced values decide to raise", handler,
+            "test for it before, and do without the `try`",
+        )  # fmt: skip
+    _record(when, error)
 
 
 def defer(error: Exception) -> bool:
-    """Whether an error of Python's own, in a block that may not run, is now deferred to when it does."""
-    if type(error) not in _PYTHONS or not (checked() and reachable()) or not _of_users_code(error) or handler_around() is not None:
+    """Whether an error in a block that may not run is now deferred to when it does: a `raise` of the user's, or Python's own."""
+    raised = explicit_raise(error) is not None
+    if not raised and (type(error) not in _PYTHONS or not (checked() and reachable()) or not _of_users_code(error)):
+        return False
+    if (handler := handler_around()) is not None:
+        if raised:
+            raise StagedRaiseError(
+                f"an `except` around this may catch the {type(error).__name__} that only traced values decide to raise", handler,
+                "test for it before, and do without the `try`",
+            ) from error  # fmt: skip
         return False
     try:
-        args = tuple(re.sub(r"'\w*Tracer'", "'Array'", a) if isinstance(a, str) else a for a in error.args)  # as of a concrete array
-        _record(True, type(error), args, "", place_of_error(error), error)
+        if not raised:
+            error.args = tuple(re.sub(r"'\w*Tracer'", "'Array'", a) if isinstance(a, str) else a for a in error.args)  # as of a concrete array
+        _record(True, error, place_of_error(error), at_error=True)
     except Exit:
         return True
     return False
@@ -73,27 +111,36 @@ def defer(error: Exception) -> bool:
 _PYTHONS = frozenset({TypeError, ValueError, IndexError, KeyError, AttributeError, ZeroDivisionError, OverflowError, NameError, UnboundLocalError})
 
 
-def _record(
-    when: Any, kind: type[Exception], args: tuple[Any, ...], advice: str, at: tuple[Place, str] | None = None, error: Exception | None = None
-) -> None:
-    if (last := finally_around(error)) is not None:
+def _record(when: Any, error: Exception, at: tuple[Place, str] | None = None, at_error: bool = False) -> None:
+    if (last := finally_around(error if at_error else None)) is not None:
         raise StagedRaiseError(
-            f"this `finally` may raise {kind.__name__} after an error that only traced values decide: the later one would have to replace it",
+            f"this `finally` may raise {type(error).__name__} after an error that only traced values decide: the later one would have to replace it",
             last, "keep operations that may fail out of the `finally`",
         )  # fmt: skip
     if at is None:
         frame = caller()
         place = place_of(frame)
         at = (place, frame.f_code.co_qualname) if frame is not None and place is not None else None
-    number = _code(_Deferred(kind, args, at[0] if at else None, at[1] if at else "", advice))
+    number, values = _code(error, at)
     if not reachable():
-        jax.debug.callback(lambda k: raise_code(int(k)), jax.numpy.where(when, number, 0))
-        return
-    code, now = np.int32(number), load(ERROR)
-    new: Any = code if when is True else lax.select(when, code, np.int32(0))
-    store(ERROR, new if type(now) is int else _first(now, new))
+        jax.debug.callback(lambda k, v: raise_code(int(k), v), jax.numpy.where(when, number, 0), values)
+    else:
+        code, now = np.int32(number), load(ERROR)
+        new: Any = code if when is True else lax.select(when, code, np.int32(0))
+        if values:
+            _keep(ErrorValues(number), values, now)
+        store(ERROR, new if type(now) is int else _first(now, new))
     if when is True:
         raise Exit
+
+
+def _keep(location: ErrorValues, values: list[Any], now: Any) -> None:
+    """Remember the values that are part of an error, if it is the first."""
+    if type(now) is not int:
+        before, fine_so_far = load(location), lax.eq(now, np.int32(0))
+        if not isinstance(before, Blank):
+            values = [jax.numpy.where(fine_so_far, new, old) for new, old in zip(values, before, strict=True)]
+    store(location, tuple(values))
 
 
 def _first(now: Any, new: Any) -> Any:
@@ -101,12 +148,20 @@ def _first(now: Any, new: Any) -> Any:
     return lax.select(lax.eq(now, np.int32(0)), jax.numpy.asarray(new), now)
 
 
-def _code(error: _Deferred) -> int:
-    for k, known in enumerate(_errors):
-        if known[0] is error[0] and repr(known) == repr(error):
-            return k + 1
-    _errors.append(error)
-    return len(_errors)
+def _code(error: Exception, at: tuple[Place, str] | None) -> tuple[int, list[Any]]:
+    """The number of an error, and the traced values that are part of it."""
+    parts, tree = jax.tree.flatten((error.args, vars(error)), is_leaf=lambda x: x is None)
+    unknown = [isinstance(x, jax.Array) for x in parts]
+    values = [jax.numpy.asarray(x) for x, u in zip(parts, unknown, strict=True) if u]
+    known = [None if u else x for x, u in zip(parts, unknown, strict=True)]
+    new = _Deferred(error.with_traceback(None), tree, known, unknown, at[0] if at else None, at[1] if at else "")
+    for k, old in enumerate(_errors):
+        if old.like(new):
+            return k + 1, values
+    error.args, error.__context__ = (), None
+    vars(error).clear()  # no tracer outlives its trace
+    _errors.append(new)
+    return len(_errors), values
 
 
 def checked() -> bool:
@@ -121,45 +176,56 @@ def fine() -> Any:
 
 
 class Checked:
-    """What a compiled function returns that may fail: its result and the error code."""
+    """What a compiled function returns that may fail or change state: its result, the error code, and what it changed."""
 
-    def __init__(self, value: Any, code: Any) -> None:
-        self.value, self.code = value, code
+    def __init__(self, value: Any, code: Any, changes: Any = None, values: Any = None) -> None:
+        self.value, self.code, self.changes, self.values = value, code, changes, values
 
     def __repr__(self) -> str:
         return f"<the result of a compiled function before its error code is read: {self.value!r}>"
 
 
-jax.tree_util.register_pytree_node(Checked, lambda c: ((c.value, c.code), None), lambda _, children: Checked(*children))
+jax.tree_util.register_pytree_node(Checked, lambda c: ((c.value, c.code, c.changes, c.values), None), lambda _, children: Checked(*children))
 
 
-def received(code: Any) -> None:
+def received(code: Any, values: dict[int, Any] | None = None) -> None:
     """The error code of a function that has ended: raise its error, or hand it to the trace around."""
+    values = values or {}
     if _jax.concrete(code):
-        raise_code(int(code))
+        raise_code(int(code), values.get(int(code), ()))
     elif checked() and reachable():
         now = load(ERROR)
+        for number, kept in values.items():
+            _keep(ErrorValues(number), list(kept), now)
         store(ERROR, code if type(now) is int else _first(now, code))
     else:  # a transformation that is not converted stands between: the compiled program raises
-        jax.debug.callback(lambda k: raise_code(int(k)), code)
+        jax.debug.callback(lambda k, v: raise_code(int(k), v.get(int(k), ())), code, values)
 
 
 ERROR.leave = received
 
 
-def raise_code(code: int) -> None:
+def raise_code(code: int, values: Any = ()) -> None:
     """Raise the error of a code; its traceback ends at the user's line."""
     if code == 0:
         return
-    kind, args, place, function, advice = _errors[code - 1]
-    error = _made(kind, args, place, advice)
-    if place is None:
+    found = _errors[code - 1]
+    error = found.made([_jax.known_value(x) for x in values])
+    if found.place is None:
         raise error
-    exec(_raising(place, function), {"error": error, "__name__": "autograph"})
+    exec(_raising(found.place, found.function), {"error": error, "__name__": "autograph"})
 
 
-def _made(kind: type[Exception], args: tuple[Any, ...], place: Place | None, advice: str) -> Exception:
-    return kind(str(args[0]), place, advice) if issubclass(kind, AutographError) else kind(*args)
+def values_of(values: dict[Any, Any]) -> dict[int, Any]:
+    """The values of errors among the state outside that a trace leaves."""
+    return {location.number: tuple(v) for location, v in values.items() if isinstance(location, ErrorValues) and not isinstance(v, Blank)}
+
+
+def _made(kind: type[Exception], text: str, place: Place | None, advice: str) -> Exception:
+    if not issubclass(kind, AutographError):
+        return kind(text)
+    with attempt():  # it is the program's error, and no refusal
+        return kind(text, place, advice)
 
 
 def _of_users_code(error: Exception) -> bool:

@@ -6,10 +6,13 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import jax
+import numpy as np
+
 from autograph.runtime import _jax
-from autograph.runtime.deferred import Exit, received
-from autograph.runtime.errors import NotStagedError
-from autograph.runtime.frames import root
+from autograph.runtime.deferred import Exit, received, values_of
+from autograph.runtime.errors import ArrayStoreError, NotStagedError
+from autograph.runtime.frames import Frame, root
 from autograph.runtime.lifted import ERROR, reachable
 from autograph.runtime.optional import optional_result
 from autograph.runtime.raw_errors import mark_of, named
@@ -29,10 +32,22 @@ def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
                     out = staged(*args, **kwargs)
                 except Exit:
                     raise NotStagedError("every path through this function ends in an error") from None
+            _refuse_arrays(frame)
             if type(code := frame.values.pop(ERROR)) is not int:
-                received(code)
+                received(code, values_of(frame.values))
         if has_maybe(out) and mark_of(sys._getframe(2).f_code) != "Staged":  # the frame below is the plain form, which enters
             raise optional_result()
         return out
 
     return outside
+
+
+def _refuse_arrays(frame: Frame) -> None:
+    """A NumPy array of the code around that was stored into: nobody would put the values back."""
+    for location, old in frame.saved.items():
+        if isinstance(old, np.ndarray) and isinstance(location.get(), jax.core.Tracer):
+            location.put(old)
+            raise ArrayStoreError(
+                f"a traced value is stored into {location.name}, a NumPy array that this function did not make", frame.places.get(location),
+                "use `@ag.function`, or return the array",
+            )  # fmt: skip

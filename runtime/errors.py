@@ -140,6 +140,12 @@ class EffectError(StagingError, RuntimeError):
     id = "AG405"
 
 
+class AliasError(StagingError, RuntimeError):
+    """An array is stored into, and another name that may hold it would keep the old one."""
+
+    id = "AG407"
+
+
 class NotStagedError(StagingError, TypeError):
     """Traced values decide in a construct that stays Python."""
 

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from autograph.runtime.effects import Change
 from autograph.runtime.errors import StagingError
 
 
 class Frame:
     """A run of a block, traced or not: its place, how many operators it has called, and what it has seen of the state outside it."""
 
-    __slots__ = (
-        "changed", "changes", "checked", "count", "discarded", "excluded", "given", "key", "lifting", "memory", "preset", "reads", "refusal", "root",
-        "staged", "trace", "values", "written",
-    )  # fmt: skip
+    __slots__ = tuple(
+        (
+            "changed checked compared count discarded doubtful excluded given key lifting memory places preset protected reads refusal root saved "
+            "staged stands stored trace values written"
+        ).split()
+    )
 
     def __init__(self, key: tuple[Any, ...], memory: dict[Any, Any], staged: bool, root: bool = False, checked: bool = False) -> None:
         self.key, self.memory, self.staged, self.count, self.discarded = key, memory, staged, 0, False
-        self.changes: list[Change] = []
-        self.changed = False  # has a run that may be thrown away changed a Python object?
+        self.changed = False  # has a run that may be thrown away had an effect that cannot be undone?
+        self.saved: dict[Any, Any] = {}  # what places in objects held before this run changed them
+        self.protected: Any = frozenset()  # the shared variables that the block carries itself
+        self.stands: dict[int, tuple[Any, Any]] = {}  # by identity: an array of this block, and the one around that it stands for
+        self.doubtful: dict[tuple[int, int], Any] = {}  # pairs of arrays that may be one, as traced values decide
+        self.compared = False  # has a store asked whether two names hold one array?
+        self.stored: dict[Any, None] = {}  # places whose NumPy array is stored into
+        self.places: dict[Any, Any] = {}  # where it changed them first
         self.given: set[int] = set()  # identities of the containers and objects that the block was given as state
         self.root, self.checked = root, checked  # the trace of a whole function; does who called it read the error code?
         self.lifting = staged or root
@@ -36,8 +43,11 @@ class Frame:
 
     def forget(self) -> None:
         """No tracer outlives its trace."""
-        self.changes, self.given, self.trace = [], set(), None
+        self.given, self.trace = set(), None
         self.values.clear()
+        self.saved.clear()
+        self.stands.clear()
+        self.doubtful.clear()
         self.excluded.clear()
 
 
@@ -63,24 +73,8 @@ def touched() -> None:
 
 
 def watched() -> bool:
-    """Whether a change of a Python object has to be logged."""
+    """Whether a change of a Python object has to be noticed."""
     return bool(_stack.frames)
-
-
-def changed(change: Callable[[], Change]) -> None:
-    """Log a change of a Python object before it is made.
-
-    Raises the error of the change if the object is part of a staged block's state: it is a copy, and others may hold the original.
-    """
-    for frame in reversed(_stack.frames):
-        if not frame.staged:
-            frame.changed = True
-            continue
-        made = change()
-        if any(id(made.obj) in f.given for f in _stack.frames):
-            raise made.refusal()
-        frame.changes.append(made)
-        return
 
 
 def innermost() -> Frame | None:

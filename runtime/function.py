@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import types
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -17,23 +15,23 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph.runtime import _jax
-from autograph.runtime._jax import concrete, eval_trace, trace_state
+from autograph.runtime._jax import eval_trace, trace_state
 from autograph.runtime.calls import call
-from autograph.runtime.deferred import Checked, Exit, defer, received
+from autograph.runtime.deferred import Checked, Exit, defer, received, values_of
 from autograph.runtime.frames import root
-from autograph.runtime.guards import Guarded
-from autograph.runtime.leaks import watching
-from autograph.runtime.lifted import ERROR, may_have_failed, reachable
+from autograph.runtime.leaving import packed, settled
+from autograph.runtime.lifted import ERROR, may_have_failed, restore
 from autograph.runtime.optional import optional_result
 from autograph.runtime.raw_errors import named
-from autograph.runtime.values import NONE, Blank, Maybe, has_maybe, map_maybe
+from autograph.runtime.state import Begin, NeedsState, State, commit, has_static, unwrapped
+from autograph.runtime.values import Blank, has_maybe, is_value, map_maybe
 
 
 class _Checks:
-    """Whether a trace of a function had an error code or an optional result, and whether its calls go to JAX directly."""
+    """What the traces of a function have shown: does it fail, give optionals, or change state; do its calls go to JAX directly?"""
 
-    def __init__(self) -> None:
-        self.found = self.direct = False
+    def __init__(self, always: bool) -> None:
+        self.found, self.direct, self.always = always, False, always
 
 
 class Function:
@@ -41,33 +39,57 @@ class Function:
 
     _fn: Callable[..., Any]
     _jitted: Any
-    _options: dict[str, Any]
+    _state: State
     _checks: _Checks
     __wrapped__: Callable[..., Any]
 
     @_jax.boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The first call; the class of a function that has no checks takes the jitted function itself from then on."""
-        out = self._jitted(*args, **kwargs)
+        """The first calls; the class of a function of arrays without checks and state takes the jitted function itself from then on."""
+        if self._state.needed or has_static(args) or has_static(kwargs.values()):
+            return self._stateful(args, kwargs)
+        try:
+            out = self._jitted(*args, **kwargs)
+        except NeedsState as need:
+            self._state.note(need)
+            return self._stateful(args, kwargs)
         if type(out) is Checked:
             return result(out)
-        if trace_state.value is eval_trace and not self._checks.found:
+        if trace_state.value is eval_trace and not self._checks.found and self._state.direct:
             self._checks.direct = True
             type(self).__call__ = staticmethod(self._jitted)  # type: ignore[assignment]
         return out
 
+    def _stateful(self, args: Any, kwargs: Any) -> Any:
+        """A call with arguments that are no arrays, or of a function that changes what lives outside it."""
+        if trace_state.value is eval_trace and jax.config.jax_disable_jit:  # type: ignore[attr-defined]
+            return self._fn(*args, **kwargs)
+        out, walk, parts = self._state.run(lambda jitted: jitted, args, kwargs)
+        if out.changes is not None:
+            commit(out.changes, walk, parts)
+        return result(out)
+
     def lower(self, *args: Any, **kwargs: Any) -> Any:
-        return self._jitted.lower(*args, **kwargs)
+        return self._lowered("lower", args, kwargs)
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
-        return self._jitted.trace(*args, **kwargs)
+        return self._lowered("trace", args, kwargs)
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
-        out = self._jitted.eval_shape(*args, **kwargs)
+        out = self._lowered("eval_shape", args, kwargs)
         return out.value if type(out) is Checked else out
+
+    def _lowered(self, method: str, args: Any, kwargs: Any) -> Any:
+        if not (self._state.needed or has_static(args) or has_static(kwargs.values())):
+            try:
+                return getattr(self._jitted, method)(*args, **kwargs)
+            except NeedsState as need:
+                self._state.note(need)
+        return self._state.run(lambda jitted: getattr(jitted, method), args, kwargs)[0]
 
     def clear_cache(self) -> None:
         self._jitted.clear_cache()
+        self._state.jitted.clear_cache()
 
     def __get__(self, obj: Any, owner: type | None = None) -> Any:
         return self if obj is None else Method(self, obj)
@@ -90,11 +112,7 @@ class Function:
 
 
 class Method:
-    """A staged function bound to an object.
-
-    An object that is a pytree is traced like any argument.  Of another, what is reached through it is constant while it does not change: a
-    change is seen at the next call, which compiles again; a change made by the function itself is refused (AG401).
-    """
+    """A staged function bound to an object, which is its first argument: a pytree is traced, of another object the arrays that it holds are."""
 
     def __init__(self, function: Function, obj: Any) -> None:
         self.__func__, self.__self__ = function, obj
@@ -102,26 +120,16 @@ class Method:
 
     @_jax.boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        out = self._bound()(*args, **kwargs)
-        return result(out) if type(out) is Checked else out
-
-    def _bound(self) -> Any:
-        function, obj = self.__func__, self.__self__
-        if not jax.tree_util.treedef_is_leaf(jax.tree.structure(obj)):
-            return functools.partial(function._jitted, obj)
-        if trace_state.value is not eval_trace:  # part of a trace that is not ours to cache
-            return types.MethodType(function._fn, obj)
-        return _guards(function).bound(obj)
+        return self.__func__(self.__self__, *args, **kwargs)
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
-        return self._bound().lower(*args, **kwargs)
+        return self.__func__.lower(self.__self__, *args, **kwargs)
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
-        return self._bound().trace(*args, **kwargs)
+        return self.__func__.trace(self.__self__, *args, **kwargs)
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
-        out = self._bound().eval_shape(*args, **kwargs)
-        return out.value if type(out) is Checked else out
+        return self.__func__.eval_shape(self.__self__, *args, **kwargs)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Method) and self.__func__ is other.__func__ and self.__self__ is other.__self__
@@ -130,82 +138,63 @@ class Method:
         return hash((id(self.__func__), id(self.__self__)))
 
 
-_guarded: weakref.WeakKeyDictionary[Function, Guarded] = weakref.WeakKeyDictionary()
+def traced_by(fn: Callable[..., Any], checks: _Checks, state: State | None = None) -> Callable[..., Any]:
+    """`fn` as JAX traces it: it returns its error code and what it changed beside its result.
 
-
-def _guards(function: Function) -> Guarded:
-    if function not in _guarded:
-        _guarded[function] = Guarded(function._fn, _watched, function._options)
-    return _guarded[function]
-
-
-def _watched(fn: Callable[..., Any], checks: _Checks | None = None) -> Callable[..., Any]:
-    """`fn` as it is traced: what it leaves behind is refused."""
-    checks = checks or _Checks()
+    With `state` its first argument is what the objects hold that it reaches.
+    """
 
     @functools.wraps(fn)
     def traced(*args: Any, **kwargs: Any) -> Any:
+        if state is not None:
+            held, *args = args  # type: ignore[assignment]
         if trace_state.value is eval_trace:  # `jax.disable_jit`
-            return fn(*args, **kwargs)
-        out: Any = None
+            return fn(*unwrapped(args), **unwrapped(kwargs))
+        box: list[Any] = []
         with root(_jax.current_trace(), {ERROR: 0}, checked=True) as frame:
+            begin = state.begin(held, args, kwargs, frame) if state is not None else Begin(args, kwargs)
             try:
-                with watching(fn):
-                    out = named(call(fn))(*args, **kwargs)  # the staged form itself
-            except Exit:
-                pass
-            except Exception as error:
-                if not (may_have_failed() and defer(error)):
-                    raise
+                try:
+                    box.append(named(call(fn))(*begin.args, **begin.kwargs))  # the staged form itself
+                except Exit:
+                    pass
+                except Exception as error:
+                    if not (may_have_failed() and defer(error)):
+                        raise
+                frame.memory.clear()  # what it remembers may hold objects that the function made
+                changes = begin.changes(frame, box, checks.direct)
+            finally:
+                restore(frame)
+        out = box.pop() if box else None
+        if type(frame.values[ERROR]) is not int:
+            out = jax.tree.map(lambda x: 0 if isinstance(x, Blank) else x, out, is_leaf=is_value)  # no path ends without an error
         code = frame.values.pop(ERROR)
-        if type(code) is int and not has_maybe(out):
+        if type(code) is int and not has_maybe(out) and not checks.always and state is None:
             return out
         checks.found = True
         if checks.direct:  # earlier traces had no checks, and what is returned now goes to the user as it is
-            received(code)
+            received(code, values_of(frame.values))
             if has_maybe(out):
                 raise optional_result("this call may return None where earlier ones could not")
             return out
-        return Checked(map_maybe(_packed, out), jnp.asarray(code, np.int32))
+        number = None if type(code) is int and not checks.always else jnp.asarray(code, np.int32)
+        return Checked(map_maybe(packed, out), number, changes if changes.found else None, values_of(frame.values))
 
+    if state is not None:
+        first = inspect.Parameter("state_", inspect.Parameter.POSITIONAL_ONLY)
+        try:
+            own = inspect.signature(fn)
+        except (TypeError, ValueError):
+            return traced
+        traced.__signature__ = inspect.Signature([first, *own.parameters.values()])  # type: ignore[attr-defined]
     return traced
 
 
 def result(out: Checked) -> Any:
     """What a compiled function that may fail returns; raises its error."""
-    received(out.code)
-    return jax.tree.map(_settled, out.value, is_leaf=_is_packed)
-
-
-class _Packed:
-    """An optional on its way out of a compiled function."""
-
-    def __init__(self, value: Any, tag: Any, bits: int, name: str) -> None:
-        self.value, self.tag, self.bits, self.name = value, tag, bits, name
-
-
-jax.tree_util.register_pytree_node(_Packed, lambda p: ((p.value, p.tag), (p.bits, p.name)), lambda aux, children: _Packed(*children, *aux))
-
-
-def _is_packed(x: Any) -> bool:
-    return isinstance(x, _Packed)
-
-
-def _packed(x: Maybe) -> _Packed:
-    value = None if isinstance(x.value, Blank) else map_maybe(_packed, x.value)
-    return _Packed(value, x.tag, x.bits, x.name)
-
-
-def _settled(x: Any) -> Any:
-    """A value or None, where the tag is known now; inside a trace it stays an optional."""
-    if not isinstance(x, _Packed):
-        return x
-    value = jax.tree.map(_settled, x.value, is_leaf=_is_packed)
-    if not concrete(x.tag):
-        if not reachable():
-            raise optional_result()
-        return Maybe(value, x.tag, x.bits, x.name)
-    return None if int(x.tag) == NONE else value
+    if out.code is not None:
+        received(out.code, out.values)
+    return settled(out.value)
 
 
 def jit(fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:
@@ -222,13 +211,16 @@ def jit(fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:
         return functools.partial(jit, **options)
     if isinstance(fn, (staticmethod, classmethod)):
         return type(fn)(jit(fn.__func__, **options))
-    checks = _Checks()
-    jitted = jax.jit(_watched(fn, checks), **options)
+    checks = _Checks(always="out_shardings" in options)
+    if checks.always:
+        options = {**options, "out_shardings": Checked(options["out_shardings"], None, None)}
+    jitted = jax.jit(traced_by(fn, checks), **options)
     cls = type("Function", (Function,), {"__doc__": fn.__doc__, "__module__": __name__})
     new: Any = object.__new__(cls)
     new._checks = checks
     functools.update_wrapper(new, fn)
-    new._fn, new._jitted, new._options = fn, jitted, options
+    new._fn, new._jitted = fn, jitted
+    new._state = State(fn, options, lambda state: traced_by(fn, checks, state))
     new.__wrapped__ = inspect.unwrap(fn)
     new.__defaults__, new.__kwdefaults__ = getattr(fn, "__defaults__", None), getattr(fn, "__kwdefaults__", None)
     return new

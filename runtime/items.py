@@ -6,14 +6,21 @@ import builtins
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
-from autograph.runtime.attributes import IN_PLACE, set_attr
-from autograph.runtime.effects import Change
-from autograph.runtime.errors import ArrayStoreError, EffectError
-from autograph.runtime.frames import changed, watched
+from autograph.runtime.attributes import IN_PLACE, set_attr, stored_in_place, unless_failed_now
+from autograph.runtime.calls import call
+from autograph.runtime.errors import ArrayStoreError, ConcreteValueError
+from autograph.runtime.frames import watched
+from autograph.runtime.heap import Contents
+from autograph.runtime.lifted import touch
+from autograph.runtime.loads import get_item, inside
 from autograph.runtime.optional import present, read
+from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import here
+from autograph.runtime.rows import unknown
+from autograph.runtime.specs import is_container, join, spec_of, widen
 from autograph.runtime.values import Maybe, traced
 
 slice = builtins.slice
@@ -27,55 +34,113 @@ def is_array(x: Any) -> bool:
 def set_item(x: Any, i: Any, value: Any) -> Any:
     """`x[i] = value`; returns what the name `x` is bound to afterwards.
 
-    Raises:
-      ArrayStoreError: (AG403) a traced value into a NumPy array.
-      EffectError: (AG405) a store, in a staged block, into a list or dict that the block did not make.
+    A NumPy array that receives a traced value becomes a traced array.
     """
     x = read(x)
-    if is_array(x):
-        return x.at[i].set(present(value, "a value is needed, and None is stored") if isinstance(value, Maybe) else value)
+    if is_array(x) or (isinstance(x, np.ndarray) and x.dtype.kind in "biufc" and (traced(value) or traced(i))):
+        new = present(value, "a value is needed, and None is stored") if isinstance(value, Maybe) else value
+        return jnp.asarray(x).at[i].set(new)
     store_item(x, i, value)
     return x
 
 
 def store_item(x: Any, i: Any, value: Any) -> None:
-    """`x[i] = value`, by the object's own `__setitem__`."""
+    """`x[i] = value`, by the object's own `__setitem__`.
+
+    Raises:
+      ArrayStoreError: (AG403) a traced value into a NumPy array that has no name to bind a new array to.
+      ConcreteValueError: (AG502) a traced key of a dict.
+    """
     if isinstance(x, np.ndarray) and (traced(value) or traced(i)):
         raise ArrayStoreError("a traced value cannot be stored into a NumPy array", here(), "make it a `jnp` array before: `x = jnp.asarray(x)`")
-    if watched() and not _is_ref(x):
-        _log_store(x, i)
-    x[i] = value
-
-
-def _log_store(x: Any, i: Any) -> None:
-    place, missing = here(), object()
-    try:
-        old = x[i].copy() if isinstance(x, np.ndarray) else x[i]
-    except Exception:  # no such item yet: whatever the container raises for it
-        old = missing
-
-    def undo(x: Any) -> None:
-        if old is missing:
-            x.pop(i, None) if isinstance(x, dict) else None
-        else:
-            x[i] = old
-
-    changed(lambda: Change(x, f"a store into a `{type(x).__name__}`", place, undo, EffectError, "use a `jnp` array, or a variable of its own"))
-
-
-def set_attr_item(obj: Any, name: str, i: Any, value: Any) -> None:
-    """`obj.name[i] = value`."""
-    x = getattr(obj, name)
-    if is_array(x):
-        set_attr(obj, name, x.at[i].set(value))
+    if not watched() or _is_ref(x):
+        x[i] = value
+    elif not is_container(x):
+        call(type(x).__setitem__)(x, i, value) if hasattr(type(x), "__setitem__") else x.__setitem__(i, value)
+    elif unknown(i):
+        _store_traced(x, i, value)
     else:
-        store_item(x, i, value)
+        touch(Contents(x))
+        x[i] = unless_failed_now(value, lambda: x[i])
+
+
+def _store_traced(x: Any, i: Any, value: Any) -> None:
+    """`x[i] = value` of a list and a traced index: each item is the value or what it was."""
+    if not isinstance(x, list):
+        raise ConcreteValueError(
+            f"a traced value is the key of a store into a `{type(x).__name__}`", here(), "use a list or a `jnp` array, and integers as keys"
+        )  # fmt: skip
+    if i.shape != () or not jnp.issubdtype(i.dtype, jnp.integer):
+        raise TypeError(f"list indices must be integers or slices, not {type(i).__name__}")
+    i = inside(i, len(x), "list assignment index out of range")
+    touch(Contents(x))
+    for k, old in enumerate(list(x)):
+        joint = widen(join(spec_of(old), spec_of(value)))
+        flat = zip(pack(value, joint), pack(old, joint), strict=True)
+        x[k] = unpack(joint, iter([jnp.where(i == k, new, before) for new, before in flat]))
+
+
+def del_item(x: Any, i: Any) -> None:
+    """`del x[i]`."""
+    if watched() and is_container(x):
+        if unknown(i):
+            raise ConcreteValueError(
+                f"a traced value says which item of this `{type(x).__name__}` is deleted", here(), "use a `jnp` array and a mask"
+            )
+        touch(Contents(x))
+    del x[i]
+
+
+def set_path(x: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """`x[i][j] = value`; returns what the name `x` is bound to afterwards."""
+    i, *rest = path
+    if not rest:
+        return set_item(x, i, value)
+    inner = get_item(x, i)
+    new = set_path(inner, tuple(rest), value)
+    return x if new is inner else set_item(x, i, new)
+
+
+def set_attr_item(obj: Any, name: str, i: Any, value: Any) -> Any:
+    """`obj.name[i] = value`; returns what the attribute holds afterwards."""
+    return set_attr_path(obj, name, (i,), value)
+
+
+def set_attr_path(obj: Any, name: str, path: tuple[Any, ...], value: Any) -> Any:
+    """`obj.name[i][j] = value`."""
+    x = getattr(obj, name)
+    new = set_path(x, path, value)
+    if new is not x:
+        stored_in_place(obj, name)
+        set_attr(obj, name, new)
+    return new
+
+
+def update_path(x: Any, path: tuple[Any, ...], symbol: str, value: Any) -> Any:
+    """`x[i][j] += value`."""
+    old = x
+    for i in path:
+        old = get_item(old, i)
+    return set_path(x, path, IN_PLACE[symbol](old, value))
+
+
+def update_attr_item(obj: Any, name: str, i: Any, symbol: str, value: Any) -> Any:
+    """`obj.name[i] += value`."""
+    return update_attr_path(obj, name, (i,), symbol, value)
+
+
+def update_attr_path(obj: Any, name: str, path: tuple[Any, ...], symbol: str, value: Any) -> Any:
+    """`obj.name[i][j] += value`."""
+    old = getattr(obj, name)
+    for i in path:
+        old = get_item(old, i)
+    return set_attr_path(obj, name, path, IN_PLACE[symbol](old, value))
 
 
 def update_item(x: Any, i: Any, symbol: str, value: Any) -> Any:
     """`x[i] += value` (or another operator): read, operate, store; a repeated index counts once, as in NumPy."""
     x = read(x)
-    return set_item(x, i, IN_PLACE[symbol](x[i], value))
+    return set_item(x, i, IN_PLACE[symbol](get_item(x, i), value))
 
 
 def _is_ref(x: Any) -> bool:

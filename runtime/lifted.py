@@ -1,83 +1,254 @@
-"""State outside the parameter list of a block: its first read leaves a marker in the block's jaxpr, and the markers become inputs.
+"""State outside the parameter list of a block: the error code of deferred errors, and places in Python objects.
 
-So one trace of a block finds what it reads and writes outside: the error code of deferred errors.
+One trace of a block finds what it reads and writes outside.  The error code is read by a marker in the block's jaxpr; the markers become
+inputs.  A place in an object holds what the block sees while it is traced, and again what it held before when the trace ends; where turns of
+a loop hand a new value on, the place begins as a marker.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from types import FunctionType, ModuleType
 from typing import Any
+
+import jax
 
 from autograph.runtime import _jax
 from autograph.runtime._jax import Primitive
-from autograph.runtime.frames import Frame, lifting
-from autograph.runtime.packing import unpack
-from autograph.runtime.specs import Spec, Static, Type, spec_of, types
+from autograph.runtime.frames import Frame, frames, lifting
+from autograph.runtime.heap import Contents, HeapLocation, Items
+from autograph.runtime.packing import as_is, pack, unpack
+from autograph.runtime.places import here
+from autograph.runtime.specs import BLANK, Kept, Option, Spec, Static, Type, is_container, join, spec_in_block, spec_of, types, widen
+from autograph.runtime.values import ARRAYS, NUMBERS, UNSET, Maybe, blank, ours, parts
 
 marker_p = Primitive("marker")
 marker_p.def_abstract_eval(lambda *, slot, type: type.aval())
 _slots = itertools.count()
 
 
-class Location:
-    """A place outside the parameter list whose value a block may read and write.
+class ErrorCode:
+    """The error code, which is no place in an object.  `leave` takes it where no trace of a function of ours is around."""
 
-    `base` is its value outside every trace; `leave` takes what a staged block leaves where no trace of a function of ours is around it.
-    """
-
+    name = "the error code"
     leave: Callable[[Any], None]
 
-    def __init__(self, name: str, base: Any) -> None:
-        self.name, self.base = name, base
+
+class ErrorValues(ErrorCode):
+    """The traced values that are part of an error: its message and attributes."""
+
+    def __init__(self, number: int) -> None:
+        self.number, self.name = number, f"the values of error {number}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ErrorValues) and self.number == other.number
+
+    def __hash__(self) -> int:
+        return hash(("error", self.number))
 
 
-ERROR = Location("the error code", 0)  # `deferred` says how it is left
+Location = ErrorCode | HeapLocation
+ERROR = ErrorCode()
 CODE = Type((), _jax.INT32, False)
 
 
-def outer_spec(location: Location, frames: Sequence[Frame]) -> Spec:
+def outer_spec(location: Location, around: Sequence[Frame]) -> Spec:
     """The spec of a location as the innermost of these frames sees it."""
-    for frame in reversed(frames):
+    if isinstance(location, HeapLocation):
+        value = location.get()
+        for frame in lifting()[: len(around) - 1 if around else None : -1]:
+            value = frame.saved.get(location, value)
+        return _against(value, value)
+    for frame in reversed(around):
         if location in frame.values:
             return spec_of(frame.values[location])
         if location in frame.preset:
             return frame.preset[location]
-    return spec_of(location.base)
+    return Static(0) if location is ERROR else BLANK
+
+
+def left_spec(location: Location, value: Any, frame: Frame) -> Spec:
+    """The spec of what a block leaves in a location, as it ends."""
+    return _against(value, frame.saved[location]) if isinstance(location, HeapLocation) else spec_of(value)
+
+
+def _against(value: Any, outer: Any) -> Spec:
+    """A spec in which what is the very object that the block around has there stays that object."""
+    if not isinstance(value, Items):
+        return _leaf(value, outer)
+    same = isinstance(outer, Items) and outer.alike(value)
+    return Items(value.keys, [_leaf(v, outer.values[k] if same else None) for k, v in enumerate(value.values)])
+
+
+def _leaf(value: Any, outer: Any) -> Spec:
+    return Static(value) if value is outer and not isinstance(value, Maybe) else spec_out(value)
+
+
+def spec_out(value: Any) -> Spec:
+    """The spec of what comes out of the block that is being traced: a container that it made is looked into, any other stays what it is."""
+    return spec_in_block(value, _made_here)
+
+
+def _made_here(container: Any) -> bool:
+    if not any(_jax.made_here(x) for x in parts(container)):
+        return False
+    around = lifting()
+    return not around or Contents(container) not in around[-1].saved
+
+
+def joined(location: Location, a: Spec, b: Spec) -> Spec:
+    """The spec that covers what a location may hold; raises Mismatch, or the error of an attribute that may be missing."""
+    spec = join(a, b)
+    return CODE if location is ERROR and isinstance(widen(spec), Type) else spec
+
+
+def may_be_missing(spec: Spec) -> bool:
+    """Whether a place may have nothing in it."""
+    return any(isinstance(x, Option) and x.bits & UNSET for x in jax.tree.leaves(spec, is_leaf=lambda x: isinstance(x, (Option, Static, Type))))
 
 
 def load(location: Location) -> Any:
     """The value of a location in the block that is being traced."""
-    frames = lifting()
-    if not frames:
-        return location.base
-    frame = frames[-1]
+    if isinstance(location, HeapLocation):
+        return location.get()
+    around = lifting()
+    if not around:
+        return 0 if location is ERROR else blank
+    frame = around[-1]
     if location not in frame.values:
-        spec = frame.preset.get(location) or outer_spec(location, frames[:-1])
-        slots = [next(_slots) for _ in types([spec])]
-        frame.reads[location] = spec, slots
-        markers = [_jax.bind_in(frame.trace, marker_p, slot=k, type=t) for k, t in zip(slots, types([spec]), strict=True)]
-        frame.values[location] = unpack(spec, iter(markers))
+        _mark(location, frame.preset.get(location) or outer_spec(location, around[:-1]), frame)
     return frame.values[location]
+
+
+def _mark(location: Location, spec: Spec, frame: Frame) -> None:
+    """Let the block begin with markers in a location."""
+    slots = [next(_slots) for _ in types([spec])]
+    frame.reads[location] = spec, slots
+    markers = [_jax.bind_in(frame.trace, marker_p, slot=k, type=t) for k, t in zip(slots, types([spec]), strict=True)]
+    frame.values[location] = unpack(spec, iter(markers))
 
 
 def store(location: Location, value: Any) -> None:
     """Set a location in the block that is being traced."""
-    frames = lifting()
-    if not frames:
+    if isinstance(location, HeapLocation):
+        touch(location)
+        location.put(value)
+        return
+    around = lifting()
+    if not around:
         location.leave(value)
         return
-    frames[-1].values[location] = value
-    frames[-1].written[location] = None
+    around[-1].values[location] = value
+    around[-1].written[location] = None
+
+
+def touch(location: HeapLocation) -> None:
+    """Called before a place changes: the blocks around remember what it held.
+
+    Raises the location's error (AG401, AG405) if the object is a copy that a loop or branch carries: others may hold the original.
+    """
+    for frame in reversed(frames()):
+        if location not in frame.saved:
+            frame.saved[location] = location.get()
+            frame.places[location] = here()
+        if frame.lifting:
+            if location.shared in frame.protected:  # the block carries this variable, and puts the outer value back itself
+                frame.saved.pop(location)
+                return
+            if frame.staged and any(id(location.obj) in f.given for f in frames()):
+                raise location.refusal("it is part of a value that the loop carries, and others may hold the original", here())
+            frame.written[location] = None
+            return
+
+
+def enter(frame: Frame) -> None:
+    """At the start of a turn: the places that turns change hold what the turn before left."""
+    for location, spec in frame.preset.items():
+        if isinstance(location, HeapLocation):
+            frame.saved[location] = old = location.get()
+            _mark(location, spec, frame)
+            new = frame.values.pop(location)
+            for marker, outer in zip(pack(new, spec, as_is), pack(old, spec, as_is), strict=True):
+                frame.stands[id(marker)] = marker, outer
+            location.put(new)
+
+
+def restore(frame: Frame) -> None:
+    """At the end of a block's trace: every place holds what it held before."""
+    for location, value in frame.saved.items():
+        location.put(value)
+
+
+class Watch:
+    """Containers that are given to code which may change them without telling."""
+
+    def __init__(self, values: Iterable[Any]) -> None:
+        found = {id(x): x for v in values for x in (v if type(v) is tuple else (v,)) if is_container(x)}
+        self.before = [(location := Contents(x), location.get()) for x in found.values()]
+
+    def notice(self) -> None:
+        """Remember the changes."""
+        for location, before in self.before:
+            now = location.get()
+            if not now.same(before):
+                location.put(before)
+                touch(location)
+                location.put(now)
+
+
+def forget_local(frame: Frame, out: list[Any]) -> None:
+    """Forget what was done to objects that the block made and that nothing outside it holds; `out` holds its result."""
+    inside = _occurrences(out)
+    while _forgotten(frame, inside):  # an object that is forgotten may have held others
+        pass
+
+
+def _forgotten(frame: Frame, inside: Counter[int]) -> bool:
+    found = False
+    for location in [x for x in frame.saved if x not in frame.preset]:
+        if sys.getrefcount(location.obj) <= ours[id(location.obj)] + inside[id(location.obj)] + 1:
+            frame.written.pop(location, None)
+            del frame.saved[location]
+            frame.places.pop(location, None)
+            found = True
+    return found
+
+
+def _occurrences(out: list[Any]) -> Counter[int]:
+    """How often objects are held by the tuples, lists, dicts and objects that the block made and that its result consists of."""
+    found: Counter[int] = Counter()
+    pending: list[Any] = [out]
+    while pending:
+        x = pending.pop()
+        inside: Iterable[Any] = x.values() if isinstance(x, dict) else x if isinstance(x, (tuple, list)) else ()
+        if isinstance(x, Maybe):
+            inside = (x.value,)
+        elif not isinstance(x, (dict, tuple, list)) and hasattr(x, "__dict__"):
+            inside = vars(x).values()
+        for child in inside:
+            if isinstance(child, (*ARRAYS, *NUMBERS, str, type, ModuleType, FunctionType)):
+                continue
+            found[id(child)] += 1
+            if found[id(child)] == 1 and sys.getrefcount(child) <= ours[id(child)] + 3:  # the container, this variable, and the argument
+                pending.append(child)
+    return found
 
 
 def reachable() -> bool:
     """Whether what is stored now reaches the innermost block: no transformation that is not ours stands between."""
-    frames = lifting()
-    return bool(frames) and frames[-1].trace is _jax.current_trace()
+    around = lifting()
+    return bool(around) and around[-1].trace is _jax.current_trace()
 
 
 def may_have_failed() -> bool:
     """Whether a statement before this one may have raised a deferred error."""
-    frames = lifting()
-    return bool(frames) and outer_spec(ERROR, frames) != Static(0)
+    around = lifting()
+    return bool(around) and outer_spec(ERROR, around) != Static(0)
+
+
+def kept(specs: Iterable[Spec]) -> set[int]:
+    """The identities of the containers that a spec hands on as they are."""
+    return {id(x.value) for x in jax.tree.leaves(list(specs), is_leaf=lambda s: isinstance(s, (Static, Type))) if isinstance(x, Kept)}

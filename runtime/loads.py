@@ -52,7 +52,7 @@ def get_item(x: Any, i: Any) -> Any:
     return x[i]
 
 
-def _inside(i: Any, length: int, text: str) -> Any:
+def inside(i: Any, length: int, text: str) -> Any:
     """The index counted from the start; IndexError where it is out of bounds."""
     if length == 0:
         fail(True, IndexError, text)
@@ -75,7 +75,7 @@ def _from_array(x: Any, i: Any) -> Any:
     index: list[Any] = []
     for part in parts:
         if unknown(part) and jnp.issubdtype(part.dtype, jnp.integer) and axis < x.ndim and Ellipsis not in parts[: len(index)]:
-            part = _inside(part, x.shape[axis], f"index is out of bounds for axis {axis} with size {x.shape[axis]}")
+            part = inside(part, x.shape[axis], f"index is out of bounds for axis {axis} with size {x.shape[axis]}")
         index.append(part)
         axis += part is not None
     return jnp.asarray(x)[tuple(index)]
@@ -83,7 +83,7 @@ def _from_array(x: Any, i: Any) -> Any:
 
 def _from_sequence(x: Sequence[Any], i: Any) -> Any:
     kind = "range object" if isinstance(x, builtins.range) else type(x).__name__ if type(x) in (list, tuple) else "list"
-    i = _inside(i, len(x), f"{kind} index out of range")
+    i = inside(i, len(x), f"{kind} index out of range")
     if isinstance(x, builtins.range):
         return x.start + i * x.step
     return row_of(x, i, kind)

@@ -9,8 +9,11 @@ from jax import lax
 
 from autograph.runtime import _jax
 from autograph.runtime.branches import staged_cond
-from autograph.runtime.errors import BranchTypeError, NotStagedError, OptionalError, StagedRaiseError
+from autograph.runtime.deferred import fail_with
+from autograph.runtime.errors import BranchTypeError, NotStagedError, OptionalError
+from autograph.runtime.frames import in_block
 from autograph.runtime.knowledge import Facts, facts_of, known, note
+from autograph.runtime.lifted import may_have_failed
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
 from autograph.runtime.rows import unknown
@@ -88,19 +91,16 @@ def _same_shape(b: Callable[[], Any], a: Any, word: str) -> Callable[[], Any]:
     return operand
 
 
-def asserted(p: Any) -> bool:
-    """The truth of an asserted condition, which must be known now.
-
-    Raises:
-      StagedRaiseError: (AG404) it is traced.
-    """
+def asserted(p: Any, message: Callable[[], Any] | None = None) -> bool:
+    """The truth of an asserted condition, where it is known; else the error is raised when the compiled function ends."""
     p = truth(p)
-    if not isinstance(p, bool):
-        raise StagedRaiseError(
-            "this `assert` depends on a traced value, which is only known when the compiled program runs", here(),
-            "assert on shapes and Python values, return a flag, or use `jax.experimental.checkify`",
-        )  # fmt: skip
-    return p
+    if p is True:
+        return True
+    args = () if message is None else (message(),)
+    if p is False and not in_block() and not may_have_failed():
+        raise AssertionError(*args)
+    fail_with(True if p is False else lax.bitwise_not(p), AssertionError(*args))
+    return True
 
 
 def is_bool(x: Any, symbol: str, right: bool) -> bool:

@@ -18,7 +18,7 @@ from autograph.runtime.deferred import fail
 from autograph.runtime.errors import StepLimitError
 from autograph.runtime.frames import Frame, Place, innermost, lifting
 from autograph.runtime.hints import hints_here
-from autograph.runtime.lifted import may_have_failed
+from autograph.runtime.lifted import may_have_failed, restore
 from autograph.runtime.predicates import truth
 from autograph.runtime.specs import Spec, Static, spec_of
 from autograph.runtime.stage import ROTATED, Rotate, Stage, given, listed, unless_failed
@@ -74,7 +74,7 @@ def run_while(
             turns += 1
             if turns == 1 and not isinstance(p, bool) and _jax.staging() and frame is not None and not frame.changed:
                 begin = [spec_of(x) for x in after]
-                _discard(before)
+                _discard(before, frame)
                 break
             state, certain = after, False
         if p is False:
@@ -123,16 +123,17 @@ def _going(test: Callable[..., Any], state: Sequence[Any], finite: bool) -> Any:
     return unless_failed(p) if p is not False and not (finite and p is True) and may_have_failed() else p
 
 
-def _snapshot() -> tuple[Frame, dict[Any, Any], dict[Any, Any]] | None:
+def _snapshot() -> tuple[Frame, dict[Any, Any], dict[Any, Any], dict[Any, Any]] | None:
     """The state outside, before a turn that may be thrown away."""
-    frames = lifting()
-    return (frames[-1], dict(frames[-1].values), dict(frames[-1].written)) if frames else None
+    around = lifting()
+    return (around[-1], dict(around[-1].values), dict(around[-1].written), dict(around[-1].saved)) if around else None
 
 
-def _discard(before: tuple[Frame, dict[Any, Any], dict[Any, Any]] | None) -> None:
+def _discard(before: tuple[Frame, dict[Any, Any], dict[Any, Any], dict[Any, Any]] | None, turn: Frame) -> None:
+    restore(turn)
     if (around := innermost()) is not None:
         around.discarded = True
     if before is not None:
-        frame, values, written = before
+        frame, values, written, saved = before
         frame.values = {**{k: v for k, v in frame.values.items() if k in frame.reads and k not in frame.written}, **values}
-        frame.written = written
+        frame.written, frame.saved = written, saved

@@ -79,3 +79,8 @@ def unpack(spec: Spec, flat: Iterator[Any]) -> Any:
 def flat_arrays(values: Sequence[Any]) -> list[Any]:
     """The arrays in some values, in the order of `types(map(spec_of, values))`."""
     return [x for v in values for x in parts(v) if isinstance(x, ARRAYS) and isinstance(array_spec(x), Type)]
+
+
+def as_is(x: Any, _: Type) -> Any:
+    """For `pack`: no conversion."""
+    return x

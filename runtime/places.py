@@ -55,6 +55,28 @@ def assigned_names(frame: FrameType | None) -> list[str]:
     return names
 
 
+def loaded_after(frame: FrameType, name: str) -> bool:
+    """Whether a variable may be read after the call that `frame` is in: later in the text, or because of a loop."""
+    parameter = name in frame.f_code.co_varnames[: frame.f_code.co_argcount]
+    for instruction in dis.get_instructions(frame.f_code):
+        if instruction.offset <= frame.f_lasti:
+            continue
+        if instruction.opname == "RETURN_VALUE" and not parameter:
+            return False
+        if instruction.opname.startswith("LOAD_") and instruction.argval == name:
+            return True
+        if instruction.opname.startswith("STORE_") and instruction.argval == name:
+            return False
+        if "BACKWARD" in instruction.opname:
+            return True
+    return parameter and not _returns_call(frame)
+
+
+def _returns_call(frame: FrameType) -> bool:
+    after = [i.opname for i in dis.get_instructions(frame.f_code) if i.offset > frame.f_lasti and i.opname not in ("CACHE", "EXTENDED_ARG")]
+    return bool(after) and after[0] == "RETURN_VALUE"
+
+
 def returned_names(frame: FrameType | None, count: int) -> list[str]:
     """The names of `count` results that a block of ours returns at once: they are its state."""
     kind = re.fullmatch(r"(body|then|orelse)(_\d+)?", frame.f_code.co_name) if frame is not None else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import jax
 
+from autograph.runtime.heap import Items
 from autograph.runtime.specs import Option, Spec, Static, Type, is_blank, is_leaf
 from autograph.runtime.values import NONE, NUMBERS, UNSET
 
@@ -21,6 +22,13 @@ def describe(spec: Spec) -> str:
         others = [word for bit, word in ((UNSET, "unset"), (NONE, "None")) if spec.bits & bit]
         return " or ".join([*([] if is_blank(spec.value) else [describe(spec.value)]), *others])
     return _tree_text(spec)
+
+
+def described(spec: Spec) -> str:
+    """What a place holds, as an error shows it."""
+    if not isinstance(spec, Items):
+        return describe(spec)
+    return f"it has {len(spec.values)} items" if len(spec.values) != 1 else "it has 1 item"
 
 
 def _tree_text(spec: Spec) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph.runtime._jax import ShapedArray, Tracer
-from autograph.runtime.values import ARRAYS, ATOMS, CONTAINERS, NONE, NUMBERS, UNSET, Blank, Maybe, Unset, blank, is_value
+from autograph.runtime.values import ARRAYS, ATOMS, CONTAINERS, NONE, NUMBERS, UNSET, Blank, Maybe, Record, Unset, blank, is_value
 
 Spec = Any  # a pytree of Type and Static
 
@@ -40,13 +40,15 @@ class Type:
         return f"{self.dtype.name}[{','.join(map(str, self.shape))}]"
 
 
-class Static:
+class Static(Record):
     """A leaf that stays Python."""
 
     __slots__ = ("value",)
 
     def __init__(self, value: Any) -> None:
         self.value = value
+        if type(value) not in ATOMS:
+            self.holds(value)
 
     def __repr__(self) -> str:
         if isinstance(self.value, Unset):
@@ -125,20 +127,27 @@ def spec_of(v: Any) -> Spec:
     return jax.tree.map(_leaf_spec, v, is_leaf=is_value)
 
 
-def spec_in_block(v: Any) -> Spec:
-    """The spec of what goes into a block or comes out of it: lists, dicts, sets and deques stay the objects that they are."""
+def spec_in_block(v: Any, inside: Callable[[Any], bool] = lambda container: False) -> Spec:
+    """The spec of what goes into a block or comes out of it: lists, dicts, sets and deques stay the objects that they are.
+
+    Those for which `inside` holds are looked into.
+    """
+
+    def leaf(x: Any) -> Spec:
+        return spec_of(x) if is_container(x) and inside(x) else Kept(x) if is_container(x) else _leaf_spec(x)
+
     if type(v) in ATOMS or isinstance(v, ARRAYS):
         return spec_of(v)
     if isinstance(v, Maybe):
-        return Option(spec_in_block(v.value), v.bits, v.name)
+        return Option(spec_in_block(v.value, inside), v.bits, v.name)
     if is_container(v):
-        return Kept(v)
-    return jax.tree.map(lambda x: Kept(x) if is_container(x) else _leaf_spec(x), v, is_leaf=lambda x: is_value(x) or is_container(x))
+        return leaf(v)
+    return jax.tree.map(leaf, v, is_leaf=lambda x: is_value(x) or is_container(x))
 
 
 def is_container(x: Any) -> bool:
     """Whether it is an object of Python's whose contents can change."""
-    return isinstance(x, CONTAINERS) and not hasattr(x, "tree_flatten")
+    return isinstance(x, CONTAINERS)
 
 
 def _leaf_spec(x: Any) -> Spec:
@@ -189,16 +198,16 @@ def join(a: Spec, b: Spec, path: str = "") -> Spec:
     """
     if is_leaf(a) and is_leaf(b) and a == b:
         return a
-    if isinstance(a, Kept):
-        a = spec_of(a.value)
-    if isinstance(b, Kept):
-        b = spec_of(b.value)
     if is_blank(a):
         return b
     if is_blank(b):
         return a
     if bits := _bits(a) | _bits(b):
         return Option(join(_inner(a), _inner(b), path), bits, _name(a) or _name(b))
+    if isinstance(a, Kept):
+        a = spec_of(a.value)
+    if isinstance(b, Kept):
+        b = spec_of(b.value)
     if is_leaf(a) and is_leaf(b):
         return _join_leaves(a, b, path)
     if is_leaf(a) or is_leaf(b):

@@ -14,16 +14,30 @@ from autograph.runtime._jax import Var
 from autograph.runtime.block import Block
 from autograph.runtime.deferred import fine
 from autograph.runtime.errors import IntegerRangeError, LoopTypeError
-from autograph.runtime.frames import Place, lifting
+from autograph.runtime.frames import Frame, Place, lifting
+from autograph.runtime.heap import HeapLocation
 from autograph.runtime.knowledge import Fact, Facts, facts_of, known, note
-from autograph.runtime.lifted import CODE, ERROR, Location, load, may_have_failed, outer_spec, store
-from autograph.runtime.packing import blank_uses, pack, unpack
+from autograph.runtime.lifted import (
+    CODE,
+    ERROR,
+    Location,
+    joined,
+    left_spec,
+    load,
+    may_be_missing,
+    may_have_failed,
+    outer_spec,
+    spec_out,
+    store,
+)
+from autograph.runtime.packing import as_is, blank_uses, pack, unpack
 from autograph.runtime.places import caller, last_store, parameter_names, place_of
 from autograph.runtime.predicates import truth
 from autograph.runtime.reverse import forward_only
-from autograph.runtime.spec_text import describe
-from autograph.runtime.specs import Mismatch, Option, Spec, Static, has_option, is_leaf, join, of_aval, spec_of, type_of, types, widen
-from autograph.runtime.values import NUMBERS, Blank, Maybe, Unset, is_value, map_maybe, nothing
+from autograph.runtime.shared import Pairs, after_loop, shared_pairs
+from autograph.runtime.spec_text import describe, described
+from autograph.runtime.specs import Mismatch, Option, Spec, Static, has_option, is_leaf, join, of_aval, spec_in_block, type_of, types, widen
+from autograph.runtime.values import NUMBERS, Blank, Maybe, Unset, blank, is_value, map_maybe, nothing
 
 _MOST_RUNS = 30  # the lattice of types is finite and low: this is never reached by types that settle
 
@@ -58,8 +72,9 @@ class Stage:
         hidden: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         self.body, self.state, self.source, self.place, self.items = body, state, source, place, list(items)
-        entry = [widen(spec_of(x)) for x in state]
+        entry = [widen(spec_in_block(x)) for x in state]
         self.hidden = hidden
+        self.pairs = Pairs([], [], [])
         self.preset: dict[Location, Spec] = {}
         self.specs = self._from_memory(entry)
         if begin is not None:
@@ -68,7 +83,9 @@ class Stage:
             self.uses = blank_uses.count
             facts = self._facts(test) if test is not None and any(map(has_option, self.specs)) else []
             known_of = functools.partial(_of_state, facts)
-            self.block = Block(body, [*self.items, *self.specs], place, "body", self._finish, [self.source], known_of, self.preset)
+            self.block = Block(
+                body, [*self.items, *self.specs], place, "body", self._finish, [self.source], known_of, self.preset, stands=self._before()
+            )
             old, self.specs = self.specs, self.joint
             if self.settled:
                 self._add_inputs(old)
@@ -78,6 +95,10 @@ class Stage:
             raise AssertionError(f"{place}: the types of the loop variables do not settle: {self.specs}")
         place.remember((entry, self.specs, self.preset))
         self.guarded = ERROR in self.block.wrote or may_have_failed()
+
+    def _before(self) -> list[Any]:
+        """The arrays of the state before the loop."""
+        return [x for s, t in zip(self.state, self.specs, strict=True) for x in pack(s, t, as_is)]
 
     def _add_inputs(self, old: list[Spec]) -> None:
         """Inputs that the body does not use, for variables that got their type in its run."""
@@ -96,7 +117,7 @@ class Stage:
             wide = [join(e, o) for e, o in zip(entry, old_entry, strict=True)]
             if wide != entry:
                 return entry
-            self.preset = {location: widen(join(spec, outer_spec(location, lifting()))) for location, spec in preset.items()}
+            self.preset = {location: joined(location, spec, outer_spec(location, lifting())) for location, spec in preset.items()}
             return [join(e, f) for e, f in zip(entry, found, strict=True)]
         except (Mismatch, ValueError):
             return entry
@@ -117,7 +138,7 @@ class Stage:
         count = len(self.state)
         outs = [nothing] * count if block.left else [_known(x) for x in listed(out, count)]
         args = block.args[len(self.items) :]
-        self.raw = [spec_of(x) for x in outs]
+        self.raw = [spec_out(x) for x in outs]
         moved = {id(a): k for k, a in enumerate(args)}
         specs = self.raw
         joint = list(self.specs)
@@ -128,9 +149,11 @@ class Stage:
         before = lifting()[:-1]
         held = block.held()
         for location, value in held.items():
-            was = self.preset.get(location) or widen(outer_spec(location, before))
-            block.wrote[location] = CODE if location is ERROR else widen(join(was, spec_of(value)))
-        foreseen = all(block.frame.reads[loc][0] == spec for loc, spec in block.wrote.items() if loc in block.frame.reads)
+            was = self.preset.get(location) or outer_spec(location, before)
+            block.wrote[location] = self._joined_state(location, was, left_spec(location, value, block.frame), block)
+        foreseen = all(
+            block.frame.reads[loc][0] == spec if loc in block.frame.reads else not isinstance(loc, HeapLocation) for loc, spec in block.wrote.items()
+        )  # fmt: skip
         self.joint, self.settled = joint, joint == self.specs and foreseen
         new = [k for k, (a, b) in enumerate(zip(self.specs, joint, strict=True)) if a != b]
         if not foreseen or not all(_bare(self.specs[k]) for k in new):
@@ -140,6 +163,11 @@ class Stage:
             packed += [x for location, value in held.items() for x in pack(value, block.wrote[location])]
         except OverflowError as error:
             raise IntegerRangeError(f"{error}, the type of a loop variable", place_of(caller())) from None
+        old = [x for loc in held for x in pack(_before(loc, block.frame), block.wrote[loc], as_is)]
+        flat = [x for o, s in zip(outs, joint, strict=True) for x in pack(o, s, as_is)]
+        flat += [x for loc, value in held.items() for x in pack(value, block.wrote[loc], as_is)]
+        initial = [x for s, t in zip(self.state, joint, strict=True) for x in pack(s, t, as_is)]
+        self.pairs = shared_pairs([*initial, *old], flat, block.frame.compared)
         # A variable that a turn sets and never takes from the turn before only gets its type: the run stands.
         self.settled = self.settled or blank_uses.count == self.uses
         return packed if self.settled else []
@@ -152,6 +180,20 @@ class Stage:
             except Mismatch as m:
                 raise self._changes(k, m) from None
         return out
+
+    def _joined_state(self, location: Location, before: Spec, after: Spec, block: Block) -> Spec:
+        """The spec that covers what turns leave in a place outside."""
+        place = block.frame.places.get(location) or place_of(caller())
+        try:
+            joint = joined(location, before, after)
+        except Mismatch as m:
+            assert isinstance(location, HeapLocation)
+            why = f"{m.path} {described(m.a)} before the loop and {described(m.b)} after one turn"
+            raise location.refusal(why.strip(), place, "begin with the type and shape that a turn gives it") from None
+        if may_be_missing(joint):
+            assert isinstance(location, HeapLocation)
+            raise location.refusal("it does not exist before", place, "give it a value before the loop")
+        return joint
 
     def _changes(self, k: int, m: Mismatch) -> LoopTypeError:
         name = [*self.hidden, *parameter_names(self.source, len(self.state) - len(self.hidden))][k]
@@ -179,6 +221,8 @@ class Stage:
         If it is `certain` that a turn is made, what every turn sets is set.
         """
         count = len(types(self.specs))
+        outs = list(outs)
+        after_loop(outs, self.pairs)
         flat = iter(outs[count:])
         for location, spec in self.block.wrote.items():
             store(location, unpack(spec, flat))
@@ -190,9 +234,7 @@ class Stage:
         ])  # fmt: skip
         values = [unpack(s, flat) for s in self.specs]
         if certain and not self.block.left:
-            return [
-                v.value if isinstance(v, Maybe) and not isinstance(r, Option) and not _bare(r) else v for v, r in zip(values, self.raw, strict=True)
-            ]
+            return [_surely(v, r) for v, r in zip(values, self.raw, strict=True)]
         return values
 
     def _check(self) -> None:
@@ -256,6 +298,18 @@ class Stage:
             jaxpr = _jax.unless(jaxpr, code, range(first, first + len(mine) + len(inner)))
         outs = _jax.bind_scan(jaxpr, list(block.consts.values()), [*self.pack_state(), *carry], list(xs), length, unroll)
         return self.results(outs, certain=True)
+
+
+def _before(location: Location, frame: Frame) -> Any:
+    """What a place held before the turn."""
+    return frame.saved[location] if isinstance(location, HeapLocation) else 0 if location is ERROR else blank
+
+
+def _surely(value: Any, raw: Spec) -> Any:
+    """A loop variable after a turn, of which `raw` is the spec."""
+    if not isinstance(value, Maybe) or isinstance(raw, Option) or _bare(raw):
+        return value
+    return None if isinstance(raw, Static) and raw.value is None else value.value
 
 
 def _tags(values: Any) -> list[Any]:

@@ -16,6 +16,25 @@ ARRAYS: Final = (jax.Array, np.ndarray, np.generic)
 CONTAINERS: Final = (list, dict, set, collections.deque, bytearray)
 
 
+ours: Final[collections.Counter[int]] = collections.Counter()  # by identity: how many of our own records hold an object
+
+
+class Record:
+    """Something of ours that holds an object of the user's for a while; `ours` counts them, to tell whether anybody else does."""
+
+    __slots__ = ("_held",)
+
+    def holds(self, *objects: Any) -> None:
+        self._held = [id(x) for x in objects if type(x) not in ATOMS and not isinstance(x, ARRAYS)]
+        ours.update(self._held)
+
+    def __del__(self) -> None:
+        for key in getattr(self, "_held", ()):
+            ours[key] -= 1
+            if not ours[key]:
+                del ours[key]
+
+
 class Unset:
     """The value of the variable `name` while it has none."""
 

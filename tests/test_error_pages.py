@@ -62,6 +62,8 @@ def raised() -> set[str]:
     for path in [*(ROOT / "autograph").rglob("*.py"), *(ROOT / "runtime").glob("*.py")]:
         if path.name == "errors.py":
             continue
+        classes_of_places = [n.value for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, (ast.Assign, ast.AnnAssign))]
+        found |= {known[v.id].id for v in classes_of_places if isinstance(v, ast.Name) and v.id in known}
         for call in (n for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.Call)):
             names = {n.id for n in (call.func, *call.args) if isinstance(n, ast.Name)}
             found |= {known[name].id for name in names & known.keys()}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from tests.programs.first_use import PROGRAMS, REFUSED
+from tests.programs.first_use import PROGRAMS
 
 
 def arrays(value: Any) -> Any:
@@ -29,9 +29,3 @@ def test_as_python(f: Any, args: Any) -> None:
     assert tree == other
     for x, y in zip(a, b, strict=True):
         np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=2e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize(("f", "args"), [p[1:] for p in REFUSED], ids=[p[0] for p in REFUSED])
-def test_refused(f: Any, args: Any) -> None:
-    with pytest.raises(ag.AutographError, match="AG405"):
-        jax.jit(ag.convert(f))(*arrays(args))

@@ -21,7 +21,9 @@ from autograph.passes.jumps import lower_jumps
 from autograph.passes.matching import lower_matches
 from autograph.passes.stageable import stageable
 from autograph.passes.stores import lower_stores
+from autograph.passes.texts import lower_texts
 from autograph.passes.unsure import note_unsure_reads
+from autograph.passes.updates import lower_updates
 from autograph.passes.walrus import spill_walruses
 from autograph.quote import quote
 from autograph.scopes import Scope
@@ -34,7 +36,8 @@ class Pass(NamedTuple):
 
 
 PASSES = (
-    Pass("stores", lower_stores, True),  # first: a store into `x[i]` makes `x` a variable that changes
+    Pass("updates", lower_updates, True),  # before stores: what comes back from a call is stored like anything else
+    Pass("stores", lower_stores, True),  # early: a store into `x[i]` makes `x` a variable that changes
     Pass("facts", note_unsure_reads, True),  # definite assignment, on the user's own structure; changes nothing
     Pass("matches", lower_matches, True),  # after facts, which know patterns; its conditions are lowered below
     Pass("excepts", check_excepts, True),
@@ -43,6 +46,7 @@ PASSES = (
     Pass("jumps", lower_jumps, True),  # blocks are left at their end only, so that they can become functions
     Pass("control_flow", lower_control_flow, True),
     Pass("comprehensions", lower_comprehensions, False),  # what they evaluate becomes functions, whose expressions are lowered next
+    Pass("texts", lower_texts, False),
     Pass("expressions", lower_expressions, False),  # after control flow: tests are conditions there
     Pass("calls", lower_calls, False),  # last: whatever is still called
 )

@@ -6,7 +6,9 @@ from typing import Any
 
 from autograph import syntax as s
 
-BUILTINS = frozenset("range enumerate zip reversed min max sum any all int float bool print sorted isinstance hasattr callable".split())
+BUILTINS = frozenset(
+    "range enumerate zip reversed min max sum any all int float bool print sorted isinstance hasattr callable str repr format".split()
+)
 
 
 CALLING = frozenset({"map", "filter", "iter"})  # builtins that call an argument later

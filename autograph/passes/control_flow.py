@@ -92,13 +92,15 @@ class _Lower:
     def stmt(self, stmt: Any) -> list[Any]:
         plan = self.plans.of.get(stmt)
         if plan is not None:
+            names = sorted(plan.outs & self.plans.declared) if not self.depth else ()
+            check = [q for name in names for q in quote("ag.rebinds(lambda: $name)", stmt, name=name)]
             match stmt:
                 case s.If():
-                    return self.branch(stmt, plan)
+                    return [*check, *self.branch(stmt, plan)]
                 case s.While():
-                    return self.while_loop(stmt, plan)
+                    return [*check, *self.while_loop(stmt, plan)]
                 case s.For():
-                    return self.for_loop(stmt, plan)
+                    return [*check, *self.for_loop(stmt, plan)]
         if isinstance(stmt, s.AnnAssign) and isinstance(stmt.target, s.Name) and stmt.target.id in self.shared:  # cannot be nonlocal
             return [s.at(s.Assign([stmt.target], stmt.value, None), stmt)] if stmt.value is not None else []
         if not isinstance(stmt, s.SCOPES):

@@ -8,7 +8,7 @@
     x in (1, 2)              =>   ag.in_(x, (1, 2))
     table[i]                 =>   ag.get_item(table, i)
     a < f(b) < c             =>   ag.compare(a, '<', f(b), '<', lambda: c)
-    assert p, text           =>   assert ag.asserted(p), text
+    assert p, text           =>   assert ag.asserted(p, lambda: text)
 
 An operand that is not always evaluated and binds a name (`a and (b := c)`) keeps the operator of Python.
 """
@@ -71,8 +71,8 @@ class _Expressions(s.Transformer):
                 node.orelse = [self.visit(b) for b in node.orelse]
                 return node
             case s.Assert():
-                node.test = quote_expr("ag.asserted($test)", node.test, test=self.visit(node.test, truth=True))
-                node.msg = node.msg and self.visit(node.msg)
+                parts = [self.visit(node.test, truth=True), *([s.thunk(self.visit(node.msg))] if node.msg else [])]
+                node.test, node.msg = quote_expr("ag.asserted($parts)", node.test, parts=parts), None
                 return node
             case s.ClassDef():
                 return self._class(node)

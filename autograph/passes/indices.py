@@ -1,4 +1,4 @@
-"""Subscripts as arguments: `a:b` is `slice(a, b)`."""
+"""Subscripts and places as arguments: `a:b` is `slice(a, b)`."""
 
 from __future__ import annotations
 
@@ -18,3 +18,20 @@ def index_of(node: Any) -> Any:
     if isinstance(node, s.Tuple):
         return s.at(s.Tuple([index_of(e) for e in node.elts], s.Load()), node)
     return node
+
+
+def chain(target: Any) -> tuple[Any, list[Any]]:
+    """`m[i][j]`: m, and its indices."""
+    indices: list[Any] = []
+    while isinstance(target, s.Subscript):
+        indices.insert(0, target.slice)
+        target = target.value
+    return target, indices
+
+
+def place(path: str, at: Any) -> Any:
+    """What stands for a path that is no name of the function: an attribute, or a variable from outside."""
+    if path.startswith("="):
+        return quote_expr("ag.fixed($name, $x)", at, name=s.constant(path[1:]), x=s.at(s.name(path[1:]), at))
+    owner, attribute = path.split(".")
+    return quote_expr("ag.place($o, $a)", at, o=s.at(s.name(owner), at), a=s.constant(attribute))

@@ -72,6 +72,8 @@ class Plans:
         found: set[str] = set()
         for node, plan in self.of.items():
             found |= plan.ins - (self.bound.before[node] or NONE)
+            if isinstance(node, s.For):  # a target that a closure may read: what it held before is not, and is not handed on by the blocks before
+                found |= (plan.ins & surely_binds(node.target)) - self.own.before[node]
         unsure = self.context.unsure.get(self.fn, frozenset())
         if unsure:
             level = self._bound_at_level(self.fn.body)

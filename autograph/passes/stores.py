@@ -2,6 +2,8 @@
 
     x[i] = v          =>   x = ag.set_item(x, i, v)          (a `jax.Array` gives a new array, anything else is changed in place)
     x[i] += v         =>   x = ag.update_item(x, i, '+=', v)
+    m[i][j] = v       =>   m = ag.set_path(m, (i, j), v)
+    y = x; x[i] = v   =>   y = x; x, y = ag.renew(x, ag.set_item(x, i, v), y)          (both names may hold the array)
     x[i], y = v       =>   item, y = v
                            x = ag.set_item(x, i, item)
     obj.a = v         =>   ag.set_attr(obj, 'a', v)
@@ -15,10 +17,11 @@ import functools
 from typing import Any
 
 from autograph import syntax as s
+from autograph.aliases import UNKNOWN
 from autograph.names import Names, binds, reads
 from autograph.passes.context import Context
-from autograph.passes.indices import index_of
-from autograph.quote import quote
+from autograph.passes.indices import chain, index_of, place
+from autograph.quote import quote, quote_expr
 from autograph.scopes import Scope
 
 _OPERATORS = {
@@ -34,7 +37,12 @@ def lower_stores(fn: Any, context: Context) -> None:
 
 def _declare(fn: Any, context: Context) -> None:
     """A store into a subscript of a free or global name binds that name: it is declared, or it would become local."""
-    stored = {t.value.id for t in _targets(fn.body) if isinstance(t, s.Subscript) and isinstance(t.value, s.Name)}
+    stored: set[str] = set()
+    for t in _targets(fn.body):
+        if isinstance(t, s.Subscript):
+            base = chain(t)[0]
+            stored |= {base.id} if isinstance(base, s.Name) else set()
+            stored |= {p for p in context.aliases.get((t.lineno, t.col_offset), ()) if p.isidentifier()}
     if not stored:
         return
     scope = Scope(fn)
@@ -67,8 +75,12 @@ class _Stores:
         self.fn, self.context = fn, context
 
     @functools.cached_property
+    def scope(self) -> Scope:
+        return Scope(self.fn)
+
+    @property
     def shared(self) -> Names:
-        return Scope(self.fn).shared
+        return self.scope.shared
 
     def block(self, block: list[Any]) -> list[Any]:
         return [new for stmt in block for new in self.stmt(stmt)]
@@ -143,28 +155,51 @@ class _Stores:
             case s.Attribute():
                 before, value = self._first(value, target.value)
                 return before + quote("ag.set_attr($obj, $name, $value)", stmt, obj=target.value, name=s.constant(target.attr), value=value)
-            case s.Subscript(value=s.Name(id=id)):
-                before, value = self._first(value, target)
-                return before + quote("$x = ag.set_item($x, $i, $value)", stmt, x=id, i=index_of(target.slice), value=value)
-            case s.Subscript(value=s.Attribute(value=owner, attr=attr)):
-                before, value = self._first(value, target)
-                return before + quote(
-                    "ag.set_attr_item($o, $name, $i, $value)", stmt, o=owner, name=s.constant(attr), i=index_of(target.slice), value=value
-                )
             case s.Subscript():
                 before, value = self._first(value, target)
+                if isinstance(chain(target)[0], (s.Name, s.Attribute)):
+                    return before + self._item(target, [value], "set", stmt)
                 return before + quote("ag.store_item($x, $i, $value)", stmt, x=target.value, i=index_of(target.slice), value=value)
         return [s.at(s.Assign([target], value, None), stmt)]
 
+    def _item(self, target: Any, values: list[Any], verb: str, stmt: Any) -> list[Any]:
+        """A store into a subscript, and what else is bound anew by it."""
+        base, indices = chain(target)
+        path = [index_of(i) for i in indices]
+        index = path[0] if len(path) == 1 else s.at(s.Tuple(path, s.Load()), target)
+        kind = "item" if len(path) == 1 else "path"
+        match base:
+            case s.Name(id=id):
+                new = quote_expr(f"ag.{verb}_{kind}($x, $i, $values)", stmt, x=s.at(s.name(id), base), i=index, values=values)
+            case s.Attribute(value=owner, attr=attr):
+                name = s.constant(attr)
+                new = quote_expr(f"ag.{verb}_attr_{kind}($o, $name, $i, $values)", stmt, o=owner, name=name, i=index, values=values)
+        outside = isinstance(base, s.Name) and base.id in self.scope.globals | self.scope.nonlocals
+        before = quote("ag.stores_into(lambda: $name)", stmt, name=base.id) if outside else []
+        return before + self._renewed(target, base, new, stmt)
+
+    def _renewed(self, target: Any, base: Any, new: Any, stmt: Any) -> list[Any]:
+        others = self.context.aliases.get((target.lineno, target.col_offset), ())
+        names = [p for p in others if p.isidentifier()]
+        more = [s.at(s.name(p), stmt) if p.isidentifier() else place(p, stmt) for p in others if p != UNKNOWN]
+        more = sorted(more, key=lambda n: not isinstance(n, s.Name))
+        if not more:
+            return quote("$x = $new", stmt, x=base.id, new=new) if isinstance(base, s.Name) else quote("$new", stmt, new=new)
+        old = s.copy(base)
+        if isinstance(base, s.Name):
+            return quote("$outs, = ag.renew($old, $new, $more)", stmt, outs=[base.id, *names], old=s.at(s.name(base.id), base), new=new, more=more)
+        call = quote_expr("ag.renew($old, $new, $more)", stmt, old=old, new=new, more=more)
+        return quote("_, $outs, = $call", stmt, outs=names, call=call) if names else quote("$call", stmt, call=call)
+
     def _update(self, stmt: Any) -> list[Any]:
         target, operator = stmt.target, s.constant(_OPERATORS[type(stmt.op).__name__])
-        direct = isinstance(target, s.Attribute) or isinstance(target.value, s.Name)
-        if direct and not _acts(stmt.value) and not binds(stmt.value) & reads(target):
+        if not _acts(stmt.value) and not binds(stmt.value) & reads(target):
             if isinstance(target, s.Attribute):
                 return quote(
                     "ag.update_attr($obj, $name, $op, $value)", stmt, obj=target.value, name=s.constant(target.attr), op=operator, value=stmt.value
                 )
-            return quote("$x = ag.update_item($x, $i, $op, $value)", stmt, x=target.value.id, i=index_of(target.slice), op=operator, value=stmt.value)
+            if isinstance(chain(target)[0], (s.Name, s.Attribute)):
+                return self._item(target, [operator, stmt.value], "update", stmt)
         # Python reads the old value before it evaluates the new one, and the object and index only once.
         out: list[Any] = []
         for part in ("value", "slice"):

@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from autograph import syntax as s
+from autograph.names import binds_all
 from autograph.passes.context import Context
 from autograph.quote import quote
 from autograph.scopes import Scope
@@ -57,6 +58,11 @@ class _Spill:
         if value is None or not _late(value):
             return [stmt]
         before, new = self.expr(value)
+        if isinstance(stmt, s.AugAssign) and isinstance(stmt.target, s.Name) and stmt.target.id in binds_all(before):  # it is read first
+            held, target = self.context.fresh("old"), stmt.target
+            operation = s.at(s.AugAssign(s.at(s.name(held, s.Store()), target), stmt.op, new), stmt)
+            out = [*quote("$held = $x", stmt, held=held, x=s.at(s.name(target.id), target)), *before, operation]
+            return [*out, *quote("$x = $held", stmt, x=target.id, held=held)]
         setattr(stmt, field, new)
         self.context.memo.forget(stmt, value, new)
         return [*before, stmt]

@@ -39,7 +39,8 @@ from programs import COUNTER, Program, program
 
 import autograph as ag
 from autograph.runtime.deferred import Checked
-from autograph.runtime.function import _Packed, result
+from autograph.runtime.function import result
+from autograph.runtime.leaving import Packed as _Packed
 
 CHUNK = 250  # programs that one process runs: its caches end with it
 SECONDS = 20  # that one form of a program may take

@@ -1013,8 +1013,6 @@ class Box:
 @loop(
     "`for box.value in`",
     ROWS,
-    refused=traced("AG401"),
-    why="a change of an object in a staged loop is not carried to the next turn; keep the value in a variable",
 )
 def attribute_target(v):
     box = Box()
@@ -1028,8 +1026,6 @@ def attribute_target(v):
 @loop(
     "`for d[key] in`",
     ROWS,
-    refused=traced("AG405"),
-    why="a change of an object in a staged loop is not carried to the next turn; keep the value in a variable",
 )
 def subscript_target(v):
     d = {"x": 0.0}
@@ -1062,8 +1058,6 @@ def store_target(v):
 @loop(
     "attributes of an object made in the function, changed by the body",
     COUNTS,
-    refused=traced("AG401"),
-    why="a change of an object in a staged loop is not carried to the next turn; keep the value in a variable",
 )
 def attribute_state(n):
     box = Box()
@@ -1077,8 +1071,6 @@ def attribute_state(n):
 @loop(
     "entries of a list made in the function, changed by the body",
     COUNTS,
-    refused=traced("AG405"),
-    why="a change of an object in a staged loop is not carried to the next turn; keep the value in a variable",
 )
 def list_state(n):
     counts = [0, 0]

@@ -2095,10 +2095,6 @@ PROGRAMS = [
     ("lambda_rec", lambda_rec, (V,)),
     ("aug_tuple", aug_tuple, (V,)),
     ("compare_chain_side", compare_chain_side, (V,)),
-]
-
-# Lists and dicts that a staged loop carries are copies: changing them is refused.
-REFUSED = [
     ("list_state", list_state, (4,)),
     ("dict_state_store", dict_state_store, (4,)),
 ]

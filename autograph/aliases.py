@@ -1,0 +1,381 @@
+"""Which names and places may hold the array that a statement stores into: found by following moves through the user's text.
+
+A move is `b = a`, unpacking, a conditional expression of names, a store into a container or attribute, and the loads from them.  Results of
+calls and operators are values.  A path is a name, or an attribute of a name (`self.items`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+Pair = frozenset[str]
+State = frozenset[Pair]  # pairs of paths that may hold the same array, or one an array and the other a container of it
+Position = tuple[int, int]
+UNKNOWN = "?"  # a container that has no path
+
+_KEEPING = frozenset({"append", "appendleft", "insert", "add", "setdefault", "extend"})
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+class Update(NamedTuple):
+    """A call that may store into arrays it is given: the arguments (positions or keywords), each with the path that is bound anew."""
+
+    arguments: tuple[int | str, ...]
+    paths: tuple[str, ...]
+
+
+class Aliases:
+    """`stores`: for each store into a subscript, by its place, the other paths that may hold the array; `calls`: calls that store."""
+
+    def __init__(self, node: Any, stored: dict[str, dict[int, str]]) -> None:
+        self.stores: dict[Position, tuple[str, ...]] = {}
+        self.calls: dict[Position, Update] = {}
+        self.shared: dict[Position, tuple[str, ...]] = {}  # for calls that store: the other paths
+        self._start(node, stored, frozenset())
+        bound = _bound(node)
+        self.stores, self.shared = (
+            {at: tuple(_marked(p, bound) for p in paths) for at, paths in found.items()} for found in (self.stores, self.shared)
+        )
+        self.calls = {at: u for at, u in self.calls.items() if all(p.split(".")[0] in bound or "." in p for p in u.paths)}
+
+    def _start(self, node: Any, stored: dict[str, dict[int, str]], state: State) -> None:
+        self._stored = stored
+        self._breaks: list[State] = []
+        self._continues: list[State] = []
+        if not isinstance(node, ast.Lambda):
+            self._containers = _containers(node)
+            self._block(node.body, state)
+
+    def _block(self, body: Iterable[Any], state: State | None) -> State | None:
+        for stmt in body:
+            if state is None:
+                return None
+            state = self._stmt(stmt, state)
+        return state
+
+    def _stmt(self, stmt: Any, state: State) -> State | None:
+        match stmt:
+            case ast.Assign(targets=targets, value=value):
+                state = self._expr(value, state)
+                for target in targets:
+                    state = self._assign(target, value, state)
+                return state
+            case ast.AnnAssign(target=target, value=value) if value is not None:
+                return self._assign(target, value, self._expr(value, state))
+            case ast.AugAssign(target=target, value=value):
+                state = self._expr(value, state)
+                if isinstance(target, ast.Subscript):
+                    self._store(target, state)
+                    return state
+                return _without(state, {path} if (path := path_of(target)) else set())
+            case ast.If(test=test, body=body, orelse=orelse):
+                state = self._expr(test, state)
+                return _join(self._block(body, state), self._block(orelse, state))
+            case ast.While() | ast.For() | ast.AsyncFor():
+                return self._loop(stmt, state)
+            case ast.Break():
+                self._breaks.append(state)
+                return None
+            case ast.Continue():
+                self._continues.append(state)
+                return None
+            case ast.Return() | ast.Raise():
+                for child in ast.iter_child_nodes(stmt):
+                    self._expr(child, state)
+                return None
+            case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
+                for item in items:
+                    state = self._expr(item.context_expr, state)
+                    if item.optional_vars is not None:
+                        state = self._assign(item.optional_vars, None, state)
+                return self._block(body, state)
+            case ast.Try() | ast.TryStar():
+                inside = self._block(stmt.body, state)
+                around = _join(state, inside) or state
+                after = self._block(stmt.orelse, inside)
+                for handler in stmt.handlers:
+                    after = _join(after, self._block(handler.body, around))
+                if not stmt.finalbody:
+                    return after
+                last = self._block(stmt.finalbody, _join(after, around) or around)
+                return last if after is not None else None
+            case ast.Match(subject=subject, cases=cases):
+                state = self._expr(subject, state)
+                return _join(state, *(self._block(case.body, state) for case in cases))
+            case ast.Delete(targets=targets):
+                return _without(state, {p for t in targets if (p := path_of(t))})
+            case _ if isinstance(stmt, _SCOPES):
+                return state
+        for child in ast.iter_child_nodes(stmt):
+            state = self._expr(child, state)
+        return state
+
+    def _loop(self, loop: Any, state: State) -> State | None:
+        breaks, continues = self._breaks, self._continues
+        head = state if isinstance(loop, ast.While) else self._expr(loop.iter, state)
+        while True:
+            self._breaks, self._continues = [], []
+            inside = (
+                self._expr(loop.test, head)
+                if isinstance(loop, ast.While)
+                else self._assign(loop.target, self._iterated(loop.iter), head, element=True)
+            )
+            end = self._block(loop.body, inside)
+            again = _join(head, end, *self._continues)
+            if again == head:
+                break
+            head = again or head
+        out = _join(self._block(loop.orelse, inside if isinstance(loop, ast.While) else head), *self._breaks)
+        self._breaks, self._continues = breaks, continues
+        return out
+
+    def _iterated(self, node: Any) -> Any:
+        """What a loop iterates, if its items may be arrays that something else holds: rows of an array are values."""
+        return node if isinstance(node, (ast.Tuple, ast.List, ast.Call)) or path_of(node) in self._containers else None
+
+    def _expr(self, node: Any, state: State) -> State:
+        """What evaluating an expression does: walruses, methods that keep their argument, calls that store."""
+        stack, found = [node], []
+        while stack:
+            n = stack.pop()
+            found.append(n)
+            if not isinstance(n, _SCOPES):
+                stack += reversed(list(ast.iter_child_nodes(n)))
+        for n in reversed(found):
+            if isinstance(n, ast.NamedExpr):
+                state = self._assign(n.target, n.value, state)
+            elif isinstance(n, ast.Call):
+                state = self._call(n, state)
+        return state
+
+    def _call(self, node: ast.Call, state: State) -> State:
+        func = node.func
+        name = func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
+        if isinstance(func, ast.Attribute) and name in _KEEPING:
+            owner = path_of(func.value) or UNKNOWN
+            return state | {frozenset({owner, p}) for a in node.args for p in self._sources(a) if p != owner}
+        if (parameters := self._stored.get(name)) is not None:
+            arguments = _arguments(node, parameters, isinstance(func, ast.Attribute))
+            if arguments:
+                self.calls[_at(node)] = Update(tuple(k for k, _ in arguments), tuple(p for _, p in arguments))
+                others = {q for _, p in arguments for q in _aliases(p, state)} - {p for _, p in arguments}
+                self.shared[_at(node)] = tuple(sorted({*self.shared.get(_at(node), ()), *others}))
+        return state
+
+    def _sources(self, value: Any) -> frozenset[str]:
+        """The paths whose array the value of an expression may be, or may hold."""
+        match value:
+            case ast.Name() | ast.Attribute():
+                return frozenset({path} if (path := path_of(value)) else ())
+            case ast.Subscript(value=base) if path_of(base) in self._containers:
+                return self._sources(base)
+            case ast.IfExp(body=a, orelse=b):
+                return self._sources(a) | self._sources(b)
+            case ast.BoolOp(values=values) | ast.Tuple(elts=values) | ast.List(elts=values) | ast.Dict(values=values):
+                return frozenset().union(*map(self._sources, values))
+            case ast.NamedExpr(target=target, value=inner):
+                return self._sources(target) | self._sources(inner)
+            case ast.Starred(value=inner):
+                return self._sources(inner)
+            case ast.Call(func=ast.Name(id="enumerate" | "zip" | "reversed" | "list" | "tuple"), args=args):
+                return frozenset().union(*(self._sources(a) for a in args if path_of(a) in self._containers))
+            case ast.Call(func=ast.Attribute(value=owner, attr="values" | "items" | "get" | "pop" | "popleft" | "copy")) if (
+                path_of(owner) in self._containers
+            ):
+                return self._sources(owner)
+        return frozenset()
+
+    def _store(self, target: Any, state: State) -> None:
+        base = target
+        while isinstance(base, ast.Subscript):
+            base = base.value
+        if path := path_of(base):
+            others = _aliases(path, state)
+            self.stores[_at(target)] = tuple(sorted({*self.stores.get(_at(target), ()), *others}))
+
+    def _assign(self, target: Any, value: Any, state: State, element: bool = False) -> State:
+        pairs: list[tuple[str, frozenset[str]]] = []
+        self._moves(target, value, state, pairs, element)
+        moved = {p for p, _ in pairs}
+        reach = {p: frozenset().union(*({s} | _aliases(s, state) for s in found)) for p, found in pairs}
+        new = set(_without(state, moved))
+        for k, (p, _) in enumerate(pairs):
+            new |= {frozenset({p, q}) for q in reach[p] if q != p and q not in moved and q.split(".")[0] not in moved}
+            new |= {frozenset({p, q}) for q, _ in pairs[:k] if q != p and reach[p] & reach[q]}
+        return frozenset(new)
+
+    def _moves(self, target: Any, value: Any, state: State, pairs: list[tuple[str, frozenset[str]]], element: bool) -> None:
+        match target:
+            case ast.Tuple(elts=elts) | ast.List(elts=elts):
+                parts = (
+                    value.elts if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(elts) and not element else [None] * len(elts)
+                )
+                for t, v in zip(elts, parts, strict=True):
+                    self._moves(t, v if v is not None else value, state, pairs, element)
+            case ast.Starred(value=inner):
+                self._moves(inner, value, state, pairs, element)
+            case ast.Subscript():
+                self._store(target, state)
+                base: Any = target
+                while isinstance(base, ast.Subscript):
+                    base = base.value
+                path = path_of(base)
+                if value is not None and path in self._containers and (found := self._sources(value)):
+                    pairs.append((path, found | {path}))
+            case _:
+                if path := path_of(target):
+                    pairs.append((path, self._sources(value) if value is not None else frozenset()))
+
+
+def _bound(node: Any) -> frozenset[str]:
+    """The names that a function binds itself, or declares."""
+    args = node.args
+    found = {a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg)))}
+    stack = list(node.body) if isinstance(node.body, list) else [node.body]
+    while stack:
+        n = stack.pop()
+        match n:
+            case ast.Name(id=id, ctx=ast.Store() | ast.Del()):
+                found.add(id)
+            case ast.Subscript(ctx=ast.Store()):
+                base: Any = n
+                while isinstance(base, ast.Subscript):
+                    base = base.value
+                found |= {base.id} if isinstance(base, ast.Name) else set()
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                found.update(names)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+        if not isinstance(n, _SCOPES):
+            stack += ast.iter_child_nodes(n)
+    return frozenset(found)
+
+
+def _marked(path: str, bound: frozenset[str]) -> str:
+    """A path; of a name from outside the function, which is not bound anew, `=name`."""
+    return path if "." in path or path in bound or path == UNKNOWN else f"={path}"
+
+
+def _containers(node: Any) -> frozenset[str]:
+    """The names that a function gives a list or dict of its own."""
+    found: set[str] = set()
+    for n in ast.walk(node):
+        if isinstance(n, ast.Assign) and isinstance(n.value, (ast.List, ast.Dict, ast.ListComp, ast.DictComp, ast.BinOp, ast.Call)):
+            value: Any = n.value.left if isinstance(n.value, ast.BinOp) else n.value
+            if isinstance(value, ast.Call):
+                if not (isinstance(value.func, ast.Name) and value.func.id in ("list", "dict", "deque", "defaultdict")):
+                    continue
+            elif not isinstance(value, (ast.List, ast.Dict, ast.ListComp, ast.DictComp)):
+                continue
+            found |= {p for t in n.targets if (p := path_of(t))}
+        elif isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr in _KEEPING and (p := path_of(n.func.value)):
+            found.add(p)
+    return frozenset(found)
+
+
+def stores_or_calls(node: Any, stored: dict[str, dict[int, str]]) -> bool:
+    """Whether a function stores into subscripts, or calls a function that does: most do not."""
+    for n in ast.walk(node):
+        if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store):
+            return True
+        if isinstance(n, ast.Call) and _called(n) in stored:
+            return True
+    return False
+
+
+def aliases_in(node: Any, stored: dict[str, dict[int, str]]) -> Aliases:
+    """What is found in a function and in those inside it."""
+    found = Aliases(node, stored)
+    for inner in ast.walk(node):
+        if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)) and inner is not node:
+            more = Aliases(inner, stored)
+            found.stores |= more.stores
+            found.calls |= more.calls
+            found.shared |= more.shared
+    return found
+
+
+def _join(*states: State | None) -> State | None:
+    known = [s for s in states if s is not None]
+    return frozenset().union(*known) if known else None
+
+
+def _without(state: State, paths: Iterable[str]) -> State:
+    gone = set(paths)
+    if not gone:
+        return state
+    return frozenset(pair for pair in state if not any(p in gone or p.split(".")[0] in gone for p in pair))
+
+
+def _aliases(path: str, state: State) -> frozenset[str]:
+    return frozenset(q for pair in state if path in pair for q in pair if q != path)
+
+
+def _at(node: Any) -> Position:
+    return node.lineno, node.col_offset
+
+
+def path_of(node: Any) -> str:
+    """The path that an expression names; nothing for any other."""
+    match node:
+        case ast.Name(id=id):
+            return id
+        case ast.Attribute(value=ast.Name(id=id), attr=attr):
+            return f"{id}.{attr}"
+    return ""
+
+
+def _arguments(node: ast.Call, parameters: dict[int, str], method: bool) -> list[tuple[int | str, str]]:
+    """The arguments of a call that are paths and that the callee stores into."""
+    if any(isinstance(a, ast.Starred) for a in node.args):
+        return []
+    found: list[tuple[int | str, str]] = []
+    for k, name in parameters.items():
+        position = k - method
+        if 0 <= position < len(node.args):
+            path = path_of(node.args[position])
+            if path:
+                found.append((position, path))
+        else:
+            found += [(name, path) for keyword in node.keywords if keyword.arg == name and (path := path_of(keyword.value))]
+    return found
+
+
+def stored_parameters(functions: Sequence[Any]) -> dict[str, dict[int, str]]:
+    """The functions of a file, by name, that may store into an array they are given: which of their parameters."""
+    found: dict[str, dict[int, str]] = {}
+    defined = [fn for fn in functions if not isinstance(fn, ast.Lambda)]
+    storing = [fn for fn in defined if _stores(fn)]
+    calls = {id(fn): {_called(n) for n in ast.walk(fn) if isinstance(n, ast.Call)} for fn in defined} if storing else {}
+    changing = bool(storing)
+    while changing:
+        changing = False
+        for fn in {id(f): f for f in (*storing, *(f for f in defined if calls[id(f)] & found.keys()))}.values():
+            args = [a.arg for a in (*fn.args.posonlyargs, *fn.args.args, *fn.args.kwonlyargs)]
+            into = stored_into(fn, found)
+            mine = {k: a for k, a in enumerate(args) if a in into}
+            if mine.keys() - found.get(fn.name, {}).keys():
+                found[fn.name] = {**found.get(fn.name, {}), **mine}
+                changing = True
+    return found
+
+
+def _stores(fn: Any) -> bool:
+    return any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) for n in ast.walk(fn))
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+
+
+def stored_into(fn: Any, stored: dict[str, dict[int, str]]) -> set[str]:
+    """The names of a function's that it stores into itself, by aliases, or through what it calls."""
+    parameters = {a.arg for a in (*fn.args.posonlyargs, *fn.args.args, *fn.args.kwonlyargs)}
+    first = frozenset(frozenset({a, f".{a}"}) for a in parameters)
+    flow = Aliases.__new__(Aliases)
+    flow.stores, flow.calls, flow.shared = {}, {}, {}
+    flow._start(fn, stored, first)
+    touched = {q for others in (*flow.stores.values(), *flow.shared.values()) for q in others}
+    return {a for a in parameters if f".{a}" in touched}

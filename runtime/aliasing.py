@@ -1,0 +1,190 @@
+"""Several names or places that hold one array: a store into it through one of them is seen through the others, as in NumPy.
+
+The transpiler says which names and places may hold the array; here it is known which do.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FrameType, MethodType
+from typing import Any, NamedTuple
+
+import jax
+
+from autograph.runtime.attributes import set_attr
+from autograph.runtime.calls import call
+from autograph.runtime.errors import AliasError
+from autograph.runtime.frames import frames, watched
+from autograph.runtime.heap import Contents
+from autograph.runtime.items import is_array
+from autograph.runtime.lifted import touch
+from autograph.runtime.places import HIDDEN, assigned_names, here, loaded_after, place_of
+from autograph.runtime.shared import doubtful, origin
+
+
+class Place(NamedTuple):
+    """An attribute that may hold an array."""
+
+    obj: Any
+    name: str
+
+
+class Fixed(NamedTuple):
+    """A variable from outside the function that may hold an array, and keeps what it holds."""
+
+    name: str
+    value: Any
+
+
+def fixed(name: str, value: Any) -> Fixed:
+    return Fixed(name, value)
+
+
+def place(obj: Any, name: str) -> Place:
+    return Place(obj, name)
+
+
+def renew(old: Any, new: Any, *others: Any) -> Any:
+    """`new`, and what the other names hold that may have held `old` or a container of it: there it is `new` as well."""
+    names = [x for x in others if type(x) not in (Place, Fixed)]
+    if old is new:
+        return (new, *names)
+    for x in others:
+        if type(x) is Fixed and _renewed(x.value, old, new) is not x.value:
+            raise AliasError(
+                f"`{x.name}` holds the array that is stored into, and belongs to the code around this function", here(),
+                f"declare `global {x.name}` or `nonlocal {x.name}`, or store into a copy",
+            )  # fmt: skip
+        if type(x) is Place:
+            held = getattr(x.obj, x.name, None)
+            after = _renewed(held, old, new)
+            if after is not held:
+                set_attr(x.obj, x.name, after)
+    return (new, *(_renewed(x, old, new) for x in names))
+
+
+def _renewed(x: Any, old: Any, new: Any) -> Any:
+    if same(x, old):
+        return new
+    if type(x) is tuple:
+        parts = [new if same(p, old) else p for p in x]
+        return tuple(parts) if any(p is not q for p, q in zip(parts, x, strict=True)) else x
+    keys: Any = range(len(x)) if type(x) is list else list(x) if type(x) is dict else ()
+    for k in keys:
+        if same(x[k], old):
+            if watched():
+                touch(Contents(x))
+            x[k] = new
+    return x
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two variables hold one array: one object, or what stands for one in a block.
+
+    Raises:
+      AliasError: (AG407) only traced values decide.
+    """
+    if a is b:
+        return True
+    if not (isinstance(a, jax.Array) and isinstance(b, jax.Array)) or a.size <= 1 and a.ndim == 0:
+        return False
+    if doubtful(a, b):
+        raise AliasError(
+                "an array is stored into, and only traced values decide whether another name holds the same array", here(),
+                "give one of the names a copy (`b = a.copy()`) before the branch or loop",
+            )  # fmt: skip
+    for frame in frames():
+        frame.compared = True
+    return origin(a) is origin(b)
+
+
+class Variant(NamedTuple):
+    """A function that gives, beside its result, what the names of its parameters hold at its end that it stores into."""
+
+    function: Callable[..., Any]
+    names: tuple[str, ...]
+    positions: dict[str, int]
+
+
+_find: list[Callable[[Any], Variant | None]] = [lambda f: None]
+
+
+def install(find: Callable[[Any], Variant | None]) -> None:
+    """Hand in what finds the variant of a function."""
+    _find[0] = find
+
+
+def storing(f: Any, *wanted: int | str) -> Callable[..., tuple[Any, ...]]:
+    """`f`, giving also what the arguments `wanted` (positions or keywords) are after it has stored into them."""
+
+    def run(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        given = [args[k] if isinstance(k, int) else kwargs[k] for k in wanted]
+        variant = _find[0](f) if watched() or any(map(is_array, given)) else None
+        if variant is None:
+            return (call(f)(*args, **kwargs), *given)
+        result, *finals = variant.function(*args, **kwargs)
+        after = dict(zip(variant.names, finals, strict=True))
+        skipped = isinstance(f, MethodType)
+        names = {p - skipped: n for n, p in variant.positions.items()}
+        return (result, *(after.get(names.get(k, "") if isinstance(k, int) else k, g) for k, g in zip(wanted, given, strict=True)))
+
+    return run
+
+
+def any_array(*values: Any) -> bool:
+    """Whether one of them is a `jax.Array`, into which a callee cannot store."""
+    return any(map(is_array, values))
+
+
+def last(*values: Any) -> Any:
+    """The last of some values."""
+    return values[-1]
+
+
+def guarded(f: Callable[..., Any], name: str, positions: dict[str, int], offset: int = 0) -> Callable[..., Any]:
+    """`f`, which stores into some of its parameters, for a caller that cannot be told of the new arrays: refused if it would notice."""
+
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        for parameter, k in positions.items():
+            x = args[k - offset] if 0 <= k - offset < len(args) else kwargs.get(parameter)
+            if is_array(x) and (reader := _reader(x)) is not None:
+                variable, frame = reader
+                raise _keeps(name, parameter, variable, frame)
+        return f(*args, **kwargs)
+
+    return checked
+
+
+def borrowed(name: str, parameter: str, x: Any) -> None:
+    """Called by a function before it stores into an array that it was given: refused if its caller would notice that nothing comes back."""
+    frame = sys._getframe(1).f_back
+    while frame is not None and frame.f_code.co_filename.startswith(HIDDEN):
+        frame = frame.f_back
+    if frame is None or type(frame.f_code.co_consts[-1] if frame.f_code.co_consts else None).__name__ not in ("Form", "Staged"):
+        return  # arguments of the function that the user's own code calls are values
+    variable = next((n for n, v in frame.f_locals.items() if v is x and n.isidentifier()), None)
+    if variable is not None and variable not in assigned_names(frame) and loaded_after(frame, variable):
+        raise _keeps(name, parameter, variable, frame)
+
+
+def _keeps(name: str, parameter: str, variable: str, frame: FrameType) -> AliasError:
+    return AliasError(
+        f"`{name}` stores into its parameter `{parameter}`, a `jax.Array`, and `{variable}` here would keep the old array", place_of(frame),
+        f"let `{name}` return the array, and write `{variable} = {name}(...)`",
+    )  # fmt: skip
+
+
+def _reader(x: Any) -> tuple[str, FrameType] | None:
+    """A variable of the caller that holds an array and is read later."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename.startswith(HIDDEN):
+        frame = frame.f_back
+    if frame is None:
+        return None
+    names = [n for n, v in frame.f_locals.items() if v is x and n.isidentifier()]
+    gone = {*assigned_names(frame)}
+    for n in names:
+        if n not in gone and loaded_after(frame, n):
+            return n, frame
+    return None

@@ -1,0 +1,111 @@
+"""Text with traced values in it: a template and values, formatted when they are known.
+
+f-strings, `%` and `.format` make a `Text` where a value is traced.  `print`, `raise`, `assert` and logging take it; any other use needs the
+characters, which are not known yet.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import jax
+
+from autograph.runtime.errors import ConcreteValueError
+from autograph.runtime.places import here
+from autograph.runtime.values import traced
+
+str = builtins.str
+
+
+class Text:
+    """`how(template, values)`, once the values are known."""
+
+    def __init__(self, how: str, template: str, values: tuple[Any, dict[str, Any]]) -> None:
+        self.how, self.template, self.values = how, template, values
+
+    def __str__(self) -> str:
+        if traced(*self.values[0], *self.values[1].values()):
+            raise ConcreteValueError(
+                "the characters of a traced value are needed, which are only known when the compiled program runs", here(),
+                "format it in `print`, `raise`, `assert` or a logging call, or return it and format it outside",
+            )  # fmt: skip
+        args, kwargs = jax.tree.map(_shown, self.values, is_leaf=lambda x: isinstance(x, Text))
+        return self.template.format(*args, **kwargs) if self.how == "format" else self.template % (args[0] if self.how == "%1" else tuple(args))
+
+    def _needs(self, *_: Any, **__: Any) -> Any:
+        return str(self)
+
+    def __add__(self, other: Any) -> Text | str:
+        return text("{}{}", self, other) if isinstance(other, (str, Text)) else NotImplemented
+
+    def __radd__(self, other: Any) -> Text | str:
+        return text("{}{}", other, self) if isinstance(other, str) else NotImplemented
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(str(self), name)
+
+    def __len__(self) -> int:
+        return len(str(self))
+
+    def __getitem__(self, i: Any) -> Any:
+        return str(self)[i]
+
+    def __eq__(self, other: object) -> bool:
+        return str(self) == other
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __mul__(self, n: Any) -> Any:
+        return str(self) * n
+
+    def __contains__(self, x: Any) -> bool:
+        return x in str(self)
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
+
+    def __repr__(self) -> str:
+        return repr(str(self))
+
+
+jax.tree_util.register_pytree_node(Text, lambda t: ((t.values,), (t.how, t.template)), lambda aux, children: Text(aux[0], aux[1], children[0]))
+
+
+def _shown(x: Any) -> Any:
+    return str(x) if isinstance(x, Text) else x
+
+
+def _unknown(values: Any) -> bool:
+    return traced(values) or any(isinstance(x, Text) for x in jax.tree.leaves(values, is_leaf=lambda x: isinstance(x, Text)))
+
+
+def text(template: str, /, *args: Any, **kwargs: Any) -> Any:
+    """`template.format(*args, **kwargs)`; what an f-string becomes."""
+    return Text("format", template, (args, kwargs)) if _unknown((args, kwargs)) else template.format(*args, **kwargs)
+
+
+def percent(template: Any, values: Any) -> Any:
+    """`template % values`."""
+    if not isinstance(template, str) or not _unknown(values):
+        return template % values
+    whole = isinstance(values, tuple)
+    return Text("%" if whole else "%1", template, (values if whole else (values,), {}))
+
+
+def str_(*args: Any, **kwargs: Any) -> Any:
+    """`str(x)`."""
+    return text("{!s}", args[0]) if len(args) == 1 and not kwargs and _unknown(args[0]) else str(*args, **kwargs)
+
+
+def repr_(x: Any) -> Any:
+    """`repr(x)`."""
+    return text("{!r}", x) if _unknown(x) else repr(x)
+
+
+def format_(x: Any, spec: str = "") -> Any:
+    """`format(x, spec)`."""
+    return text("{:" + spec + "}", x) if _unknown(x) else format(x, spec)

@@ -1,0 +1,209 @@
+"""State that lives in Python objects: attributes, the contents of lists and dicts, global variables and cells.
+
+While a block is traced such a place holds what the block sees, so that any code may read it; when the trace ends it holds again what it held
+before, and what the block left there goes the way of the loop variables and results.
+"""
+
+from __future__ import annotations
+
+import collections
+from types import CellType
+from typing import Any
+
+import jax
+
+from autograph.runtime.errors import AttributeStateError, EffectError, GlobalStateError, Place, StagingError
+from autograph.runtime.values import Record, Unset
+
+
+class HeapLocation(Record):
+    """A place in an object.  `key` identifies it: two names for one object are one place."""
+
+    error: type[StagingError] = EffectError
+    advice = ""
+    shared: Any = None  # what identifies a variable that functions share
+
+    def __init__(self, obj: Any, key: tuple[Any, ...], name: str) -> None:
+        self.obj, self.key, self.name = obj, (id(obj), *key), name
+        self.holds(obj)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, HeapLocation) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+    def get(self) -> Any:
+        raise NotImplementedError
+
+    def put(self, value: Any) -> None:
+        raise NotImplementedError
+
+    def refusal(self, why: str, place: Place | None, advice: str = "") -> StagingError:
+        return self.error(f"{self.name} is changed in a staged loop or branch: {why}", place, advice or self.advice)
+
+
+class Attribute(HeapLocation):
+    """`obj.name`, in the object's `__dict__`, a slot, or a class."""
+
+    error = AttributeStateError
+    advice = "keep the value in a local variable, and set the attribute after the loop or branch"
+
+    def __init__(self, obj: Any, attribute: str) -> None:
+        owner = obj.__name__ if isinstance(obj, type) else type(obj).__name__
+        super().__init__(obj, (attribute,), f"`{owner}.{attribute}`")
+        self.attribute = attribute
+
+    def get(self) -> Any:
+        try:
+            return vars(self.obj)[self.attribute] if isinstance(self.obj, type) else _own(self.obj, self.attribute)
+        except (AttributeError, KeyError):
+            return Unset(self.name)
+
+    def put(self, value: Any) -> None:
+        of = type if isinstance(self.obj, type) else object
+        if not isinstance(value, Unset):
+            of.__setattr__(self.obj, self.attribute, value)
+        elif not isinstance(self.get(), Unset):
+            of.__delattr__(self.obj, self.attribute)
+
+
+def _own(obj: Any, name: str) -> Any:
+    """An attribute that the object itself holds, not one of its class."""
+    own = getattr(obj, "__dict__", None)
+    if own is not None and name in own:
+        return own[name]
+    for cls in type(obj).__mro__:
+        if name in cls.__dict__:
+            member = cls.__dict__[name]
+            if type(member).__name__ == "member_descriptor":
+                return member.__get__(obj, type(obj))
+            break
+    raise AttributeError(name)
+
+
+class Contents(HeapLocation):
+    """What a list, dict, set, deque or bytearray holds."""
+
+    advice = "use a `jnp` array of known size"
+
+    def __init__(self, obj: Any) -> None:
+        super().__init__(obj, (), f"a `{type(obj).__name__}`")
+
+    def get(self) -> Items:
+        if isinstance(self.obj, dict):
+            return Items(tuple(self.obj), list(self.obj.values()))
+        if isinstance(self.obj, (set, bytearray)):
+            return Items(type(self.obj)(self.obj), [])
+        return Items(None, list(self.obj))
+
+    def put(self, value: Items) -> None:
+        obj = self.obj
+        if isinstance(obj, list):
+            obj[:] = value.values
+        elif isinstance(obj, bytearray):
+            obj[:] = value.keys
+        else:
+            obj.clear()
+            if isinstance(obj, dict):
+                obj.update(zip(value.keys, value.values, strict=True))
+            elif isinstance(obj, collections.deque):
+                obj.extend(value.values)
+            else:
+                obj.update(value.keys)
+
+
+class Variable(HeapLocation):
+    """A global variable."""
+
+    error = GlobalStateError
+
+    def __init__(self, space: dict[str, Any], variable: str) -> None:
+        super().__init__(space, (variable, "global"), f"`{variable}`")
+        self.shared = id(space), variable
+        self.variable = variable
+
+    def get(self) -> Any:
+        return self.obj[self.variable] if self.variable in self.obj else Unset(self.variable)
+
+    def put(self, value: Any) -> None:
+        if isinstance(value, Unset):
+            self.obj.pop(self.variable, None)
+        else:
+            self.obj[self.variable] = value
+
+
+class Cell(HeapLocation):
+    """A variable that functions share."""
+
+    error = GlobalStateError
+
+    def __init__(self, cell: CellType, variable: str) -> None:
+        super().__init__(cell, (), f"`{variable}`")
+        self.shared = id(cell)
+        self.variable = variable
+
+    def get(self) -> Any:
+        try:
+            return self.obj.cell_contents
+        except ValueError:
+            return Unset(self.variable)
+
+    def put(self, value: Any) -> None:
+        if not isinstance(value, Unset):
+            self.obj.cell_contents = value
+        elif not isinstance(self.get(), Unset):
+            del self.obj.cell_contents
+
+
+class Items(Record):
+    """What a container holds: keys (None of a list) and values, which are the children of a pytree in the container's order."""
+
+    __slots__ = ("keys", "values")
+
+    def __init__(self, keys: Any, values: list[Any]) -> None:
+        self.keys, self.values = keys, values
+        self.holds(*values)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether two specs of contents are the same."""
+        return isinstance(other, Items) and self.alike(other) and self.values == other.values
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def same(self, other: Items) -> bool:
+        """Whether nothing has changed: the very same objects under the same keys."""
+        return self.alike(other) and all(a is b for a, b in zip(self.values, other.values, strict=True))
+
+    def alike(self, other: Items) -> bool:
+        return len(self.values) == len(other.values) and self.keys == other.keys
+
+
+class _Keys:
+    """What two contents must have in common."""
+
+    __slots__ = ("count", "keys")
+
+    def __init__(self, keys: Any, count: int) -> None:
+        self.keys, self.count = keys, count
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Keys) and self.count == other.count and self.keys == other.keys
+
+    def __hash__(self) -> int:
+        return hash(self.count)
+
+
+def _flatten(items: Items) -> tuple[list[Any], _Keys]:
+    return items.values, _Keys(items.keys, len(items.values))
+
+
+def _flatten_with_keys(items: Items) -> tuple[list[tuple[Any, Any]], _Keys]:
+    names = range(len(items.values)) if items.keys is None else items.keys
+    return [(jax.tree_util.DictKey(k), v) for k, v in zip(names, items.values, strict=False)], _flatten(items)[1]
+
+
+jax.tree_util.register_pytree_with_keys(Items, _flatten_with_keys, lambda aux, values: Items(aux.keys, list(values)), _flatten)

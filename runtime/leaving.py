@@ -1,0 +1,42 @@
+"""Values on their way out of a compiled function: an optional becomes None or the value once its tag is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+
+from autograph.runtime._jax import concrete
+from autograph.runtime.lifted import reachable
+from autograph.runtime.optional import optional_result
+from autograph.runtime.values import NONE, Blank, Maybe, is_value, map_maybe
+
+
+class Packed:
+    """An optional on its way out of a compiled function."""
+
+    def __init__(self, value: Any, tag: Any, bits: int, name: str) -> None:
+        self.value, self.tag, self.bits, self.name = value, tag, bits, name
+
+
+jax.tree_util.register_pytree_node(Packed, lambda p: ((p.value, p.tag), (p.bits, p.name)), lambda aux, children: Packed(*children, *aux))
+
+
+def packed(x: Maybe) -> Packed:
+    value = None if isinstance(x.value, Blank) else map_maybe(packed, x.value)
+    return Packed(value, x.tag, x.bits, x.name)
+
+
+def settled(value: Any) -> Any:
+    """A value whose optionals are None or the value, where that is known now; inside a trace they stay optionals."""
+    return jax.tree.map(_settled, value, is_leaf=lambda x: is_value(x) or isinstance(x, Packed))
+
+
+def _settled(x: Any) -> Any:
+    if not isinstance(x, (Packed, Maybe)):
+        return x
+    if concrete(x.tag):
+        return None if int(x.tag) == NONE else settled(x.value)
+    if not reachable():
+        raise optional_result()
+    return Maybe(settled(x.value), x.tag, x.bits, x.name)

@@ -1,0 +1,164 @@
+"""The objects that a compiled function reaches through its arguments: their arrays become inputs, everything else guards the compiled program.
+
+Arrays in attributes, lists, tuples and dicts, path by path, are inputs like any argument, so a new array does not compile again.  Numbers and
+strings are constants guarded by their value; other objects by identity.  Which object it is does not matter, only what it holds.
+"""
+
+from __future__ import annotations
+
+import enum
+import sys
+import types
+import weakref
+from collections.abc import Iterable
+from typing import Any
+
+import jax
+import numpy as np
+
+from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items
+from autograph.runtime.packing import as_is, pack
+from autograph.runtime.specs import Spec, Static, is_container, type_of
+from autograph.runtime.values import ARRAYS, NUMBERS, Unset
+
+_VALUES = (str, bytes, type(None), range, slice, np.dtype)
+_IDENTICAL = (type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, enum.Enum)
+
+
+class Identity:
+    """An object as part of the key of a compiled program: equal only to itself, and held weakly where its type allows."""
+
+    __slots__ = ("hash", "ref")
+
+    def __init__(self, obj: Any) -> None:
+        self.hash = id(obj)
+        try:
+            self.ref: Any = weakref.ref(obj)
+        except TypeError:
+            self.ref = lambda: obj
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Identity) and self.ref() is other.ref() is not None
+
+    def __hash__(self) -> int:
+        return self.hash
+
+
+def key_of(x: Any) -> Any:
+    """What stands for something that is no array in the key of a compiled program: 0.0 is not -0.0, 1 is not True, nan is nan."""
+    if isinstance(x, (*NUMBERS, *_VALUES)) and not isinstance(x, enum.Enum):
+        return type(x), repr(x) if isinstance(x, (float, complex, slice)) else x
+    return Identity(x)
+
+
+def is_state(x: Any) -> bool:
+    """Whether an object's attributes are looked at: one of the user's or a library's classes, not of Python's own."""
+    if isinstance(x, _IDENTICAL) or isinstance(x, (*NUMBERS, *_VALUES, *ARRAYS)):
+        return False
+    return type(x).__module__.split(".")[0] not in sys.stdlib_module_names and (hasattr(x, "__dict__") or bool(_slots(type(x))))
+
+
+def _slots(cls: type) -> list[str]:
+    found = [
+        s
+        for k in cls.__mro__
+        for s in ((k.__dict__.get("__slots__", ()),) if isinstance(k.__dict__.get("__slots__"), str) else k.__dict__.get("__slots__", ()))
+    ]
+    return [s for s in found if s not in ("__weakref__", "__dict__")]
+
+
+def attributes(x: Any) -> list[str]:
+    return [*getattr(x, "__dict__", ()), *(s for s in _slots(type(x)) if not isinstance(Attribute(x, s).get(), Unset))]
+
+
+def places_in(x: Any) -> list[HeapLocation]:
+    """The places of an object that the walk looks into."""
+    return [Contents(x)] if is_container(x) else [Attribute(x, a) for a in attributes(x)]
+
+
+class Walk:
+    """What some objects hold: `objects` in the order they were met, `arrays` with the places they stand in, and `guards`.
+
+    `dynamic` are places (the number of an object, and a name) whose numbers are inputs, because the function changes them.
+    """
+
+    def __init__(self, roots: Iterable[Any], places: Iterable[HeapLocation], dynamic: set[Any]) -> None:
+        self.objects: list[Any] = []
+        self.arrays: list[Any] = []
+        self.guards: list[Any] = []
+        self.slots: list[tuple[HeapLocation, Spec]] = []
+        self.places = list(places)
+        self.dynamic = dynamic
+        self._seen: dict[int, int] = {}
+        for root in roots:
+            self._visit(root)
+        for k, place in enumerate(self.places):
+            self._place(place, ("place", k))
+
+    def number(self, obj: Any) -> int | None:
+        """Which of the objects it is."""
+        return self._seen.get(id(obj))
+
+    def _visit(self, x: Any) -> None:
+        known = self._seen.get(id(x))
+        self.guards.append((type(x), known))
+        if known is not None:
+            return
+        number = self._seen[id(x)] = len(self.objects)
+        self.objects.append(x)
+        if is_container(x):
+            self._place(Contents(x), (number, None))
+            return
+        names = attributes(x)
+        self.guards.append(tuple(names))
+        for name in names:
+            self._place(Attribute(x, name), (number, name))
+
+    def _place(self, place: HeapLocation, name: Any) -> None:
+        held = place.get()
+        if not isinstance(held, Items):
+            spec: Spec = self._spec(held, name)
+        else:
+            keys = held.keys
+            self.guards.append(
+                (None if keys is None else tuple(map(key_of, keys)) if isinstance(held.keys, tuple) else frozenset(keys), len(held.values))
+            )
+            spec = Items(keys, [self._spec(v, (*name, k)) for k, v in enumerate(held.values)])
+        arrays = pack(held, spec, as_is)
+        if arrays:
+            self.arrays += arrays
+            self.slots.append((place, spec))
+
+    def _spec(self, v: Any, name: Any) -> Spec:
+        """The spec of a value whose arrays are inputs; notes the guards of everything else."""
+        if isinstance(v, ARRAYS):
+            t = type_of(v) if not isinstance(v, np.ndarray) or v.dtype.kind in "biufcV" else None
+            self.guards.append("array" if t is not None else Identity(v))
+            return t or Static(v)
+        if isinstance(v, NUMBERS) and not isinstance(v, enum.Enum):
+            if name in self.dynamic:
+                self.guards.append("array")
+                return type_of(v)
+            self.guards.append(key_of(v))
+            return Static(v)
+        if is_container(v) or _is_object(v):
+            self._visit(v)
+            return Static(v)
+        tree = jax.tree.structure(v, is_leaf=lambda x: x is None)
+        if v is None or jax.tree_util.treedef_is_leaf(tree):
+            self.guards.append(key_of(v))
+            return Static(v)
+        self.guards.append((type(v), len(jax.tree.leaves(v, is_leaf=lambda x: x is not v))))
+        count = iter(range(1 << 30))
+        return jax.tree.map(lambda x: self._spec(x, (*name, "part", next(count))), v, is_leaf=lambda x: x is not v)
+
+
+def plain_attributes(cls: Any) -> bool:
+    """Whether nothing of the class's own stands between `obj.a = v` and the object."""
+    store: Any = cls.__setattr__
+    return store is object.__setattr__
+
+
+def _is_object(v: Any) -> bool:
+    """Whether a value is looked into by its attributes: an object of a class with plain attributes."""
+    return is_state(v) and plain_attributes(type(v)) and not isinstance(v, tuple)

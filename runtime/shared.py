@@ -1,0 +1,96 @@
+"""Arrays that several variables hold: they stay one array through branches and loops, or it is known that only traced values decide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from autograph.runtime import _jax
+from autograph.runtime._jax import Tracer, Var
+from autograph.runtime.errors import AliasError
+from autograph.runtime.frames import frames, innermost
+from autograph.runtime.places import here
+
+
+def origin(x: Any) -> Any:
+    """The array of the outermost trace that an array of a block stands for; itself, if it stands for none."""
+    for frame in reversed(frames()):
+        if (found := frame.stands.get(id(x))) is not None:
+            x = found[1]
+    return x
+
+
+def doubtful(a: Any, b: Any) -> bool:
+    """Whether only traced values decide if two arrays are one."""
+    return any((id(a), id(b)) in f.doubtful or (id(b), id(a)) in f.doubtful for f in frames())
+
+
+def _doubt(a: Any, b: Any) -> None:
+    if (frame := innermost()) is not None:
+        frame.doubtful[id(a), id(b)] = a, b
+
+
+def _is_array(x: Any) -> bool:
+    return isinstance(x, (jax.Array, np.ndarray)) and x.ndim > 0
+
+
+def one_for_each(results: list[Any], sides: Sequence[Sequence[Any]], outside: Sequence[Any]) -> list[Any]:
+    """The results of a branch, with one array for two that are one on all its sides; `outside` maps variables of a side to arrays around."""
+    for k, r in enumerate(results):
+        if _is_array(r):
+            for side, values in zip(sides, outside, strict=True):
+                x = values.get(side[k]) if isinstance(side[k], Var) else None
+                if x is not None and x is not r and _is_array(x):
+                    _doubt(r, x)
+    for k, j in combinations([k for k, r in enumerate(results) if _is_array(r)], 2):
+        same = [side[k] is side[j] for side in sides]
+        if all(same):
+            results[j] = results[k]
+        elif any(same):
+            _doubt(results[k], results[j])
+    return results
+
+
+class Pairs(NamedTuple):
+    """Which of a loop's arrays are one before and after a turn, which are so only at one of these times, and which are arrays from outside."""
+
+    always: list[tuple[int, int]]
+    sometimes: list[tuple[int, int]]
+    outside: list[tuple[int, Any]]
+
+
+def shared_pairs(before: Sequence[Any], after: Sequence[Any], compared: bool) -> Pairs:
+    """How the arrays of a loop are shared.
+
+    Raises:
+      AliasError: (AG407) the turn stores into an array, and whether two names hold it changes from turn to turn.
+    """
+    always: list[tuple[int, int]] = []
+    sometimes: list[tuple[int, int]] = []
+    for k, j in combinations([k for k, (a, b) in enumerate(zip(before, after, strict=True)) if _is_array(a) and _is_array(b)], 2):
+        first, last = origin(before[k]) is origin(before[j]), after[k] is after[j]
+        if first and last:
+            always.append((k, j))
+        elif first or last:
+            sometimes.append((k, j))
+            if compared:
+                raise AliasError(
+                    "a turn of this loop stores into an array, and whether another name holds it is not the same in every turn", here(),
+                    "give one of the names a copy (`b = a.copy()`)",
+                )  # fmt: skip
+    outside = [(k, x) for k, x in enumerate(after) if _is_array(x) and isinstance(x, Tracer) and not _jax.made_here(x)]
+    return Pairs(always, sometimes, outside)
+
+
+def after_loop(results: list[Any], pairs: Pairs) -> None:
+    """What the loop variables hold after it."""
+    for k, x in pairs.outside:
+        _doubt(results[k], x)
+    for k, j in pairs.always:
+        results[j] = results[k]
+    for k, j in pairs.sometimes:
+        _doubt(results[k], results[j])
