@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 Pair = frozenset[str]
-State = frozenset[Pair]  # pairs of paths that may hold the same array, or one an array and the other a container of it
+State = frozenset[Pair]  # pairs of paths that may hold the same array, or one an array and the other a container of it; alone: surely bound
 Position = tuple[int, int]
 UNKNOWN = "?"  # a container that has no path
 
@@ -45,8 +45,10 @@ class Aliases:
         self._breaks: list[State] = []
         self._continues: list[State] = []
         if not isinstance(node, ast.Lambda):
-            self._containers = _containers(node)
-            self._block(node.body, state)
+            self._containers, self._local = _containers(node), _bound(node)
+            args = node.args
+            given = (*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg)))
+            self._block(node.body, state | {frozenset({a.arg}) for a in given})
 
     def _block(self, body: Iterable[Any], state: State | None) -> State | None:
         for stmt in body:
@@ -61,7 +63,8 @@ class Aliases:
                 state = self._expr(value, state)
                 for target in targets:
                     state = self._assign(target, value, state)
-                return state
+                names = [p for t in targets if (p := path_of(t))]  # `a = b = f()`: one array
+                return state | {frozenset({p, q}) for p in names for q in names if p != q}
             case ast.AnnAssign(target=target, value=value) if value is not None:
                 return self._assign(target, value, self._expr(value, state))
             case ast.AugAssign(target=target, value=value):
@@ -105,7 +108,8 @@ class Aliases:
                 state = self._expr(subject, state)
                 return _join(state, *(self._block(case.body, state) for case in cases))
             case ast.Delete(targets=targets):
-                return _without(state, {p for t in targets if (p := path_of(t))})
+                gone = {p for t in targets if (p := path_of(t))}
+                return _without(state, gone) - {frozenset({p}) for p in gone}
             case _ if isinstance(stmt, _SCOPES):
                 return state
         for child in ast.iter_child_nodes(stmt):
@@ -175,6 +179,9 @@ class Aliases:
                 return self._sources(a) | self._sources(b)
             case ast.BoolOp(values=values) | ast.Tuple(elts=values) | ast.List(elts=values) | ast.Dict(values=values):
                 return frozenset().union(*map(self._sources, values))
+            case ast.Call() if -1 in self._stored.get(_called(value), {}):  # it may return what it was given
+                arguments = _arguments(value, self._stored[_called(value)], isinstance(value.func, ast.Attribute))
+                return frozenset(p for _, p in arguments)
             case ast.NamedExpr(target=target, value=inner):
                 return self._sources(target) | self._sources(inner)
             case ast.Starred(value=inner):
@@ -200,7 +207,7 @@ class Aliases:
         self._moves(target, value, state, pairs, element)
         moved = {p for p, _ in pairs}
         reach = {p: frozenset().union(*({s} | _aliases(s, state) for s in found)) for p, found in pairs}
-        new = set(_without(state, moved))
+        new = set(_without(state, moved)) | {frozenset({p}) for p in moved if p.isidentifier()}
         for k, (p, _) in enumerate(pairs):
             new |= {frozenset({p, q}) for q in reach[p] if q != p and q not in moved and q.split(".")[0] not in moved}
             new |= {frozenset({p, q}) for q, _ in pairs[:k] if q != p and reach[p] & reach[q]}
@@ -299,14 +306,19 @@ def aliases_in(node: Any, stored: dict[str, dict[int, str]]) -> Aliases:
 
 def _join(*states: State | None) -> State | None:
     known = [s for s in states if s is not None]
-    return frozenset().union(*known) if known else None
+    if not known:
+        return None
+    sure = {p for p in frozenset.intersection(*known) if len(p) == 1}
+    gone = {n for s in known for (n,) in (p for p in s if len(p) == 1)} - {n for (n,) in sure}
+    pairs = {p for s in known for p in s if len(p) == 2 and not any(n.split(".")[0] in gone for n in p)}
+    return frozenset(pairs | sure)
 
 
 def _without(state: State, paths: Iterable[str]) -> State:
     gone = set(paths)
     if not gone:
         return state
-    return frozenset(pair for pair in state if not any(p in gone or p.split(".")[0] in gone for p in pair))
+    return frozenset(pair for pair in state if len(pair) == 1 or not any(p in gone or p.split(".")[0] in gone for p in pair))
 
 
 def _aliases(path: str, state: State) -> frozenset[str]:
@@ -333,6 +345,8 @@ def _arguments(node: ast.Call, parameters: dict[int, str], method: bool) -> list
         return []
     found: list[tuple[int | str, str]] = []
     for k, name in parameters.items():
+        if k < 0:
+            continue
         position = k - method
         if 0 <= position < len(node.args):
             path = path_of(node.args[position])
@@ -356,6 +370,8 @@ def stored_parameters(functions: Sequence[Any]) -> dict[str, dict[int, str]]:
             args = [a.arg for a in (*fn.args.posonlyargs, *fn.args.args, *fn.args.kwonlyargs)]
             into = stored_into(fn, found)
             mine = {k: a for k, a in enumerate(args) if a in into}
+            if any(isinstance(n, ast.Return) and isinstance(n.value, ast.Name) and n.value.id in into for n in ast.walk(fn)):
+                mine[-1] = ""  # it returns one of them
             if mine.keys() - found.get(fn.name, {}).keys():
                 found[fn.name] = {**found.get(fn.name, {}), **mine}
                 changing = True

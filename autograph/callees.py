@@ -19,7 +19,7 @@ from typing import Any
 from autograph import runtime
 from autograph.adoption import adopt
 from autograph.errors import ConversionError, NotAFunction, SourceUnavailable, WrappedFunction
-from autograph.forms import Form, Staged, form_of
+from autograph.forms import Form, Staged, form_at, form_of
 from autograph.listing import LOCK
 from autograph.policy import CALLERS, is_stdlib, is_users
 from autograph.runtime.aliasing import Variant, guarded, install
@@ -100,6 +100,8 @@ def variant_of(f: Any) -> Variant | None:
         return None
     twin = resolve_function(function)
     form = form_in(twin) if type(twin) is types.FunctionType else None
+    if type(form) is Staged:  # made by a staged function
+        form = form_at(function.__code__)
     if type(form) is not Form or form.variant is None:
         return None
     variant, names = form.variant

@@ -154,3 +154,15 @@ def form_of(code: CodeType, module_globals: dict[str, Any] | None = None) -> For
     if form is None or form.code is not code:
         form = _forms[id(code)] = Form(code, file_of(code.co_filename, module_globals))
     return form
+
+
+def form_at(code: CodeType) -> Form | None:
+    """The form of a function that staged code has made, by its place in the file."""
+    pending = list(_forms.values())
+    while pending:
+        form = pending.pop()
+        own = form.code
+        if (own.co_filename, own.co_firstlineno, own.co_name) == (code.co_filename, code.co_firstlineno, code.co_name):
+            return form
+        pending += form.inside.values()
+    return None

@@ -17,7 +17,7 @@ from autograph.runtime.calls import call
 from autograph.runtime.errors import AliasError
 from autograph.runtime.frames import frames, watched
 from autograph.runtime.heap import Contents
-from autograph.runtime.items import is_array
+from autograph.runtime.items import is_array, last_replaced
 from autograph.runtime.lifted import touch
 from autograph.runtime.places import HIDDEN, assigned_names, here, loaded_after, place_of
 from autograph.runtime.shared import doubtful, origin
@@ -48,6 +48,11 @@ def place(obj: Any, name: str) -> Place:
 def renew(old: Any, new: Any, *others: Any) -> Any:
     """`new`, and what the other names hold that may have held `old` or a container of it: there it is `new` as well."""
     names = [x for x in others if type(x) not in (Place, Fixed)]
+    if isinstance(new, (list, dict, tuple)):  # an item of it has become a new array
+        if (replaced := last_replaced()) is None:
+            return (new, *names)
+        old, fresh = replaced
+        return (_renewed(new, old, fresh), *renew(old, fresh, *others)[1:])
     if old is new:
         return (new, *names)
     for x in others:
@@ -163,9 +168,14 @@ def borrowed(name: str, parameter: str, x: Any) -> None:
         frame = frame.f_back
     if frame is None or type(frame.f_code.co_consts[-1] if frame.f_code.co_consts else None).__name__ not in ("Form", "Staged"):
         return  # arguments of the function that the user's own code calls are values
-    variable = next((n for n, v in frame.f_locals.items() if v is x and n.isidentifier()), None)
+    variable = next((n for n, v in frame.f_locals.items() if _holds(v, x) and n.isidentifier()), None)
     if variable is not None and variable not in assigned_names(frame) and loaded_after(frame, variable):
         raise _keeps(name, parameter, variable, frame)
+
+
+def _holds(v: Any, x: Any) -> bool:
+    inside = v.values() if type(v) is dict else v if type(v) in (list, tuple) else ()
+    return v is x or any(e is x for e in inside)
 
 
 def _keeps(name: str, parameter: str, variable: str, frame: FrameType) -> AliasError:
@@ -182,7 +192,7 @@ def _reader(x: Any) -> tuple[str, FrameType] | None:
         frame = frame.f_back
     if frame is None:
         return None
-    names = [n for n, v in frame.f_locals.items() if v is x and n.isidentifier()]
+    names = [n for n, v in frame.f_locals.items() if _holds(v, x) and n.isidentifier()]
     gone = {*assigned_names(frame)}
     for n in names:
         if n not in gone and loaded_after(frame, n):

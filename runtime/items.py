@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import threading
 from typing import Any
 
 import jax
@@ -39,7 +40,14 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
     x = read(x)
     if is_array(x) or (isinstance(x, np.ndarray) and x.dtype.kind in "biufc" and (traced(value) or traced(i))):
         new = present(value, "a value is needed, and None is stored") if isinstance(value, Maybe) else value
-        return jnp.asarray(x).at[i].set(new)
+        if isinstance(x, np.ndarray) and x.base is not None and x.base.size > x.size:
+            raise ArrayStoreError(
+                "a traced value is stored into a view of a NumPy array, which the array would not show", here(),
+                "store into the array itself: `a[i, j] = v` instead of `row = a[i]; row[j] = v`",
+            )  # fmt: skip
+        after = jnp.asarray(x).at[i].set(new)
+        _replaced.pair = x, after
+        return after
     store_item(x, i, value)
     return x
 
@@ -98,7 +106,32 @@ def set_path(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         return set_item(x, i, value)
     inner = get_item(x, i)
     new = set_path(inner, tuple(rest), value)
-    return x if new is inner else set_item(x, i, new)
+    if new is inner:
+        return x
+    if type(x) is tuple:
+        items = list(x)
+        items[i] = new
+        return tuple(items)
+    pair = _replaced.pair
+    after = set_item(x, i, new)
+    if not is_array(x):
+        _replaced.pair = pair  # the array itself, not what holds it
+    return after
+
+
+class _Replaced(threading.local):
+    """The last array that a store of this thread has replaced, and the new one."""
+
+    pair: tuple[Any, Any] | None = None
+
+
+_replaced = _Replaced()
+
+
+def last_replaced() -> tuple[Any, Any] | None:
+    """The array that the store just made has replaced, and the new one."""
+    pair, _replaced.pair = _replaced.pair, None
+    return pair
 
 
 def set_attr_item(obj: Any, name: str, i: Any, value: Any) -> Any:

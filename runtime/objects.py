@@ -48,7 +48,7 @@ def key_of(x: Any) -> Any:
     """What stands for something that is no array in the key of a compiled program: 0.0 is not -0.0, 1 is not True, nan is nan."""
     if isinstance(x, (*NUMBERS, *_VALUES)) and not isinstance(x, enum.Enum):
         return type(x), repr(x) if isinstance(x, (float, complex, slice)) else x
-    return Identity(x)
+    return "unset" if isinstance(x, Unset) else Identity(x)
 
 
 def is_state(x: Any) -> bool:

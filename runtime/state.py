@@ -5,6 +5,7 @@ The first trace finds which places outside the function changes; they become inp
 
 from __future__ import annotations
 
+import gc
 import inspect
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -213,7 +214,16 @@ class Begin:
             covered.add(place)
             if not _unchanged(self.places["place", k], now := place.get()):
                 note("place", k, place, self.places["place", k], now)
-        needed = [p for p in frame.written if isinstance(p, HeapLocation) and p not in covered and not _unchanged(frame.saved[p], p.get())]
+
+        def outside() -> list[HeapLocation]:
+            places = [p for p in frame.written if isinstance(p, HeapLocation)]
+            return [p for p in places if p not in covered and not _unchanged(frame.saved[p], p.get())]
+
+        needed = outside()
+        if needed:  # recursive closures and cyclic objects of the function itself are still there
+            gc.collect()
+            forget_local(frame, out)
+            needed = outside()
         if (found or needed) and direct:
             first = next(iter(frame.places), None)
             raise AttributeStateError(

@@ -7,7 +7,7 @@ from typing import Any
 from autograph import syntax as s
 
 BUILTINS = frozenset(
-    "range enumerate zip reversed min max sum any all int float bool print sorted isinstance hasattr callable str repr format".split()
+    "range enumerate zip reversed min max sum any all int float bool print sorted isinstance hasattr callable str repr format setattr delattr".split()
 )
 
 

@@ -103,7 +103,7 @@ class _Calls(s.Transformer):
             return node
         if self.context.is_builtin(func) and id not in self.local:
             if id in BUILTINS:
-                node.func = s.at(s.runtime(id + "_" if id in ("str", "repr", "format") else id), func)
+                node.func = s.at(s.runtime(_OWN_NAMES.get(id, id)), func)
                 return node
             if id == "type" and len(node.args) == 1 and not node.keywords:
                 node.func = s.at(s.runtime("type_of"), func)
@@ -159,4 +159,5 @@ class _Calls(s.Transformer):
         return node
 
 
+_OWN_NAMES = {"str": "str_", "repr": "repr_", "format": "format_", "setattr": "set_attr", "delattr": "del_attr"}
 _INNER = frozenset({s.AsyncFunctionDef, s.Lambda, s.ClassDef, s.Constant})

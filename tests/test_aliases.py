@@ -1,0 +1,164 @@
+"""Arrays that several names hold: a store through one of them is seen through the others, as in NumPy, or refused (RULES 19)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph as ag
+
+
+def in_a_loop(x: Any, n: Any) -> Any:
+    y = x
+    for i in range(n):
+        x[i] = i * 10.0
+    return x, y
+
+
+def on_two_sides(x: Any, n: Any) -> Any:
+    y = x
+    if n > 2:
+        y[0] = 100.0
+    else:
+        x[1] = 50.0
+    x[2] = 7.0
+    return x, y
+
+
+def in_a_list(x: Any, n: Any) -> Any:
+    history = [x, x * 2]
+    for i in range(n):
+        x[i] = 9.0
+    history[1][0] = 5.0
+    return history, x
+
+
+def in_a_tuple(x: Any, n: Any) -> Any:
+    pair = (x, x + 1)
+    pair[0][1] = n
+    return pair, x
+
+
+def a_new_array_in_each_turn(x: Any, n: Any) -> Any:
+    old = x
+    for t in range(n):
+        new = old * 2
+        new[0] = t
+        old = new
+    return old, x
+
+
+def chained(x: Any, n: Any) -> Any:
+    a = b = x * 1
+    a[0] = n
+    return a, b
+
+
+def swap(a: Any, i: Any, j: Any) -> None:
+    a[i], a[j] = a[j], a[i]
+
+
+def pop(heap: Any, last: Any) -> Any:
+    top = heap[0]
+    swap(heap, 0, last)
+    heap[last] = -1.0
+    return top
+
+
+def through_callees(x: Any, n: Any) -> Any:
+    y = x
+    swap(x, 0, n)
+    value = 1 + pop(x, 2)
+    return x, y, value
+
+
+def a_function_inside(x: Any, n: Any) -> Any:
+    def clip(a: Any, limit: Any) -> None:
+        for i in range(len(a)):
+            if a[i] > limit:
+                a[i] = limit
+
+    clip(x, n)
+    return x
+
+
+class Queue:
+    def __init__(self, items: Any) -> None:
+        self.items = items
+
+    def take(self) -> Any:
+        return 2 * pop(self.items, 1)
+
+
+def in_an_attribute(x: Any, n: Any) -> Any:
+    queue = Queue(x * 1)
+    taken = queue.take()
+    items = queue.items
+    items[2] = n
+    return queue.items, taken
+
+
+PROGRAMS = [
+    in_a_loop, on_two_sides, in_a_list, in_a_tuple, a_new_array_in_each_turn, chained, through_callees, a_function_inside, in_an_attribute,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_as_numpy(f: Callable[..., Any], n: int) -> None:
+    want = f(np.arange(4.0, dtype=np.float32), n)
+    for form in (ag.convert(f), ag.function(f)):
+        got = form(jnp.arange(4.0), n)
+        for x, y in zip(_arrays(got), _arrays(want), strict=True):
+            np.testing.assert_allclose(x, y)
+    over_numpy = ag.convert(f)(np.arange(4.0, dtype=np.float32), n)
+    for x, y in zip(_arrays(over_numpy), _arrays(want), strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+def _arrays(value: Any) -> list[Any]:
+    return [x for part in value for x in _arrays(part)] if isinstance(value, (tuple, list)) else [value]
+
+
+def test_whether_two_names_hold_one_array_is_up_to_traced_values() -> None:
+    def chosen(x: Any, n: Any) -> Any:
+        y = x * 1
+        if n > 2:
+            y = x
+        y[0] = 5.0
+        return x, y
+
+    def from_turn_to_turn(x: Any, n: Any) -> Any:
+        y = x
+        for i in range(n):
+            x[i] = 3.0
+            y = x + 1
+        return x, y
+
+    for f in (chosen, from_turn_to_turn):
+        with pytest.raises(ag.AutographError, match="AG407"):
+            ag.function(f)(jnp.arange(4.0), 3)
+        assert ag.convert(f)(jnp.arange(4.0), 3)[0].shape == (4,)
+
+
+def test_a_callee_of_another_file_that_stores() -> None:
+    from tests.sourced import define
+
+    put = define("def f(a, i, x):\n    a[i] = x\n    return a\n")
+
+    def forgets(x: Any) -> Any:
+        put(x, 0, 1.0)
+        return x
+
+    def functional(x: Any) -> Any:
+        x = put(x, 0, 1.0)
+        return x
+
+    for form in (ag.convert, ag.function):
+        with pytest.raises(ag.AutographError, match="AG407"):
+            form(forgets)(jnp.zeros(3))
+        assert form(functional)(jnp.zeros(3))[0] == 1.0

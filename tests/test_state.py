@@ -1,0 +1,199 @@
+"""What compiled functions change outside themselves: objects, lists, dicts, globals, closures (RULES 17, 18, 23, 38, 39)."""
+
+from __future__ import annotations
+
+import enum
+import gc
+import weakref
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import autograph as ag
+
+
+class Model:
+    def __init__(self, w: Any) -> None:
+        self.w, self.h, self.calls, self.history = w, 0.0, 0, []
+
+    @ag.function
+    def add(self, x: Any) -> Any:
+        self.h += x * self.w
+        return self.h
+
+    @ag.function
+    def steps(self, x: Any, n: Any) -> Any:
+        for i in range(n):
+            if x > i:
+                self.calls += 1
+                self.h = self.h + x
+        return self.h
+
+    @ag.function
+    def log(self, x: Any) -> Any:
+        self.history.append(x)
+        return len(self.history)
+
+    @property
+    def size(self) -> Any:
+        return self.h if self.h > 0 else -self.h
+
+    def __lt__(self, other: Any) -> Any:
+        return self.h < other.h and self.calls <= other.calls
+
+
+def test_attributes_of_self() -> None:
+    model = Model(2.0)
+    assert [float(model.add(1.0)) for _ in range(3)] == [2.0, 4.0, 6.0] and model.h == 6.0
+    model.w = 10.0  # a number: compiles again
+    assert model.add(1.0) == 16.0
+    model.w = jnp.array(3.0)
+    assert model.add(1.0) == 19.0
+    assert model.steps(2.5, 5) == 26.5 and model.calls == 3 and model.h == 26.5
+    assert model.steps(2.5, 5) == 34.0 and model.calls == 6
+    assert (int(model.log(1.0)), int(model.log(2.0))) == (1, 2) and [float(x) for x in model.history] == [1.0, 2.0]
+    alive = weakref.ref(model)
+    del model
+    gc.collect()
+    assert alive() is None
+
+
+def test_nested_methods_and_other_objects() -> None:
+    model = Model(1.0)
+
+    @ag.function
+    def outer(x: Any) -> Any:
+        model.calls += 1
+        return model.add(x)
+
+    assert (float(outer(1.0)), float(outer(2.0))) == (1.0, 3.0) and model.calls == 2 and model.h == 3.0
+
+
+def test_properties_and_operators_are_converted() -> None:
+    @ag.function
+    def f(x: Any) -> Any:
+        a, b = Model(1.0), Model(2.0)
+        a.h, b.h = x, -x
+        if a < b:
+            return a.size
+        return b.size + 1
+
+    assert f(-2.0) == 2.0 and f(3.0) == 4.0
+
+
+def test_what_happened_before_an_error_stays() -> None:
+    model = Model(1.0)
+
+    @ag.function
+    def f(k: Any) -> Any:
+        model.calls += 1
+        value = [1.0, 2.0][k]
+        model.calls += 10
+        return value
+
+    assert f(1) == 2.0 and model.calls == 11
+    with pytest.raises(IndexError):
+        f(7)
+    assert model.calls == 12
+
+
+def test_lists_and_dicts_among_the_arguments() -> None:
+    @ag.function
+    def f(items: Any, counts: Any, x: Any) -> None:
+        items.append(x)
+        items[0] = items[0] + x
+        if x > 3:
+            counts["large"] += 1
+
+    items: Any = [1.0, 2.0]
+    counts: Any = {"large": 0, "other": 7}
+    f(items, counts, 3.0)
+    f(items, counts, 4.0)
+    assert [float(x) for x in items] == [8.0, 2.0, 3.0, 4.0] and counts["large"] == 1 and counts["other"] == 7
+
+
+def test_a_list_with_a_traced_index() -> None:
+    @ag.function
+    def histogram(values: Any) -> Any:
+        counts = [0] * 4
+        for v in values:
+            counts[v] += 1
+        return counts
+
+    assert [int(c) for c in histogram(jnp.array([0, 3, 3, 1, 3]))] == [1, 1, 0, 3]
+    with pytest.raises(IndexError):
+        histogram(jnp.array([0, 9]))
+
+
+def test_closures_and_globals_of_callees() -> None:
+    def counted(n: Any) -> Any:
+        total = 0
+
+        def add(k: Any) -> None:
+            nonlocal total
+            total += k
+
+        for i in range(n):
+            add(i)
+            if i > 2:
+                add(100)
+        return total
+
+    assert ag.function(counted)(5) == counted(5) == 210
+
+    count = 0
+
+    @ag.function
+    def increment(k: Any) -> None:
+        nonlocal count
+        count = count + k
+
+    increment(1)
+    increment(2)
+    assert count == 3
+
+
+class Mode(enum.Enum):
+    SLOW = 1
+    FAST = 2
+
+
+def test_arguments_that_are_no_arrays() -> None:
+    @ag.function
+    def f(x: Any, how: Any = "add", by: Any = None) -> Any:
+        if how == "add":
+            return x + 1 if by is None else x + by(x)
+        return x * 10 if how is Mode.FAST else -x
+
+    assert f(1.0) == 2.0 and f(1.0, "other") == -1.0 and f(1.0, how=Mode.FAST) == 10.0 and f(2.0, by=lambda x: x * x) == 6.0
+
+
+def test_a_change_is_undone_where_the_trace_fails() -> None:
+    model = Model(1.0)
+
+    @ag.function
+    def f(x: Any) -> Any:
+        model.h = x
+        if x > 0:
+            model.missing = x
+        return x
+
+    with pytest.raises(ag.AutographError, match="AG401.*`Model.missing`"):
+        f(1.0)
+    assert model.h == 0.0 and not hasattr(model, "missing")
+
+
+def test_plain_jit_carries_state_through_blocks() -> None:
+    @ag.convert
+    def f(x: Any, n: Any) -> Any:
+        model = Model(1.0)
+        for i in range(n):
+            model.h += x
+            if i > 1:
+                model.calls += 1
+        return model.h, model.calls
+
+    assert tuple(map(float, jax.jit(f)(0.5, 4))) == (2.0, 2.0)
+    assert jax.vmap(f, (0, None))(jnp.ones(2), 3)[0].tolist() == [3.0, 3.0]
