@@ -269,3 +269,56 @@ def test_an_error_in_finally_after_one_that_traced_values_decide_is_refused():
     assert harmless(1) == 4.0
     with pytest.raises(IndexError):
         harmless(5)
+
+
+def test_a_target_that_its_own_value_binds_is_read_first():
+    def f(n, d):
+        d -= n if n <= d and n > (d := -1) else d
+        return d
+
+    for args in ((2, 3), (5, 3)):
+        want = f(*args)
+        assert ag.convert(f, form="staged")(*args) == want and ag.function(f)(*args) == want
+
+
+def test_an_optional_that_every_turn_makes_none():
+    @ag.function
+    def f(x, n):
+        best = x if x > 0 else None
+        while n < 2:
+            n += 1
+            best = None
+        return best
+
+    assert f(1.0, 0) is None and f(1.0, 5) == 1.0 and f(-1.0, 5) is None
+
+
+def test_a_captured_name_that_a_loop_binds_again():
+    def f(mode, v):
+        match (mode, v[1]):
+            case [m, 1 | 2]:
+                pass
+            case [3, _]:
+                m = 0
+        for m, _ in enumerate(v):
+            kept = (e for e in range(3) if v[-1] > m)
+        return len(list(kept))
+
+    v = np.array([2.0, 1.5, 1.25])
+    assert ag.convert(f, form="staged")(1, v) == f(1, v)
+
+
+def test_a_function_whose_every_path_fails():
+    @ag.function
+    def f(x, n):
+        while n < 1:
+            n += 1
+            for t in (1.0, 2.0):
+                if x > t:
+                    return x, n
+            del t
+            n = t
+        return t, n
+
+    with pytest.raises(UnboundLocalError, match="'t'"):
+        f(0.0, 0)
