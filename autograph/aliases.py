@@ -7,7 +7,7 @@ calls and operators are values.  A path is a name, or an attribute of a name (`s
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 Pair = frozenset[str]
@@ -29,11 +29,11 @@ class Update(NamedTuple):
 class Aliases:
     """`stores`: for each store into a subscript, by its place, the other paths that may hold the array; `calls`: calls that store."""
 
-    def __init__(self, node: Any, stored: dict[str, dict[int, str]]) -> None:
+    def __init__(self, node: Any, stored: dict[str, dict[int, str]], given: State = frozenset()) -> None:
         self.stores: dict[Position, tuple[str, ...]] = {}
         self.calls: dict[Position, Update] = {}
         self.shared: dict[Position, tuple[str, ...]] = {}  # for calls that store: the other paths
-        self._start(node, stored, frozenset())
+        self._start(node, stored, given)
         bound = _bound(node)
         self.stores, self.shared = (
             {at: tuple(_marked(p, bound) for p in paths) for at, paths in found.items()} for found in (self.stores, self.shared)
@@ -179,8 +179,8 @@ class Aliases:
                 return self._sources(a) | self._sources(b)
             case ast.BoolOp(values=values) | ast.Tuple(elts=values) | ast.List(elts=values) | ast.Dict(values=values):
                 return frozenset().union(*map(self._sources, values))
-            case ast.Call() if -1 in self._stored.get(_called(value), {}):  # it may return what it was given
-                arguments = _arguments(value, self._stored[_called(value)], isinstance(value.func, ast.Attribute))
+            case ast.Call() if -1 in self._stored.get(called(value), {}):  # it may return what it was given
+                arguments = _arguments(value, self._stored[called(value)], isinstance(value.func, ast.Attribute))
                 return frozenset(p for _, p in arguments)
             case ast.NamedExpr(target=target, value=inner):
                 return self._sources(target) | self._sources(inner)
@@ -195,10 +195,7 @@ class Aliases:
         return frozenset()
 
     def _store(self, target: Any, state: State) -> None:
-        base = target
-        while isinstance(base, ast.Subscript):
-            base = base.value
-        if path := path_of(base):
+        if path := path_of(chain(target)[0]):
             others = _aliases(path, state)
             self.stores[_at(target)] = tuple(sorted({*self.stores.get(_at(target), ()), *others}))
 
@@ -225,10 +222,7 @@ class Aliases:
                 self._moves(inner, value, state, pairs, element)
             case ast.Subscript():
                 self._store(target, state)
-                base: Any = target
-                while isinstance(base, ast.Subscript):
-                    base = base.value
-                path = path_of(base)
+                path = path_of(chain(target)[0])
                 if value is not None and path in self._containers and (found := self._sources(value)):
                     pairs.append((path, found | {path}))
             case _:
@@ -247,9 +241,7 @@ def _bound(node: Any) -> frozenset[str]:
             case ast.Name(id=id, ctx=ast.Store() | ast.Del()):
                 found.add(id)
             case ast.Subscript(ctx=ast.Store()):
-                base: Any = n
-                while isinstance(base, ast.Subscript):
-                    base = base.value
+                base = chain(n)[0]
                 found |= {base.id} if isinstance(base, ast.Name) else set()
             case ast.Global(names=names) | ast.Nonlocal(names=names):
                 found.update(names)
@@ -282,28 +274,6 @@ def _containers(node: Any) -> frozenset[str]:
     return frozenset(found)
 
 
-def stores_or_calls(node: Any, stored: dict[str, dict[int, str]]) -> bool:
-    """Whether a function stores into subscripts, or calls a function that does: most do not."""
-    for n in ast.walk(node):
-        if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store):
-            return True
-        if isinstance(n, ast.Call) and _called(n) in stored:
-            return True
-    return False
-
-
-def aliases_in(node: Any, stored: dict[str, dict[int, str]]) -> Aliases:
-    """What is found in a function and in those inside it."""
-    found = Aliases(node, stored)
-    for inner in ast.walk(node):
-        if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)) and inner is not node:
-            more = Aliases(inner, stored)
-            found.stores |= more.stores
-            found.calls |= more.calls
-            found.shared |= more.shared
-    return found
-
-
 def _join(*states: State | None) -> State | None:
     known = [s for s in states if s is not None]
     if not known:
@@ -323,6 +293,19 @@ def _without(state: State, paths: Iterable[str]) -> State:
 
 def _aliases(path: str, state: State) -> frozenset[str]:
     return frozenset(q for pair in state if path in pair for q in pair if q != path)
+
+
+def called(node: ast.Call) -> str:
+    return node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+
+
+def chain(target: Any) -> tuple[Any, list[Any]]:
+    """`m[i][j]`: m, and its indices; of a tree of `ast` or of gast."""
+    indices: list[Any] = []
+    while hasattr(target, "slice"):
+        indices.insert(0, target.slice)
+        target = target.value
+    return target, indices
 
 
 def _at(node: Any) -> Position:
@@ -355,43 +338,3 @@ def _arguments(node: ast.Call, parameters: dict[int, str], method: bool) -> list
         else:
             found += [(name, path) for keyword in node.keywords if keyword.arg == name and (path := path_of(keyword.value))]
     return found
-
-
-def stored_parameters(functions: Sequence[Any]) -> dict[str, dict[int, str]]:
-    """The functions of a file, by name, that may store into an array they are given: which of their parameters."""
-    found: dict[str, dict[int, str]] = {}
-    defined = [fn for fn in functions if not isinstance(fn, ast.Lambda)]
-    storing = [fn for fn in defined if _stores(fn)]
-    calls = {id(fn): {_called(n) for n in ast.walk(fn) if isinstance(n, ast.Call)} for fn in defined} if storing else {}
-    changing = bool(storing)
-    while changing:
-        changing = False
-        for fn in {id(f): f for f in (*storing, *(f for f in defined if calls[id(f)] & found.keys()))}.values():
-            args = [a.arg for a in (*fn.args.posonlyargs, *fn.args.args, *fn.args.kwonlyargs)]
-            into = stored_into(fn, found)
-            mine = {k: a for k, a in enumerate(args) if a in into}
-            if any(isinstance(n, ast.Return) and isinstance(n.value, ast.Name) and n.value.id in into for n in ast.walk(fn)):
-                mine[-1] = ""  # it returns one of them
-            if mine.keys() - found.get(fn.name, {}).keys():
-                found[fn.name] = {**found.get(fn.name, {}), **mine}
-                changing = True
-    return found
-
-
-def _stores(fn: Any) -> bool:
-    return any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) for n in ast.walk(fn))
-
-
-def _called(node: ast.Call) -> str:
-    return node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-
-
-def stored_into(fn: Any, stored: dict[str, dict[int, str]]) -> set[str]:
-    """The names of a function's that it stores into itself, by aliases, or through what it calls."""
-    parameters = {a.arg for a in (*fn.args.posonlyargs, *fn.args.args, *fn.args.kwonlyargs)}
-    first = frozenset(frozenset({a, f".{a}"}) for a in parameters)
-    flow = Aliases.__new__(Aliases)
-    flow.stores, flow.calls, flow.shared = {}, {}, {}
-    flow._start(fn, stored, first)
-    touched = {q for others in (*flow.stores.values(), *flow.shared.values()) for q in others}
-    return {a for a in parameters if f".{a}" in touched}

@@ -125,12 +125,12 @@ def resolve_function(f: types.FunctionType) -> Any:
     return entry.twin if entry is not None else _first(f)
 
 
-def _careful(new: Any, form: Form | Staged | None, name: str, method: bool = False) -> Any:
+def _careful(new: Any, form: Form | Staged | None, name: str) -> Any:
     """A converted function for a call that cannot be told of arrays it stores into."""
     if type(form) is not Form or form.variant is None:
         return new
     positions = _positions(form.code)
-    return guarded(new, name, {n: positions[n] for n in form.variant[1]}, int(method))
+    return guarded(new, name, {n: positions[n] for n in form.variant[1]})
 
 
 def _staged(twin: types.FunctionType, f: Any) -> Any:

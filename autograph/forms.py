@@ -14,7 +14,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
-from autograph.aliases import Aliases, stores_or_calls
+from autograph.aliases import Aliases
 from autograph.errors import SourceUnavailable
 from autograph.listing import LOCK, lowered
 from autograph.load import KEY, Table, compiled, refer
@@ -73,15 +73,14 @@ class Form:
             return None
         form = copy.copy(self)
         form.__dict__.pop("variant", None)
-        form.__dict__.pop("aliases", None)
         form.node, form._plain, form._staged, form._direct = found[0], lambda: None, None, None
         form.__dict__["variant"] = None
         return form, found[1]
 
-    @functools.cached_property
+    @property
     def aliases(self) -> Aliases | None:
         """Which other names and places the stores of this function reach."""
-        return Aliases(self.node, self.file.stored) if stores_or_calls(self.node, self.file.stored) else None
+        return self.file.aliases(self.node)
 
     def nonlocals(self) -> frozenset[str]:
         """Names of functions around that this one, or one inside it, binds."""

@@ -8,7 +8,6 @@ from collections import OrderedDict
 from typing import Any
 
 from autograph import syntax as s
-from autograph.aliases import aliases_in, stores_or_calls
 from autograph.fresh import Fresh
 from autograph.load import refer, runtime_references
 from autograph.passes import PASSES, run_passes
@@ -30,11 +29,11 @@ def forget() -> None:
 
 def context_of(node: Any, tree: Any, file: File, free: frozenset[str]) -> Context:
     """What the passes know of a function besides its tree."""
-    found = aliases_in(node, file.stored) if stores_or_calls(node, file.stored) else None
-    aliases = {**found.stores, **found.shared} if found else {}
-    return Context(
-        Fresh(tree), file.modules, file.bound, file.converted, free, stored=file.stored, aliases=aliases, updates=found.calls if found else {}
-    )
+    functions = [n for n in ast.walk(node) if n is node or isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    found = [a for n in functions if (a := file.aliases(n)) is not None]
+    aliases = {at: paths for a in found for at, paths in (*a.stores.items(), *a.shared.items())}
+    updates = {at: update for a in found for at, update in a.calls.items()}
+    return Context(Fresh(tree), file.modules, file.bound, file.converted, free, aliases=aliases, updates=updates)
 
 
 def lowered(node: Any, file: File, free: frozenset[str], after: str = "") -> Lowered:

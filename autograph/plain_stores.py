@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from autograph.aliases import UNKNOWN, Aliases
+from autograph.aliases import UNKNOWN, Aliases, chain
 from autograph.load import KEY
 from autograph.rebuild import Rebuilder, at, replaced
 
@@ -160,15 +160,6 @@ class Stores(Rebuilder):
         arrays = call(ag("any_array"), *map(_path, update.paths))
         whole = ast.Subscript(ast.Tuple(parts, _LOAD), ast.Constant(-1), _LOAD)
         return at(ast.IfExp(arrays, whole, normal), node)
-
-
-def chain(target: Any) -> tuple[Any, list[Any]]:
-    """`m[i][j]`: m, and its indices."""
-    indices: list[Any] = []
-    while isinstance(target, ast.Subscript):
-        indices.insert(0, target.slice)
-        target = target.value
-    return target, indices
 
 
 def _subscripts(root: Any, indices: list[Any]) -> Any:

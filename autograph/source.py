@@ -14,8 +14,9 @@ from collections import Counter, defaultdict
 from types import CodeType
 from typing import Any, NamedTuple
 
-from autograph.aliases import stored_parameters
+from autograph.aliases import Aliases
 from autograph.errors import Place, SourceUnavailable
+from autograph.stored import stored_parameters, stores_or_calls
 
 
 class Found(NamedTuple):
@@ -43,6 +44,7 @@ class File:
             raise SourceUnavailable(f"the source does not parse: {error.msg}", Place(name, error.lineno or 1)) from None
         except (RecursionError, ValueError) as error:
             raise SourceUnavailable(f"the source does not parse: {error}", Place(name, 1)) from None
+        self._aliases: dict[int, tuple[Any, Aliases | None]] = {}
         self.identifiers: set[str] = set()  # every name in the file
         counts: Counter[str] = Counter()  # how often the module itself binds a name
         stack: list[tuple[ast.AST, str, bool]] = [(self.tree, "", True)]
@@ -95,6 +97,13 @@ class File:
     def stored(self) -> dict[str, dict[int, str]]:
         """The functions of the file that may store into an array they are given, by name: which of their parameters."""
         return stored_parameters([found.node for at_line in self.functions.values() for found in at_line])
+
+    def aliases(self, node: Any) -> Aliases | None:
+        """Which other names and places the stores of a function reach; None if it makes none."""
+        known = self._aliases.get(id(node))
+        if known is None or known[0] is not node:
+            known = self._aliases[id(node)] = node, Aliases(node, self.stored) if stores_or_calls(node, self.stored) else None
+        return known[1]
 
     def is_builtin(self, name: str) -> bool:
         """Whether a global name is Python's builtin."""

@@ -11,8 +11,8 @@ import ast
 import copy
 from typing import Any
 
-from autograph.aliases import stored_into
 from autograph.source import File
+from autograph.stored import stored_into
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 

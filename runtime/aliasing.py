@@ -5,7 +5,6 @@ The transpiler says which names and places may hold the array; here it is known 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from types import FrameType, MethodType
 from typing import Any, NamedTuple
@@ -17,9 +16,10 @@ from autograph.runtime.calls import call
 from autograph.runtime.errors import AliasError
 from autograph.runtime.frames import frames, watched
 from autograph.runtime.heap import Contents
-from autograph.runtime.items import is_array, last_replaced
+from autograph.runtime.items import is_array, last_replaced, replaced_numpy
 from autograph.runtime.lifted import touch
-from autograph.runtime.places import HIDDEN, assigned_names, here, loaded_after, place_of
+from autograph.runtime.places import assigned_names, caller, here, loaded_after, place_of, visible
+from autograph.runtime.raw_errors import mark_of
 from autograph.runtime.shared import doubtful, origin
 
 
@@ -96,9 +96,9 @@ def same(a: Any, b: Any) -> bool:
         return False
     if doubtful(a, b):
         raise AliasError(
-                "an array is stored into, and only traced values decide whether another name holds the same array", here(),
-                "give one of the names a copy (`b = a.copy()`) before the branch or loop",
-            )  # fmt: skip
+            "an array is stored into, and only traced values decide whether another name holds the same array", here(),
+            "give one of the names a copy (`b = a.copy()`) before the branch or loop",
+        )  # fmt: skip
     for frame in frames():
         frame.compared = True
     return origin(a) is origin(b)
@@ -147,54 +147,46 @@ def last(*values: Any) -> Any:
     return values[-1]
 
 
-def guarded(f: Callable[..., Any], name: str, positions: dict[str, int], offset: int = 0) -> Callable[..., Any]:
+def guarded(f: Callable[..., Any], name: str, positions: dict[str, int]) -> Callable[..., Any]:
     """`f`, which stores into some of its parameters, for a caller that cannot be told of the new arrays: refused if it would notice."""
 
     def checked(*args: Any, **kwargs: Any) -> Any:
-        for parameter, k in positions.items():
-            x = args[k - offset] if 0 <= k - offset < len(args) else kwargs.get(parameter)
-            if is_array(x) and (reader := _reader(x)) is not None:
-                variable, frame = reader
-                raise _keeps(name, parameter, variable, frame)
-        return f(*args, **kwargs)
+        given = {n: args[k] if k < len(args) else kwargs.get(n) for n, k in positions.items()}
+        frame = caller()
+        for parameter, x in given.items():
+            if is_array(x):
+                _refuse_reader(name, parameter, x, frame)
+        with replaced_numpy() as replaced:
+            out = f(*args, **kwargs)
+        for parameter, x in given.items():
+            if any(x is old for old in replaced):
+                _refuse_reader(name, parameter, x, frame)
+        return out
 
     return checked
 
 
 def borrowed(name: str, parameter: str, x: Any) -> None:
     """Called by a function before it stores into an array that it was given: refused if its caller would notice that nothing comes back."""
-    frame = sys._getframe(1).f_back
-    while frame is not None and frame.f_code.co_filename.startswith(HIDDEN):
-        frame = frame.f_back
-    if frame is None or type(frame.f_code.co_consts[-1] if frame.f_code.co_consts else None).__name__ not in ("Form", "Staged"):
-        return  # arguments of the function that the user's own code calls are values
-    variable = next((n for n, v in frame.f_locals.items() if _holds(v, x) and n.isidentifier()), None)
-    if variable is not None and variable not in assigned_names(frame) and loaded_after(frame, variable):
-        raise _keeps(name, parameter, variable, frame)
+    own = caller()
+    frame = visible(own.f_back) if own is not None else None
+    if frame is not None and mark_of(frame.f_code) in ("Form", "Staged"):  # for the user's own code the arguments are values
+        _refuse_reader(name, parameter, x, frame)
+
+
+def _refuse_reader(name: str, parameter: str, x: Any, frame: FrameType | None) -> None:
+    """Raise AliasError if the caller has a variable that holds an array and is read later."""
+    if frame is None:
+        return
+    gone = assigned_names(frame)
+    for variable, held in frame.f_locals.items():
+        if variable.isidentifier() and variable not in gone and _holds(held, x) and loaded_after(frame, variable):
+            raise AliasError(
+                f"`{name}` stores into its parameter `{parameter}`, and `{variable}` here would keep the old array", place_of(frame),
+                f"let `{name}` return the array, and write `{variable} = {name}(...)`",
+            )  # fmt: skip
 
 
 def _holds(v: Any, x: Any) -> bool:
     inside = v.values() if type(v) is dict else v if type(v) in (list, tuple) else ()
     return v is x or any(e is x for e in inside)
-
-
-def _keeps(name: str, parameter: str, variable: str, frame: FrameType) -> AliasError:
-    return AliasError(
-        f"`{name}` stores into its parameter `{parameter}`, a `jax.Array`, and `{variable}` here would keep the old array", place_of(frame),
-        f"let `{name}` return the array, and write `{variable} = {name}(...)`",
-    )  # fmt: skip
-
-
-def _reader(x: Any) -> tuple[str, FrameType] | None:
-    """A variable of the caller that holds an array and is read later."""
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None and frame.f_code.co_filename.startswith(HIDDEN):
-        frame = frame.f_back
-    if frame is None:
-        return None
-    names = [n for n, v in frame.f_locals.items() if _holds(v, x) and n.isidentifier()]
-    gone = {*assigned_names(frame)}
-    for n in names:
-        if n not in gone and loaded_after(frame, n):
-            return n, frame
-    return None

@@ -33,9 +33,6 @@ class Text:
         args, kwargs = jax.tree.map(_shown, self.values, is_leaf=lambda x: isinstance(x, Text))
         return self.template.format(*args, **kwargs) if self.how == "format" else self.template % (args[0] if self.how == "%1" else tuple(args))
 
-    def _needs(self, *_: Any, **__: Any) -> Any:
-        return str(self)
-
     def __add__(self, other: Any) -> Text | str:
         return text("{}{}", self, other) if isinstance(other, (str, Text)) else NotImplemented
 

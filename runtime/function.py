@@ -16,14 +16,16 @@ import numpy as np
 
 from autograph.runtime import _jax
 from autograph.runtime._jax import eval_trace, trace_state
+from autograph.runtime.arguments import has_static
 from autograph.runtime.calls import call
+from autograph.runtime.changes import Begin, NeedsState, commit
 from autograph.runtime.deferred import Checked, Exit, defer, received, values_of
 from autograph.runtime.frames import root
 from autograph.runtime.leaving import packed, settled
 from autograph.runtime.lifted import ERROR, may_have_failed, restore
 from autograph.runtime.optional import optional_result
 from autograph.runtime.raw_errors import named
-from autograph.runtime.state import Begin, NeedsState, State, commit, has_static, unwrapped
+from autograph.runtime.state import State
 from autograph.runtime.values import Blank, has_maybe, is_value, map_maybe
 
 
@@ -148,8 +150,9 @@ def traced_by(fn: Callable[..., Any], checks: _Checks, state: State | None = Non
     def traced(*args: Any, **kwargs: Any) -> Any:
         if state is not None:
             held, *args = args  # type: ignore[assignment]
+            args, kwargs = state.arguments(args, kwargs)
         if trace_state.value is eval_trace:  # `jax.disable_jit`
-            return fn(*unwrapped(args), **unwrapped(kwargs))
+            return fn(*args, **kwargs)
         box: list[Any] = []
         with root(_jax.current_trace(), {ERROR: 0}, checked=True) as frame:
             begin = state.begin(held, args, kwargs, frame) if state is not None else Begin(args, kwargs)

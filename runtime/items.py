@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import builtins
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FunctionType
 from typing import Any
 
 import jax
@@ -13,7 +16,7 @@ import numpy as np
 from autograph.runtime.attributes import IN_PLACE, set_attr, stored_in_place, unless_failed_now
 from autograph.runtime.calls import call
 from autograph.runtime.errors import ArrayStoreError, ConcreteValueError
-from autograph.runtime.frames import watched
+from autograph.runtime.frames import in_block, watched
 from autograph.runtime.heap import Contents
 from autograph.runtime.lifted import touch
 from autograph.runtime.loads import get_item, inside
@@ -35,10 +38,10 @@ def is_array(x: Any) -> bool:
 def set_item(x: Any, i: Any, value: Any) -> Any:
     """`x[i] = value`; returns what the name `x` is bound to afterwards.
 
-    A NumPy array that receives a traced value becomes a traced array.
+    A NumPy array that receives a traced value, or any in a staged block, which may not run, becomes a traced array.
     """
     x = read(x)
-    if is_array(x) or (isinstance(x, np.ndarray) and x.dtype.kind in "biufc" and (traced(value) or traced(i))):
+    if is_array(x) or (isinstance(x, np.ndarray) and x.dtype.kind in "biufc" and (traced(value) or traced(i) or in_block())):
         new = present(value, "a value is needed, and None is stored") if isinstance(value, Maybe) else value
         if isinstance(x, np.ndarray) and x.base is not None and x.base.size > x.size:
             raise ArrayStoreError(
@@ -47,6 +50,8 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
             )  # fmt: skip
         after = jnp.asarray(x).at[i].set(new)
         _replaced.pair = x, after
+        if isinstance(x, np.ndarray):
+            _replaced.numpy += [x] if _replaced.asked else []
         return after
     store_item(x, i, value)
     return x
@@ -59,12 +64,18 @@ def store_item(x: Any, i: Any, value: Any) -> None:
       ArrayStoreError: (AG403) a traced value into a NumPy array that has no name to bind a new array to.
       ConcreteValueError: (AG502) a traced key of a dict.
     """
-    if isinstance(x, np.ndarray) and (traced(value) or traced(i)):
-        raise ArrayStoreError("a traced value cannot be stored into a NumPy array", here(), "make it a `jnp` array before: `x = jnp.asarray(x)`")
+    if isinstance(x, np.ndarray) and (traced(value) or traced(i) or in_block()):
+        raise ArrayStoreError(
+            "a NumPy array that has no name here is stored into in compiled code", here(), "make it a `jnp` array before: `x = jnp.asarray(x)`"
+        )
     if not watched() or _is_ref(x):
         x[i] = value
     elif not is_container(x):
-        call(type(x).__setitem__)(x, i, value) if hasattr(type(x), "__setitem__") else x.__setitem__(i, value)
+        own = getattr(type(x), "__setitem__", None)
+        if isinstance(own, FunctionType):
+            call(own)(x, i, value)
+        else:
+            x[i] = value
     elif unknown(i):
         _store_traced(x, i, value)
     else:
@@ -120,9 +131,12 @@ def set_path(x: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 
 class _Replaced(threading.local):
-    """The last array that a store of this thread has replaced, and the new one."""
+    """The last array that a store of this thread has replaced, and the new one; NumPy arrays replaced while somebody asks."""
 
-    pair: tuple[Any, Any] | None = None
+    def __init__(self) -> None:
+        self.pair: tuple[Any, Any] | None = None
+        self.asked = 0
+        self.numpy: list[Any] = []
 
 
 _replaced = _Replaced()
@@ -132,6 +146,18 @@ def last_replaced() -> tuple[Any, Any] | None:
     """The array that the store just made has replaced, and the new one."""
     pair, _replaced.pair = _replaced.pair, None
     return pair
+
+
+@contextmanager
+def replaced_numpy() -> Iterator[list[Any]]:
+    """The NumPy arrays that stores replace by traced ones while this runs."""
+    outer, _replaced.numpy = _replaced.numpy, []
+    _replaced.asked += 1
+    try:
+        yield _replaced.numpy
+    finally:
+        _replaced.asked -= 1
+        _replaced.numpy = outer
 
 
 def set_attr_item(obj: Any, name: str, i: Any, value: Any) -> Any:

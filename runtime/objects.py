@@ -47,8 +47,14 @@ class Identity:
 def key_of(x: Any) -> Any:
     """What stands for something that is no array in the key of a compiled program: 0.0 is not -0.0, 1 is not True, nan is nan."""
     if isinstance(x, (*NUMBERS, *_VALUES)) and not isinstance(x, enum.Enum):
-        return type(x), repr(x) if isinstance(x, (float, complex, slice)) else x
+        return type(x), repr(x) if isinstance(x, (float, complex)) else (x.start, x.stop, x.step) if isinstance(x, slice) else x
     return "unset" if isinstance(x, Unset) else Identity(x)
+
+
+def constant(key: Any) -> Any:
+    """The value that a key stands for by value; no number, which is always an array."""
+    kind, value = key
+    return slice(*value) if kind is slice else value
 
 
 def is_state(x: Any) -> bool:

@@ -20,7 +20,11 @@ HIDDEN = (_OURS, os.path.dirname(os.path.abspath(jax.__file__)) + os.sep)
 
 def caller() -> FrameType | None:
     """The innermost frame that is neither ours nor JAX's: the call of the operator in the user's code."""
-    frame: FrameType | None = sys._getframe(1)
+    return visible(sys._getframe(1))
+
+
+def visible(frame: FrameType | None) -> FrameType | None:
+    """A frame, or the first around it that is neither ours nor JAX's."""
     while frame is not None and frame.f_code.co_filename.startswith(HIDDEN):
         frame = frame.f_back
     return frame

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -46,13 +46,22 @@ def one_for_each(results: list[Any], sides: Sequence[Sequence[Any]], outside: Se
                 x = values.get(side[k]) if isinstance(side[k], Var) else None
                 if x is not None and x is not r and _is_array(x):
                     _doubt(r, x)
-    for k, j in combinations([k for k, r in enumerate(results) if _is_array(r)], 2):
-        same = [side[k] is side[j] for side in sides]
-        if all(same):
+    arrays = [k for k, r in enumerate(results) if _is_array(r)]
+    for k, j in {pair: None for side in sides for pair in _alike({k: id(side[k]) for k in arrays})}:
+        if all(side[k] is side[j] for side in sides):
             results[j] = results[k]
-        elif any(same):
+        else:
             _doubt(results[k], results[j])
     return results
+
+
+def _alike(keys: dict[int, int]) -> Iterator[tuple[int, int]]:
+    """The pairs of positions with equal keys."""
+    groups: dict[int, list[int]] = {}
+    for position, key in keys.items():
+        groups.setdefault(key, []).append(position)
+    for group in groups.values():
+        yield from combinations(group, 2)
 
 
 class Pairs(NamedTuple):
@@ -71,12 +80,13 @@ def shared_pairs(before: Sequence[Any], after: Sequence[Any], compared: bool) ->
     """
     always: list[tuple[int, int]] = []
     sometimes: list[tuple[int, int]] = []
-    for k, j in combinations([k for k, (a, b) in enumerate(zip(before, after, strict=True)) if _is_array(a) and _is_array(b)], 2):
-        first, last = origin(before[k]) is origin(before[j]), after[k] is after[j]
-        if first and last:
-            always.append((k, j))
-        elif first or last:
-            sometimes.append((k, j))
+    arrays = [k for k, (a, b) in enumerate(zip(before, after, strict=True)) if _is_array(a) and _is_array(b)]
+    first, last = set(_alike({k: id(origin(before[k])) for k in arrays})), set(_alike({k: id(after[k]) for k in arrays}))
+    for pair in sorted(first | last):
+        if pair in first and pair in last:
+            always.append(pair)
+        else:
+            sometimes.append(pair)
             if compared:
                 raise AliasError(
                     "a turn of this loop stores into an array, and whether another name holds it is not the same in every turn", here(),

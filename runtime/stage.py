@@ -226,7 +226,7 @@ class Stage:
         flat = iter(outs[count:])
         for location, spec in self.block.wrote.items():
             store(location, unpack(spec, flat))
-        raw = [x for s, t in zip(self.state, self.specs, strict=True) for x in pack(s, t, lambda x, _: x)]
+        raw = [x for s, t in zip(self.state, self.specs, strict=True) for x in pack(s, t, as_is)]
         mine = self.block.invars[len(types(self.items)) :]
         flat = iter([
             r if u is v and _same_type(r, t) else o

@@ -9,6 +9,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import autograph as ag
@@ -197,3 +198,47 @@ def test_plain_jit_carries_state_through_blocks() -> None:
 
     assert tuple(map(float, jax.jit(f)(0.5, 4))) == (2.0, 2.0)
     assert jax.vmap(f, (0, None))(jnp.ones(2), 3)[0].tolist() == [3.0, 3.0]
+
+
+def test_del_on_one_side() -> None:
+    @ag.function
+    def shorter(x: Any) -> Any:
+        items = [1, 2, 3]
+        if x > 0:
+            del items[0]
+        else:
+            del items[1]
+        return items[0]
+
+    @ag.function
+    def refused(x: Any) -> Any:
+        entries = {"a": 1, "b": 2}
+        if x > 0:
+            del entries["a"]
+        return "a" in entries
+
+    assert shorter(1.0) == 2 and shorter(-1.0) == 1
+    with pytest.raises(ag.AutographError, match="AG405"):
+        refused(-1.0)
+
+
+def test_a_numpy_array_in_a_branch_that_is_not_taken() -> None:
+    @ag.function
+    def f(x: Any) -> Any:
+        w = np.zeros(3)
+        if x > 0:
+            w[0] = 5.0
+        return w
+
+    assert f(1.0).tolist() == [5.0, 0.0, 0.0] and f(-1.0).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_what_has_no_item_assignment_is_pythons_error() -> None:
+    @ag.function
+    def f(x: Any) -> Any:
+        pair = (1, 2)
+        pair[0] = x  # type: ignore[index]
+        return pair
+
+    with pytest.raises(TypeError, match="'tuple' object does not support item assignment"):
+        f(1.0)

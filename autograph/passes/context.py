@@ -24,7 +24,6 @@ class Context:
     unsure: dict[Any, frozenset[Any]] = field(default_factory=dict)  # by function: reads that the source does not prove to be of a set variable
     suppressed: set[Any] = field(default_factory=set)  # those of them that are sure unless a `with` swallows an exception
     dropped: dict[Any, frozenset[str]] = field(default_factory=dict)  # by function: names that only code binds that never runs
-    stored: dict[str, dict[int, str]] = field(default_factory=dict)  # functions of the file that store into arrays they are given
     aliases: dict[tuple[int, int], tuple[str, ...]] = field(default_factory=dict)  # by the place of a store: other paths that may hold the array
     updates: dict[tuple[int, int], Update] = field(default_factory=dict)  # by the place of a call: the arguments that the callee may store into
     memo: Memo = field(default_factory=Memo)  # what statements do to the facts; those that a pass keeps need not be worked out again

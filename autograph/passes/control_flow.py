@@ -50,6 +50,11 @@ def _rebinding(stmt: Any, fn: Any, scope: Scope | None = None) -> list[Any]:
         return []
     scope = scope or Scope(fn)
     names = binds(stmt) & (scope.globals | scope.nonlocals)
+    return _told(names, stmt)
+
+
+def _told(names: Names, stmt: Any) -> list[Any]:
+    """The runtime is told that a statement binds global or nonlocal variables."""
     return [q for name in sorted(names) for q in quote("ag.rebinds(lambda: $name)", stmt, name=name)]
 
 
@@ -92,8 +97,7 @@ class _Lower:
     def stmt(self, stmt: Any) -> list[Any]:
         plan = self.plans.of.get(stmt)
         if plan is not None:
-            names = sorted(plan.outs & self.plans.declared) if not self.depth else ()
-            check = [q for name in names for q in quote("ag.rebinds(lambda: $name)", stmt, name=name)]
+            check = _told(plan.outs & self.plans.declared, stmt) if not self.depth else []
             match stmt:
                 case s.If():
                     return [*check, *self.branch(stmt, plan)]

@@ -20,15 +20,6 @@ def index_of(node: Any) -> Any:
     return node
 
 
-def chain(target: Any) -> tuple[Any, list[Any]]:
-    """`m[i][j]`: m, and its indices."""
-    indices: list[Any] = []
-    while isinstance(target, s.Subscript):
-        indices.insert(0, target.slice)
-        target = target.value
-    return target, indices
-
-
 def place(path: str, at: Any) -> Any:
     """What stands for a path that is no name of the function: an attribute, or a variable from outside."""
     if path.startswith("="):

@@ -8,6 +8,7 @@
                            x = ag.set_item(x, i, item)
     obj.a = v         =>   ag.set_attr(obj, 'a', v)
     obj.a += v        =>   ag.update_attr(obj, 'a', '+=', v)
+    del x[i]          =>   ag.del_item(x, i)
 
 Python evaluates the value, the object and the index, in this order: a value that could change the others goes to a temporary first."""
 
@@ -17,12 +18,13 @@ import functools
 from typing import Any
 
 from autograph import syntax as s
-from autograph.aliases import UNKNOWN
+from autograph.aliases import UNKNOWN, chain
 from autograph.names import Names, binds, reads
 from autograph.passes.context import Context
-from autograph.passes.indices import chain, index_of, place
+from autograph.passes.indices import index_of, place
 from autograph.quote import quote, quote_expr
 from autograph.scopes import Scope
+from autograph.targets import leaves, targets
 
 _OPERATORS = {
     "Add": "+=", "Sub": "-=", "Mult": "*=", "Div": "/=", "FloorDiv": "//=", "Mod": "%=", "Pow": "**=", "MatMult": "@=",
@@ -38,7 +40,7 @@ def lower_stores(fn: Any, context: Context) -> None:
 def _declare(fn: Any, context: Context) -> None:
     """A store into a subscript of a free or global name binds that name: it is declared, or it would become local."""
     stored: set[str] = set()
-    for t in _targets(fn.body):
+    for t in targets(fn.body):
         if isinstance(t, s.Subscript):
             base = chain(t)[0]
             stored |= {base.id} if isinstance(base, s.Name) else set()
@@ -52,22 +54,6 @@ def _declare(fn: Any, context: Context) -> None:
     for keyword, names in (("global", outside - around), ("nonlocal", outside & around)):
         if names:
             fn.body[doc:doc] = quote(f"{keyword} $names", fn.body[doc], names=sorted(names))
-
-
-def _targets(block: list[Any]) -> list[Any]:
-    """What the statements of a block store into."""
-    found: list[Any] = []
-    for stmt in block:
-        match stmt:
-            case s.Assign():
-                found += [leaf for t in stmt.targets for leaf in _leaves(t)]
-            case s.AugAssign() | s.AnnAssign():
-                found.append(stmt.target)
-            case s.For():
-                found += _leaves(stmt.target)
-        if not isinstance(stmt, s.SCOPES):
-            found += [t for inner in s.blocks(stmt) for t in _targets(inner)]
-    return found
 
 
 class _Stores:
@@ -93,6 +79,8 @@ class _Stores:
                 return self._assign(s.at(s.Assign([stmt.target], value, None), stmt))
             case s.AugAssign(target=s.Subscript() | s.Attribute()):
                 return self._update(stmt)
+            case s.Delete(targets=targets) if any(isinstance(t, (s.Subscript, s.Attribute)) for t in targets):
+                return [new for t in targets for new in _deleted(t, stmt)]
             case s.For(target=target) if self._stored(target):
                 item = self.context.fresh("item")
                 first = s.at(s.Assign([target], s.at(s.name(item), target), None), target)
@@ -104,7 +92,7 @@ class _Stores:
         return [stmt]
 
     def _stored(self, target: Any) -> bool:
-        return any(self._lowered(t) for t in _leaves(target))
+        return any(self._lowered(t) for t in leaves(target))
 
     def _lowered(self, target: Any) -> bool:
         match target:
@@ -228,6 +216,17 @@ class _Stores:
         return bool(changed & reads(target)) or (acts and s.contains(_parts(target), s.Call, s.Attribute, s.Subscript, *s.YIELDS))
 
 
+def _deleted(target: Any, stmt: Any) -> list[Any]:
+    match target:
+        case s.Subscript(value=value):
+            return quote("ag.del_item($x, $i)", stmt, x=value, i=index_of(target.slice))
+        case s.Attribute(value=owner, attr=attr):
+            return quote("ag.del_attr($o, $name)", stmt, o=owner, name=s.constant(attr))
+        case s.Tuple(elts=elts) | s.List(elts=elts):
+            return [new for t in elts for new in _deleted(t, stmt)]
+    return [s.at(s.Delete([target]), stmt)]
+
+
 def _acts(node: Any) -> bool:
     """Whether evaluating it could be seen by what is evaluated around it."""
     return s.contains(node, s.Call, s.NamedExpr, *s.YIELDS)
@@ -235,9 +234,3 @@ def _acts(node: Any) -> bool:
 
 def _parts(target: Any) -> list[Any]:
     return [target.slice] if isinstance(target, s.Subscript) else [target]
-
-
-def _leaves(target: Any) -> list[Any]:
-    if isinstance(target, (s.Tuple, s.List)):
-        return [leaf for e in target.elts for leaf in _leaves(e)]
-    return _leaves(target.value) if isinstance(target, s.Starred) else [target]

@@ -1,0 +1,226 @@
+"""What the trace of a function has changed of the objects in reach, described without holding them; and how a call commits it."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from autograph.runtime.arguments import mutable_parts
+from autograph.runtime.errors import ArrayStoreError, AttributeStateError
+from autograph.runtime.frames import Frame
+from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items
+from autograph.runtime.leaving import settled
+from autograph.runtime.lifted import forget_local, touch
+from autograph.runtime.objects import Walk, is_state, places_in
+from autograph.runtime.packing import as_is, pack, unpack
+from autograph.runtime.places import here
+from autograph.runtime.specs import Spec, Static, spec_of
+from autograph.runtime.values import NUMBERS, Maybe, Unset, traced
+
+
+class NeedsState(BaseException):
+    """A trace has found that the function changes places that are not among its inputs."""
+
+    def __init__(self, places: Sequence[HeapLocation], dynamic: set[Any]) -> None:
+        self.places, self.dynamic = places, dynamic
+
+
+class Same:
+    """A part of what a place holds that it held before: which one."""
+
+    def __init__(self, k: int) -> None:
+        self.k = k
+
+
+class Object:
+    """One of the objects that the function reached: which one."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+class Change(NamedTuple):
+    """What a call leaves in a place: of which object (of the arguments or of those reached), under which name, and the spec of the value."""
+
+    where: str
+    number: int
+    name: str | None
+    spec: Spec
+    in_place: bool
+
+
+class Changes:
+    """What a trace changed: descriptions that hold no object, and the arrays of the new values."""
+
+    def __init__(self, found: Sequence[Change], arrays: Sequence[Any]) -> None:
+        self.found, self.arrays = found, arrays
+
+
+jax.tree_util.register_pytree_node(Changes, lambda c: (c.arrays, _Same(c.found)), lambda aux, arrays: Changes(aux.found, arrays))
+
+
+class _Same:
+    """The descriptions of one trace: equal to themselves."""
+
+    def __init__(self, found: Sequence[Change]) -> None:
+        self.found = found
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.found is other.found
+
+    def __hash__(self) -> int:
+        return id(self.found)
+
+
+class Begin:
+    """The beginning of a trace: the arguments, and what the objects in reach hold."""
+
+    def __init__(self, args: Any, kwargs: Any, walk: Walk | None = None) -> None:
+        self.walk = walk
+        self.args, self.kwargs = args, kwargs
+        self.parts = mutable_parts(args, kwargs)
+        self.before = {("argument", k): _snapshot(x) for k, x in enumerate(self.parts)} | {
+            ("object", k): _snapshot(x) for k, x in enumerate(walk.objects if walk else ())
+        }
+        self.places = {("place", k): p.get() for k, p in enumerate(walk.places if walk else ())}
+
+    def changes(self, frame: Frame, out: list[Any], direct: bool) -> Changes:
+        """What has changed when the trace ends; `out` holds the result, and nothing else does.
+
+        Raises NeedsState if it is not known to be an input.
+        """
+        objects = {("argument", k): x for k, x in enumerate(self.parts)} | {
+            ("object", k): x for k, x in enumerate(self.walk.objects if self.walk else ())
+        }
+        forget_local(frame, out)
+        found: list[Change] = []
+        arrays: list[Any] = []
+        needed: list[HeapLocation] = []
+        dynamic: set[Any] = set()
+
+        def note(where: str, number: int, place: HeapLocation, before: Any, after: Any) -> None:
+            if where != "argument":
+                name = ("place", number) if where == "place" else (number, getattr(place, "attribute", None))
+                changed = _numbers(before, after, name)
+                dynamic.update(changed - (self.walk.dynamic if self.walk else set()))
+            spec = self._spec(before, after, place)
+            in_place = place in frame.stored and isinstance(frame.saved.get(place), np.ndarray)
+            if in_place:
+                _check_in_place(frame.saved[place], place)
+            found.append(Change(where, number, getattr(place, "attribute", None), spec, in_place))
+            arrays.extend(pack(after, spec, as_is))
+
+        covered: set[HeapLocation] = set()
+        for (where, number), x in objects.items():
+            before, after = self.before[where, number], _snapshot(x)
+            for place in dict.fromkeys([*before, *after]):
+                covered.add(place)
+                old, new = (s.get(place, Unset(place.name)) for s in (before, after))
+                if not _unchanged(old, new):
+                    note(where, number, place, old, new)
+        for k, place in enumerate(self.walk.places if self.walk else ()):
+            covered.add(place)
+            if not _unchanged(self.places["place", k], now := place.get()):
+                note("place", k, place, self.places["place", k], now)
+
+        def outside() -> list[HeapLocation]:
+            places = [p for p in frame.written if isinstance(p, HeapLocation)]
+            return [p for p in places if p not in covered and not _unchanged(frame.saved[p], p.get())]
+
+        needed = outside()
+        if needed:  # recursive closures and cyclic objects of the function itself are still there
+            gc.collect()
+            forget_local(frame, out)
+            needed = outside()
+        if (found or needed) and direct:
+            first = next(iter(frame.places), None)
+            raise AttributeStateError(
+                f"{first.name if first else 'an argument'} changes in this call, and earlier ones changed nothing", here(),
+                "use two functions, or let every call change it",
+            )  # fmt: skip
+        if needed or dynamic or (found and self.walk is None):
+            raise NeedsState(needed, dynamic)
+        return Changes(found, arrays)
+
+    def _spec(self, before: Any, after: Any, place: HeapLocation) -> Spec:
+        if not isinstance(after, Items):
+            return self._leaf(after, place)
+        same = {id(v): k for k, v in reversed(list(enumerate(before.values)))} if isinstance(before, Items) else {}
+        return Items(
+            after.keys, [Static(Same(same[id(v)])) if id(v) in same and not isinstance(v, NUMBERS) else self._leaf(v, place) for v in after.values]
+        )
+
+    def _leaf(self, value: Any, place: HeapLocation) -> Spec:
+        number = self.walk.number(value) if self.walk else None
+        if number is not None:
+            return Static(Object(number))
+        if (
+            is_state(value)
+            and jax.tree_util.treedef_is_leaf(jax.tree.structure(value))
+            and traced(*vars(value).values() if hasattr(value, "__dict__") else ())
+        ):
+            raise place.error(
+                f"{place.name} would keep a `{type(value).__name__}` that holds traced values, after this function has been compiled", here(),
+                "register its class as a pytree (`jax.tree_util.register_dataclass`), or make the object outside",
+            )  # fmt: skip
+        return spec_of(value)
+
+
+def _snapshot(x: Any) -> dict[HeapLocation, Any]:
+    return {place: place.get() for place in places_in(x)}
+
+
+def _unchanged(before: Any, after: Any) -> bool:
+    if isinstance(before, Items):
+        return isinstance(after, Items) and before.same(after)
+    if before is after or (isinstance(before, Unset) and isinstance(after, Unset)):
+        return True
+    return type(before) is type(after) and isinstance(before, (*NUMBERS, str)) and repr(before) == repr(after)
+
+
+def _numbers(before: Any, after: Any, name: Any) -> set[Any]:
+    """The names of numbers that have changed: they have to be inputs."""
+    if isinstance(before, Items):
+        if not isinstance(after, Items) or not before.alike(after):
+            return set()
+        pairs = zip(before.values, after.values, strict=True)
+        return {(*name, k) for k, (a, b) in enumerate(pairs) if isinstance(a, NUMBERS) and not _unchanged(a, b)}
+    return {name} if isinstance(before, NUMBERS) else set()
+
+
+def _check_in_place(array: np.ndarray[Any, Any], place: HeapLocation) -> None:
+    if array.dtype.itemsize > 4 and array.dtype.kind in "iuf" and not jax.config.jax_enable_x64:  # type: ignore[attr-defined]
+        raise ArrayStoreError(
+            f"{place.name} is a NumPy array of {array.dtype}, and JAX computes with 32 bits: what is stored back would be rounded", here(),
+            "make it 32 bits wide or a `jnp` array, or set `jax_enable_x64`",
+        )  # fmt: skip
+    if not array.flags.writeable:
+        raise ValueError("assignment destination is read-only")
+
+
+def commit(changes: Changes, walk: Walk, parts: Sequence[Any]) -> None:
+    """Put what a call has computed into the places that it changes."""
+    arrays = iter(changes.arrays)
+    for change in changes.found:
+        if change.where == "place":
+            place: HeapLocation = walk.places[change.number]
+        else:
+            obj = (parts if change.where == "argument" else walk.objects)[change.number]
+            place = Contents(obj) if change.name is None else Attribute(obj, change.name)
+        value = unpack(change.spec, arrays)
+        before = place.get()
+
+        def own(x: Any, before: Any = before) -> Any:
+            if isinstance(x, Maybe):
+                return settled(x)
+            return before.values[x.k] if isinstance(x, Same) else walk.objects[x.number] if isinstance(x, Object) else x
+
+        if change.in_place and isinstance(before, np.ndarray):
+            np.copyto(before, np.asarray(value))
+            continue
+        touch(place)
+        place.put(jax.tree.map(own, value, is_leaf=lambda x: x is None or isinstance(x, Maybe)))
