@@ -165,7 +165,7 @@ def resolve(f: Any) -> Any:
     if kind is types.BuiltinFunctionType or kind is type:
         return _with_twins(f) if f in _HIGHER else f
     if kind is functools.partial:
-        return functools.partial(resolve(f.func), *map(_own_twin, f.args), **f.keywords)
+        return functools.partial(_replaced(f.func) or resolve(f.func), *map(_own_twin, f.args), **f.keywords)
     method = getattr(kind, "__call__", None)
     if type(method) is types.FunctionType and is_users(method.__code__):
         return types.MethodType(resolve(method), f)
@@ -213,11 +213,21 @@ def _own_twin(x: Any) -> Any:
     return resolve(x) if type(x) in (types.FunctionType, types.MethodType) and is_users(x.__code__) else x
 
 
+def _replaced(x: Any) -> Any:
+    """What stands in a trace for a builtin or a function of a library that is handed on."""
+    return runtime.calls.replaced(x) if callable(x) and _tracing() else None
+
+
 def _with_twins(f: Any) -> Any:
-    """A library function that converts the functions of the user's that it is given."""
+    """A library function that converts the functions of the user's that it is given; one that calls them also takes those of libraries."""
+    calls = f in _HIGHER
+
+    def own(x: Any) -> Any:
+        new = _own_twin(x)
+        return (calls and _replaced(x) or x) if new is x else new
 
     def library_call(*args: Any, **kwargs: Any) -> Any:
-        return f(*map(_own_twin, args), **{k: _own_twin(v) for k, v in kwargs.items()})
+        return f(*map(own, args), **{k: own(v) for k, v in kwargs.items()})
 
     return library_call
 

@@ -13,6 +13,7 @@ from typing import Any
 import gast
 from gast import (
     AST,
+    Add,
     And,
     AnnAssign,
     Assert,
@@ -64,6 +65,7 @@ from gast import (
     MatchStar,
     MatchValue,
     Mod,
+    Mult,
     Name,
     NamedExpr,
     NodeTransformer,
@@ -79,6 +81,7 @@ from gast import (
     Slice,
     Starred,
     Store,
+    Sub,
     Subscript,
     Try,
     TryStar,
@@ -294,12 +297,12 @@ def blocks(node: Any) -> list[list[Any]]:
 
 
 __all__ = [
-    "AST", "AnnAssign", "And", "Assert", "Assign", "AsyncFor", "AsyncFunctionDef", "AsyncWith", "Attribute", "AugAssign", "Await", "BinOp", "BoolOp", "Break",
+    "AST", "Add", "AnnAssign", "And", "Assert", "Assign", "AsyncFor", "AsyncFunctionDef", "AsyncWith", "Attribute", "AugAssign", "Await", "BinOp", "BoolOp", "Break",
     "COMPREHENSIONS", "Call", "ClassDef", "Compare", "Constant", "Continue", "Del", "Delete", "Dict", "DictComp", "Eq", "ExceptHandler", "Expr", "FUNCTIONS", "For",
     "FunctionDef", "GeneratorExp", "Global", "If", "IfExp", "Import", "ImportFrom", "In", "Is", "IsNot", "JoinedStr", "LOOPS", "Lambda", "List",
-    "ListComp", "Load", "Match", "MatchAs", "MatchClass", "MatchMapping", "MatchOr", "MatchSequence", "MatchSingleton", "MatchStar", "Mod",
+    "ListComp", "Load", "Match", "MatchAs", "MatchClass", "MatchMapping", "MatchOr", "MatchSequence", "MatchSingleton", "MatchStar", "Mod", "Mult",
     "MatchValue", "Name", "NamedExpr", "NodeTransformer", "Nonlocal", "Not", "NotIn", "Or",
-    "Param", "Pass", "RUNTIME", "Raise", "Return", "SCOPES", "SetComp", "Slice", "Starred", "Store", "Subscript", "Try", "Transformer", "TryStar", "Tuple", "USub", "UnaryOp",
+    "Param", "Pass", "RUNTIME", "Raise", "Return", "SCOPES", "SetComp", "Slice", "Starred", "Store", "Sub", "Subscript", "Try", "Transformer", "TryStar", "Tuple", "USub", "UnaryOp",
     "While", "With", "YIELDS", "Yield", "YieldFrom", "alias", "arguments", "at", "blocks", "call", "child_fields", "children", "comprehension", "constant", "contains", "copy",
     "copy_location", "keyword", "match_case", "name", "no_arguments", "own", "parameter_names", "parameters", "read", "runtime", "stmt", "thunk", "walk",
     "write",

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from jax._src import linear_util as _lu
 from jax._src import source_info_util as _source_info
 from jax._src import traceback_util as _tracebacks
 from jax._src.api_util import debug_info as _debug_info
+from jax._src.array import ArrayImpl
 from jax._src.interpreters import partial_eval as _pe
 from jax.core import ShapedArray, Tracer
 from jax.extend.core import ClosedJaxpr, Literal, Primitive, Var
@@ -32,7 +34,7 @@ except ImportError:
     _flattree = None
 
 __all__ = [
-    "INT32", "ClosedJaxpr", "Literal", "Primitive", "ShapedArray", "Tracer", "Var", "ad", "batching", "bind_in", "bind_scan", "boundary",
+    "INT32", "ArrayImpl", "ClosedJaxpr", "Literal", "Primitive", "ShapedArray", "Tracer", "Var", "ad", "batching", "bind_in", "bind_scan", "boundary",
     "concrete", "current_trace", "known_value", "equations", "eval_trace", "mlir", "recording", "staging", "trace", "trace_state",
 ]  # fmt: skip
 
@@ -68,6 +70,30 @@ def equations() -> int:
     """How many equations the jaxpr that is being recorded has so far; 0 where nothing is recorded."""
     trace_ = _core.trace_ctx.trace
     return len(trace_.frame.tracing_eqns) if isinstance(trace_, _pe.DynamicJaxprTrace) else 0
+
+
+def recorded(start: int) -> list[Any]:
+    """The equations recorded since there were `start`; those that nothing uses may be gone."""
+    trace_ = _core.trace_ctx.trace
+    if not isinstance(trace_, _pe.DynamicJaxprTrace):
+        return []
+    eqns = [e() if isinstance(e, weakref.ReferenceType) else e for e in trace_.frame.tracing_eqns[start:]]
+    return [e for e in eqns if e is not None]
+
+
+def drop_effects(start: int) -> None:
+    """Forget what has been recorded since there were `start` equations and would be done again: effects, and what uses their results."""
+    trace_ = _core.trace_ctx.trace
+    if not isinstance(trace_, _pe.DynamicJaxprTrace):
+        return
+    gone: set[Any] = set()
+    dropped: set[int] = set()
+    for eqn in recorded(start):
+        if eqn.effects or any(getattr(t, "val", None) in gone for t in eqn.invars if not isinstance(getattr(t, "val", None), Literal)):
+            gone.update(eqn.outvars)
+            dropped.add(id(eqn))
+    kept = trace_.frame.tracing_eqns
+    kept[start:] = [e for e in kept[start:] if id(e() if isinstance(e, weakref.ReferenceType) else e) not in dropped]
 
 
 def made_here(x: Any) -> bool:

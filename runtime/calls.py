@@ -6,6 +6,7 @@ other modules run as they are.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import threading
 from collections.abc import Callable, Iterator
@@ -13,10 +14,17 @@ from contextlib import contextmanager
 from types import BuiltinMethodType, MethodWrapperType
 from typing import Any
 
+from autograph.runtime._jax import recording
+from autograph.runtime.errors import ConcreteValueError
 from autograph.runtime.frames import watched
 from autograph.runtime.heap import Contents
+from autograph.runtime.host_effects import effect_of, keeping, makes
 from autograph.runtime.lifted import touch
+from autograph.runtime.mathematics import math_call
+from autograph.runtime.numpy_calls import numpy_call
+from autograph.runtime.places import here
 from autograph.runtime.specs import is_container
+from autograph.runtime.values import traced
 
 _resolve: Callable[[Any], Any] | None = None
 
@@ -56,15 +64,48 @@ def call(f: Any) -> Any:
     """What to call in the place of `f`: `call(f)(x)` is `f(x)` with `f` converted, if it is the user's and can be."""
     if _probe.check is not None:
         _probe.check(f)
-    if watched() and type(f) in _NATIVE:
-        owner = getattr(f, "__self__", None)
-        if is_container(owner):
-            if f.__name__ in MUTATING:
-                touch(Contents(owner))
-            return f
-    return (_resolve or _find())(f)
+    if watched():
+        if type(f) in _NATIVE:
+            owner = f.__self__
+            if is_container(owner):
+                if f.__name__ in MUTATING:
+                    touch(Contents(owner))
+                return functools.partial(_sort, owner) if f.__name__ == "sort" and isinstance(owner, list) else f
+        if recording():
+            if (instead := effect_of(f)) is not None:
+                return instead
+            if makes(f):
+                return keeping(replaced(f) or (_resolve or _find())(f))
+    return replaced(f) or (_resolve or _find())(f)
 
 
+def _sort(items: list[Any], *, key: Any = None, reverse: Any = False) -> None:
+    """`items.sort()`."""
+    items[:] = importlib.import_module("autograph.runtime").sorted(items, key=key, reverse=reverse)
+
+
+def replaced(f: Any) -> Callable[..., Any] | None:
+    """What stands for a builtin or a function of `math` or NumPy that also takes traced values; None for any other function."""
+    if type(f) in (type, BuiltinMethodType):
+        if f.__module__ == "math":
+            return math_call(f)
+        if f.__module__ == "builtins" and f in _BUILTINS:
+            own = _BUILTINS[f]
+            return getattr(importlib.import_module("autograph.runtime"), own) if own else _needs_value(f)  # type: ignore[no-any-return]
+    return numpy_call(f, call)
+
+
+def _needs_value(f: Any) -> Callable[..., Any]:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if traced(*args, *kwargs.values()):
+            raise ConcreteValueError(f"`{f.__name__}` of a traced value", here(), "return the array, and convert it outside of the compiled function")
+        return f(*args, **kwargs)
+
+    return function
+
+
+_BUILTINS: dict[Any, str] = {f: f.__name__ for f in (min, max, sum, any, all, int, float, bool, complex, sorted)}
+_BUILTINS |= {bytes: "", bytearray: "", memoryview: "", ascii: ""}
 _NATIVE = (BuiltinMethodType, MethodWrapperType)
 MUTATING = frozenset(
     "append extend insert pop remove clear sort reverse update setdefault popitem add discard appendleft popleft extendleft rotate "

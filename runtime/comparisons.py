@@ -69,7 +69,7 @@ def equal(a: Any, b: Any) -> Any:
                 if out is False:
                     return False
             return out
-    return a == b
+    return b == a if isinstance(b, Maybe) else a == b  # an array would ask what may be None for an array
 
 
 compare_values(equal)
@@ -77,7 +77,10 @@ compare_values(equal)
 
 def not_equal(a: Any, b: Any) -> Any:
     """`a != b`, likewise."""
-    return not_(equal(a, b)) if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)) else a != b
+    a, b = read(a), read(b)
+    if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
+        return not_(equal(a, b))
+    return b != a if isinstance(b, Maybe) else a != b
 
 
 def ordered(a: Any, symbol: str, b: Any) -> Any:

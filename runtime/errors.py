@@ -140,6 +140,12 @@ class EffectError(StagingError, RuntimeError):
     id = "AG405"
 
 
+class NumpyError(StagingError, NotImplementedError):
+    """A function or option of NumPy that traced values cannot have."""
+
+    id = "AG406"
+
+
 class AliasError(StagingError, RuntimeError):
     """An array is stored into, and another name that may hold it would keep the old one."""
 

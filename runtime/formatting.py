@@ -7,10 +7,12 @@ characters, which are not known yet.
 from __future__ import annotations
 
 import builtins
+import string
 from typing import Any
 
 import jax
 
+from autograph.runtime._jax import ArrayImpl
 from autograph.runtime.errors import ConcreteValueError
 from autograph.runtime.places import here
 from autograph.runtime.values import traced
@@ -82,7 +84,10 @@ def _unknown(values: Any) -> bool:
 
 def text(template: str, /, *args: Any, **kwargs: Any) -> Any:
     """`template.format(*args, **kwargs)`; what an f-string becomes."""
-    return Text("format", template, (args, kwargs)) if _unknown((args, kwargs)) else template.format(*args, **kwargs)
+    if not _unknown((args, kwargs)):
+        return template.format(*args, **kwargs)
+    _check_formats(template, args, kwargs)
+    return Text("format", template, (args, kwargs))
 
 
 def percent(template: Any, values: Any) -> Any:
@@ -106,3 +111,15 @@ def repr_(x: Any) -> Any:
 def format_(x: Any, spec: str = "") -> Any:
     """`format(x, spec)`."""
     return text("{:" + spec + "}", x) if _unknown(x) else format(x, spec)
+
+
+def _check_formats(template: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """What no value of a traced array could be formatted as fails at once."""
+    position = 0
+    for _, field, spec, conversion in string.Formatter().parse(template):
+        if field is None:
+            continue
+        x = args[position] if field == "" and position < len(args) else kwargs.get(field)
+        position += field == ""
+        if spec and not conversion and isinstance(x, jax.Array) and x.ndim:
+            raise TypeError(f"unsupported format string passed to {ArrayImpl.__name__}.__format__")

@@ -15,8 +15,8 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "changed checked compared count discarded doubtful excluded given key lifting memory places preset protected reads refusal root saved "
-            "staged stands stored trace values written"
+            "changed checked compared count discarded doubtful excluded given key lifting made memory places preset protected reads refusal root "
+            "saved staged stands stored trace values written"
         ).split()
     )
 
@@ -30,6 +30,7 @@ class Frame:
         self.compared = False  # has a store asked whether two names hold one array?
         self.stored: dict[Any, None] = {}  # places whose NumPy array is stored into
         self.places: dict[Any, Any] = {}  # where it changed them first
+        self.made: dict[int, Any] = {}  # by identity: iterators, generators and files that this run has made
         self.given: set[int] = set()  # identities of the containers and objects that the block was given as state
         self.root, self.checked = root, checked  # the trace of a whole function; does who called it read the error code?
         self.lifting = staged or root
@@ -44,6 +45,7 @@ class Frame:
     def forget(self) -> None:
         """No tracer outlives its trace."""
         self.given, self.trace = set(), None
+        self.made.clear()
         self.values.clear()
         self.saved.clear()
         self.stands.clear()

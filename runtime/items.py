@@ -25,6 +25,7 @@ from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import here
 from autograph.runtime.rows import unknown
 from autograph.runtime.specs import is_container, join, spec_of, widen
+from autograph.runtime.subscripts import has_span, is_mask, plain, store_masked, store_span, where_masked
 from autograph.runtime.values import Maybe, traced
 
 slice = builtins.slice
@@ -40,7 +41,7 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
 
     A NumPy array that receives a traced value, or any in a staged block, which may not run, becomes a traced array.
     """
-    x = read(x)
+    x, i = read(x), _present(i)
     if is_array(x) or (isinstance(x, np.ndarray) and x.dtype.kind in "biufc" and (traced(value) or traced(i) or in_block())):
         new = present(value, "a value is needed, and None is stored") if isinstance(value, Maybe) else value
         if isinstance(x, np.ndarray) and x.base is not None and x.base.size > x.size:
@@ -48,13 +49,29 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
                 "a traced value is stored into a view of a NumPy array, which the array would not show", here(),
                 "store into the array itself: `a[i, j] = v` instead of `row = a[i]; row[j] = v`",
             )  # fmt: skip
-        after = jnp.asarray(x).at[i].set(new)
-        _replaced.pair = x, after
-        if isinstance(x, np.ndarray):
-            _replaced.numpy += [x] if _replaced.asked else []
-        return after
+        return _replace(x, _stored(jnp.asarray(x), i, new))
     store_item(x, i, value)
     return x
+
+
+def _present(i: Any) -> Any:
+    """An index, of which None is Python's error."""
+    if isinstance(i, Maybe):
+        return present(i, "only integers, slices and arrays are valid indices, and this is None")
+    return tuple(map(_present, i)) if type(i) is tuple else i
+
+
+def _replace(x: Any, after: Any) -> Any:
+    _replaced.pair = x, after
+    if isinstance(x, np.ndarray):
+        _replaced.numpy += [x] if _replaced.asked else []
+    return after
+
+
+def _stored(x: Any, i: Any, value: Any) -> Any:
+    if is_mask(i):
+        return store_masked(x, i, value)
+    return store_span(x, i, value) if has_span(i) else x.at[plain(i)].set(value)
 
 
 def store_item(x: Any, i: Any, value: Any) -> None:
@@ -198,7 +215,9 @@ def update_attr_path(obj: Any, name: str, path: tuple[Any, ...], symbol: str, va
 
 def update_item(x: Any, i: Any, symbol: str, value: Any) -> Any:
     """`x[i] += value` (or another operator): read, operate, store; a repeated index counts once, as in NumPy."""
-    x = read(x)
+    x, i = read(x), _present(i)
+    if is_mask(i) and is_array(x) and jnp.ndim(value) == 0:
+        return _replace(x, where_masked(x, i, IN_PLACE[symbol](x, value)))
     return set_item(x, i, IN_PLACE[symbol](get_item(x, i), value))
 
 

@@ -6,9 +6,7 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
-import jax.numpy as jnp
-
-from autograph.runtime._jax import Tracer
+from autograph.runtime._jax import ArrayImpl, Tracer
 from autograph.runtime.errors import OptionalError
 from autograph.runtime.knowledge import known
 from autograph.runtime.optional import is_none, is_not_none, read
@@ -47,4 +45,4 @@ def type_of(x: Any) -> Any:
         raise OptionalError(
             "the type of a value that may be None, and traced values decide whether it is", here(), "test it before: `if x is not None:`"
         )
-    return type(jnp.zeros(())) if builtins.isinstance(x, Tracer) else type(x)
+    return ArrayImpl if builtins.isinstance(x, Tracer) else type(x)

@@ -1,4 +1,4 @@
-"""Values on their way out of a compiled function: an optional becomes None or the value once its tag is known."""
+"""Values on their way out of a compiled function: an optional becomes None or the value, and text a string, once they are known."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 import jax
 
 from autograph.runtime._jax import concrete
+from autograph.runtime.formatting import Text
 from autograph.runtime.lifted import reachable
 from autograph.runtime.optional import optional_result
-from autograph.runtime.values import NONE, Blank, Maybe, is_value, map_maybe
+from autograph.runtime.values import NONE, Blank, Maybe, is_value, map_maybe, traced
 
 
 class Packed:
@@ -29,10 +30,17 @@ def packed(x: Maybe) -> Packed:
 
 def settled(value: Any) -> Any:
     """A value whose optionals are None or the value, where that is known now; inside a trace they stay optionals."""
-    return jax.tree.map(_settled, value, is_leaf=lambda x: is_value(x) or isinstance(x, Packed))
+    return jax.tree.map(_settled, value, is_leaf=lambda x: is_value(x) or isinstance(x, (Packed, Text)))
+
+
+def has_text(value: Any) -> bool:
+    """Whether text with traced values in it is part of a value."""
+    return any(isinstance(x, Text) for x in jax.tree.leaves(value, is_leaf=lambda x: isinstance(x, Text)))
 
 
 def _settled(x: Any) -> Any:
+    if isinstance(x, Text):
+        return x if traced(x) else str(x)
     if not isinstance(x, (Packed, Maybe)):
         return x
     if concrete(x.tag):

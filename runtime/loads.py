@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime._jax import convert_type
+from autograph.runtime._jax import Tracer, convert_type
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import ConcreteValueError
 from autograph.runtime.optional import present, read
@@ -23,7 +23,10 @@ from autograph.runtime.places import here
 from autograph.runtime.rows import unknown, weak_integers
 from autograph.runtime.spec_text import describe
 from autograph.runtime.specs import Mismatch, Static, join, leaves, spec_of, types, widen
-from autograph.runtime.values import Maybe
+from autograph.runtime.subscripts import has_span, load_span, plain
+from autograph.runtime.values import Maybe, traced
+
+AxisConcatenator = type(np.r_).__mro__[1]
 
 
 def get_item(x: Any, i: Any) -> Any:
@@ -37,10 +40,14 @@ def get_item(x: Any, i: Any) -> Any:
         i = present(i, f"{type(x).__name__} indices must be integers or slices, not NoneType")
     if isinstance(x, Maybe):
         x = present(x, "'NoneType' object is not subscriptable")
+    if has_span(i):
+        return load_span(x, i) if isinstance(x, (jax.Array, np.ndarray)) else _ends_needed(x)
+    if isinstance(x, AxisConcatenator) and traced(i):
+        return getattr(jnp, "r_" if isinstance(x, type(np.r_)) else "c_")[i]
     if isinstance(x, jax.Array) and 0 in x.shape:
         return _of_nothing(x, i)
     if isinstance(x, jax.Array) or not (unknown(i) or (type(i) is tuple and any(map(unknown, i)))):
-        return x[i]
+        return x[plain(i) if isinstance(x, Tracer) else i]
     if isinstance(x, np.ndarray):
         return _from_array(x, i)
     if isinstance(x, (list, tuple, builtins.range)) and unknown(i) and i.shape == () and jnp.issubdtype(i.dtype, jnp.integer):
@@ -50,6 +57,10 @@ def get_item(x: Any, i: Any) -> Any:
             f"a `{type(x).__name__}` is indexed by a traced value", here(), "use a list or array of the values, indexed by an integer"
         )  # fmt: skip
     return x[i]
+
+
+def _ends_needed(x: Any) -> Any:
+    raise ConcreteValueError(f"a `{type(x).__name__}` is sliced by traced values", here(), "use an array in its place")
 
 
 def inside(i: Any, length: int, text: str) -> Any:

@@ -20,7 +20,7 @@ from autograph.runtime.frames import Frame, Place, innermost, lifting
 from autograph.runtime.hints import hints_here
 from autograph.runtime.lifted import may_have_failed, restore
 from autograph.runtime.predicates import truth
-from autograph.runtime.specs import Spec, Static, spec_of
+from autograph.runtime.specs import Spec, Static, spec_in_block
 from autograph.runtime.stage import ROTATED, Rotate, Stage, given, listed, unless_failed
 
 
@@ -67,13 +67,14 @@ def run_while(
     if not place.remembers:
         turns = 0
         while p is True:
-            before = _snapshot()
+            before, recorded = _snapshot(), _jax.equations()
             with nullcontext() if turns else place.scope("body") as frame:
                 after = listed(body(*state), len(state))
             p = _going(test, after, finite)
             turns += 1
             if turns == 1 and not isinstance(p, bool) and _jax.staging() and frame is not None and not frame.changed:
-                begin = [spec_of(x) for x in after]
+                begin = [spec_in_block(x) for x in after]
+                _jax.drop_effects(recorded)
                 _discard(before, frame)
                 break
             state, certain = after, False

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import builtins
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import jax.numpy as jnp
@@ -17,11 +17,11 @@ from autograph.runtime.comparisons import ordered
 from autograph.runtime.errors import ConcreteValueError
 from autograph.runtime.folds import Each, empty, extreme, holds, total
 from autograph.runtime.logical import and_, or_
-from autograph.runtime.optional import read
+from autograph.runtime.optional import present, read
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
 from autograph.runtime.rows import Range, Rows, unknown
-from autograph.runtime.values import traced
+from autograph.runtime.values import Maybe, traced
 
 
 def _unknown_items(items: Any) -> builtins.bool:
@@ -32,6 +32,8 @@ def _unknown_items(items: Any) -> builtins.bool:
 
 def _extreme(name: str, better: Callable[[Any, Any], Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     items: Any = args[0] if len(args) == 1 else args
+    if isinstance(items, Iterator) and _jax.recording():
+        items = list(items)
     python = getattr(builtins, name)
     if isinstance(items, Each):
         return extreme(items, name, better, options)
@@ -117,6 +119,10 @@ def bool(x: Any = False) -> Any:
     return truth(x)
 
 
+def _given(x: Any, text: str) -> Any:
+    return present(x, text) if isinstance(x, Maybe) else read(x)
+
+
 def _scalar(x: Any, name: str) -> Any:
     if x.shape != ():
         raise ConcreteValueError(f"`{name}` of an array of shape {x.shape}", here(), f"use `.astype({name})`")
@@ -125,13 +131,25 @@ def _scalar(x: Any, name: str) -> Any:
 
 def int(x: Any = 0, *args: Any) -> Any:
     """`int`; of a traced 0-d value its truncation, a traced integer."""
-    x = read(x)
+    x = _given(x, "int() argument must be a string, a bytes-like object or a real number, not 'NoneType'")
     if not unknown(x):
         return builtins.int(x, *args)
+    if args:
+        raise TypeError("int() can't convert non-string with explicit base")
     return jnp.trunc(_scalar(x, "int")).astype(builtins.int) if jnp.issubdtype(x.dtype, jnp.floating) else _scalar(x, "int").astype(builtins.int)
 
 
 def float(x: Any = 0.0) -> Any:
     """`float`; of a traced 0-d value a traced float."""
-    x = read(x)
+    x = _given(x, "float() argument must be a string or a real number, not 'NoneType'")
     return _scalar(x, "float").astype(builtins.float) if unknown(x) else builtins.float(x)
+
+
+def complex(*args: Any, **kwargs: Any) -> Any:
+    """`complex`; of traced 0-d values a traced complex number."""
+    parts = [read(x) for x in (*args, *kwargs.values())]
+    if not builtins.any(map(unknown, parts)):
+        return builtins.complex(*args, **kwargs)
+    names = dict(zip(("real", "imag"), args, strict=False)) | kwargs
+    real, imag = (_scalar(x, "complex") if unknown(x) else x for x in (read(names.get(k, 0)) for k in ("real", "imag")))
+    return jnp.asarray(real, builtins.complex) + 1j * jnp.asarray(imag, builtins.complex)

@@ -1,29 +1,69 @@
-"""`print`: at once where everything is known; of traced values, and in staged blocks, when the compiled program runs, in program order."""
+"""`print` and logging: at once where nothing is compiled; otherwise whenever the compiled program runs, in program order."""
 
 from __future__ import annotations
 
 import builtins
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 
+from autograph.runtime import _jax
 from autograph.runtime.frames import in_block, touched
-from autograph.runtime.values import ARRAYS, traced
+from autograph.runtime.values import traced
 
 
 def print(*values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False) -> None:
     """`print`, whose values may be traced."""
+    afterwards(_print, values, {"sep": sep, "end": end, "file": file, "flush": flush})
+
+
+def _print(*values: Any, **options: Any) -> None:
+    builtins.print(*values, **options)
+
+
+def afterwards(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Call `f` for what it does on the host, when and as often as the program runs."""
     touched()
-    if not traced(*values) and not in_block():
-        builtins.print(*values, sep=sep, end=end, file=file, flush=flush)
+    if not _jax.staging() and not in_block() and not traced(args, kwargs):
+        f(*args, **kwargs)
         return
-    leaves, tree = jax.tree.flatten(values, is_leaf=lambda x: x is None)
-    dynamic = [isinstance(x, ARRAYS) for x in leaves]
-    static = [None if d else x for x, d in zip(leaves, dynamic, strict=True)]
+    flat, tree = jax.tree_util.tree_flatten_with_path((tuple(args), dict(kwargs)), is_leaf=lambda x: x is None)
+    dynamic = [isinstance(x, jax.Array) for _, x in flat]
+    weak = [len(path) > 2 and d and _jax.aval_of(x).weak_type for (path, x), d in zip(flat, dynamic, strict=True)]
+    static = [None if d else x.copy() if isinstance(x, np.ndarray) else x for (_, x), d in zip(flat, dynamic, strict=True)]
 
-    def show(*arrays: Any) -> None:
-        flat = iter(arrays)
-        shown = tree.unflatten([next(flat) if d else x for x, d in zip(static, dynamic, strict=True)])
-        builtins.print(*shown, sep=sep, end=end, file=file, flush=flush)
+    def run(*arrays: Any) -> None:
+        values = iter(arrays)
+        leaves = [(_Weak(next(values)) if w else next(values)) if d else x for x, d, w in zip(static, dynamic, weak, strict=True)]
+        given, options = tree.unflatten(leaves)
+        f(*given, **options)
 
-    jax.debug.callback(show, *[x for x, d in zip(leaves, dynamic, strict=True) if d], ordered=True)
+    jax.debug.callback(run, *[x for (_, x), d in zip(flat, dynamic, strict=True) if d], ordered=True)
+
+
+class _Weak:
+    """An array of weak type, which callbacks are given as one of strong type: its `repr` is that of the array."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __repr__(self) -> str:
+        return f"{repr(self.array)[:-1]}, weak_type=True)"
+
+    def __str__(self) -> str:
+        return str(self.array)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.array, spec)
+
+    def __int__(self) -> int:
+        return int(self.array)
+
+    def __float__(self) -> float:
+        return float(self.array)
+
+    def __index__(self) -> int:
+        return operator.index(self.array)

@@ -15,7 +15,7 @@ import jax
 from autograph.runtime.errors import Place
 
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
-HIDDEN = (_OURS, os.path.dirname(os.path.abspath(jax.__file__)) + os.sep)
+HIDDEN = (_OURS, os.path.dirname(_OURS[:-1]) + os.sep, os.path.dirname(os.path.abspath(jax.__file__)) + os.sep)
 
 
 def caller() -> FrameType | None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dis
+import os
+import sysconfig
 from types import FrameType
 
 from autograph.runtime.errors import AutographError, Place
 from autograph.runtime.places import HIDDEN
 
+_STDLIB = tuple({p + os.sep for k in ("stdlib", "platstdlib") for p in (sysconfig.get_paths()[k], os.path.realpath(sysconfig.get_paths()[k]))})
 _RAISE = dis.opmap["RAISE_VARARGS"]
 
 
@@ -27,7 +30,7 @@ def innermost_of(error: BaseException) -> tuple[FrameType, int, int] | None:
 
 
 def is_users(file: str) -> bool:
-    return not file.startswith(HIDDEN) and "site-packages" not in file
+    return not file.startswith((*HIDDEN, *_STDLIB)) and "site-packages" not in file and not file.startswith("<frozen")
 
 
 def explicit_raise(error: BaseException) -> Place | None:

@@ -14,8 +14,12 @@ import jax
 
 from autograph.runtime.errors import AutographError, ConcreteValueError, NotStagedError, Place
 from autograph.runtime.places import HIDDEN
+from autograph.runtime.raised import is_users
 
-RAW = (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError, jax.errors.TracerIntegerConversionError)
+RAW = (
+    jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError, jax.errors.TracerIntegerConversionError,
+    jax.errors.NonConcreteBooleanIndexError,
+)  # fmt: skip
 
 
 def named(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -26,22 +30,41 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
             return fn(*args, **kwargs)
         except RAW as error:
             raise _named(error) from error
+        except IndexError as error:
+            if str(error).startswith("Slice entries must be static integers"):
+                raise _named(error) from error
+            raise
 
     return staged
 
 
 def _named(error: Exception) -> AutographError:
-    frame, tb = None, error.__traceback__
+    frame, library, tb = None, "", error.__traceback__
     while tb is not None:
-        if not tb.tb_frame.f_code.co_filename.startswith(HIDDEN):
-            frame, line = tb.tb_frame, tb.tb_lineno
+        file = tb.tb_frame.f_code.co_filename
+        if is_users(file):
+            frame, line, library = tb.tb_frame, tb.tb_lineno, ""
+        elif not file.startswith(HIDDEN):
+            library = library or tb.tb_frame.f_code.co_name
         tb = tb.tb_next
     if frame is None:
         return NotStagedError(str(error).splitlines()[0])
     place = Place(frame.f_code.co_filename, line)
     text = linecache.getline(place.file, place.line, frame.f_globals).strip()
     shown = f": `{text}`" if text else ""
-    name = frame.f_code.co_name
+    name = library or frame.f_code.co_name
+    if library:
+        return NotStagedError(
+            f"`{library}`, which is not converted, needs the value of a traced value{shown}", place,
+            "use a function of `jax.numpy`, or write the loop out",
+        )  # fmt: skip
+    if isinstance(error, IndexError):
+        masked = isinstance(error, jax.errors.NonConcreteBooleanIndexError)
+        return ConcreteValueError(
+            f"{'a mask' if masked else 'the end of a slice'} is traced, so the length of the result is not known{shown}", place,
+            "use `jnp.where(mask, x, 0)` or `x.sum(where=mask)`" if masked
+            else "use a slice of known length (`x[i:i + 3]`), a mask over the whole array, or make the bound static",
+        )  # fmt: skip
     if isinstance(error, jax.errors.TracerBoolConversionError):
         if _is_converted(frame.f_code):
             return NotStagedError(

@@ -46,7 +46,7 @@ def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any
     for item in rest:
         state = listed(body(item, *state), len(state))
         break
-    size = (count - 1) * (_jax.equations() - before)
+    size = (count - 1) * sum(map(_size, _jax.recorded(before)))
     if size > LONG:
         remaining = items[1:]
         try:
@@ -60,6 +60,14 @@ def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any
     for item in rest:
         state = listed(body(item, *state), len(state))
     return state
+
+
+def _size(eqn: Any) -> int:
+    """How much an equation is to compile, beside one operation."""
+    if eqn.primitive.name.startswith(("random_", "threefry")):
+        return 100
+    inner = [j for v in eqn.params.values() for j in (v if isinstance(v, (tuple, list)) else (v,)) if hasattr(j, "eqns")]
+    return 1 + sum(_size(e) for j in inner for e in j.eqns)
 
 
 def _rolled(rows: Rows, items: builtins.range, body: Callable[..., Any], state: list[Any]) -> list[Any]:

@@ -7,14 +7,16 @@ from typing import Any
 from autograph import syntax as s
 
 BUILTINS = frozenset(
-    "range enumerate zip reversed min max sum any all int float bool print sorted isinstance hasattr callable str repr format setattr delattr".split()
+    "range enumerate zip reversed min max sum any all int float bool complex print sorted isinstance hasattr callable str repr format setattr "
+    "delattr".split()
 )
 
 
-CALLING = frozenset({"map", "filter", "iter"})  # builtins that call an argument later
+CALLING = frozenset("map filter iter next input open ascii bytes bytearray memoryview".split())  # they call an argument, or have effects
 
 
 ARRAY_LIBRARIES = ("jax", "numpy", "math", "autograph")
+REPLACED = ("numpy", "math")  # their functions have others in their place for traced values
 
 
 # The arguments of JAX's higher-order functions that are functions of the user.

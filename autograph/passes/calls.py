@@ -2,7 +2,7 @@
 
     f(x)                  =>   ag.call(f)(x)
     range(n), min(a, b)   =>   ag.range(n), ag.min(a, b)
-    math.sqrt(x)          =>   ag.math.sqrt(x)
+    math.sqrt(x)          =>   ag.call(math.sqrt)(x)
     jax.grad(loss)(w)     =>   jax.grad(ag.call(loss))(w)
     super()               =>   super(__class__, self)            (the call may have moved into a function of ours)
 
@@ -15,7 +15,7 @@ from typing import Any
 
 from autograph import syntax as s
 from autograph.names import binds_all
-from autograph.passes.callables import ARRAY_LIBRARIES, BUILTINS, CALLING, HIGHER, KEYWORDS, is_runtime, is_runtime_call, is_update
+from autograph.passes.callables import ARRAY_LIBRARIES, BUILTINS, CALLING, HIGHER, KEYWORDS, REPLACED, is_runtime, is_runtime_call, is_update
 from autograph.passes.context import Context
 from autograph.quote import quote_expr
 
@@ -126,12 +126,17 @@ class _Calls(s.Transformer):
         path = ".".join([self.context.modules[func.id], *reversed(parts)])
         return path if path.split(".")[0] in ARRAY_LIBRARIES else ""
 
+    def _kept(self, func: Any) -> bool:
+        """Whether a callee of a library is called as it is."""
+        path = self.library(func)
+        return bool(path) and path.split(".")[0] not in REPLACED
+
     def _library(self, node: Any, path: str) -> Any:
         *module, last = path.split(".")
-        if module == ["math"]:
-            node.func = s.at(s.Attribute(s.at(s.runtime("math"), node.func), last, s.Load()), node.func)
-            return node
-        if last in HIGHER and (module[0] != "numpy"):
+        if path.split(".")[0] in REPLACED:
+            drawn = path.startswith("numpy.random")
+            return node if _is_literal([*node.args, *node.keywords]) and not drawn else self._wrapped(node)
+        if last in HIGHER:
             for k in HIGHER[last]:
                 if k < len(node.args):
                     node.args[k] = self._argument(node.args[k])
@@ -146,8 +151,8 @@ class _Calls(s.Transformer):
         """A function that is handed on: converted on the way, unless it is one of ours."""
         if isinstance(value, s.Name):
             known = value.id in self.defined or (value.id in self.context.converted and value.id not in self.local)
-            return value if known or self.library(value) else quote_expr("ag.call($f)", value, f=value)
-        if isinstance(value, s.Attribute) and not self.library(value):
+            return value if known or self._kept(value) else quote_expr("ag.call($f)", value, f=value)
+        if isinstance(value, s.Attribute) and not self._kept(value):
             return quote_expr("ag.call($f)", value, f=value)
         return value
 
@@ -157,6 +162,11 @@ class _Calls(s.Transformer):
             node.lineno, node.col_offset = func.end_lineno, func.end_col_offset - len(func.attr)
         node.func = quote_expr("ag.call($f)", func, f=func)
         return node
+
+
+def _is_literal(nodes: list[Any]) -> bool:
+    """Whether arguments are constants, which are never traced."""
+    return all(isinstance(n, (s.Constant, s.Tuple, s.List, s.keyword, s.UnaryOp, s.Load, s.USub)) for root in nodes for n in s.walk(root))
 
 
 _OWN_NAMES = {"str": "str_", "repr": "repr_", "format": "format_", "setattr": "set_attr", "delattr": "del_attr"}

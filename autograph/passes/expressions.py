@@ -7,6 +7,7 @@
     x is not None            =>   ag.is_not_none(x)
     x in (1, 2)              =>   ag.in_(x, (1, 2))
     table[i]                 =>   ag.get_item(table, i)
+    x[i:i + k]               =>   ag.get_item(x, ag.span(i, i + k, k))
     a < f(b) < c             =>   ag.compare(a, '<', f(b), '<', lambda: c)
     assert p, text           =>   assert ag.asserted(p, lambda: text)
 
@@ -20,6 +21,7 @@ from typing import Any
 from autograph import syntax as s
 from autograph.passes.context import Context
 from autograph.passes.indices import index_of
+from autograph.passes.lengths import span_of
 from autograph.quote import quote_expr
 
 _SYMBOLS = {
@@ -31,7 +33,7 @@ _STRUCTURE = (s.MatchSequence, s.MatchMapping, s.MatchClass)
 
 
 def lower_expressions(fn: Any, context: Context) -> None:
-    lower = _Expressions(context.blocks.get("test", ""))
+    lower = _Expressions(context.blocks.get("test", ""), _optional(fn))
     if isinstance(fn, s.Lambda):
         fn.body = lower.visit(fn.body)
     else:
@@ -39,8 +41,8 @@ def lower_expressions(fn: Any, context: Context) -> None:
 
 
 class _Expressions(s.Transformer):
-    def __init__(self, test: str) -> None:
-        self.test = test  # the name of the functions that are tests of loops
+    def __init__(self, test: str, optional: frozenset[str]) -> None:
+        self.test, self.optional = test, optional  # the name of the functions that are tests of loops; variables that may be None
 
     def visit(self, node: Any, truth: bool = False) -> Any:
         match node:
@@ -50,7 +52,7 @@ class _Expressions(s.Transformer):
                 return self._chain(node, truth)
             case s.Compare():
                 return self._compare(self.generic_visit(node))
-            case s.Subscript(ctx=s.Load()) if not (isinstance(node.slice, s.Slice) or _is_static(node.slice) or _is_update(node)):
+            case s.Subscript(ctx=s.Load()) if not (_is_slice(node.slice) or _is_static(node.slice) or _is_update(node)):
                 return quote_expr("ag.get_item($x, $i)", node, x=self.visit(node.value), i=self.visit(index_of(node.slice)))
             case s.AnnAssign():
                 node.value = node.value and self.visit(node.value)
@@ -113,9 +115,9 @@ class _Expressions(s.Transformer):
                 return quote_expr("ag.is_bool($left, $symbol, $right)", node, left=node.left, symbol=symbol, right=right)
         elif kind in ("In", "NotIn") and not isinstance(getattr(node.left, "value", None), str):
             operator = "ag.in_" if kind == "In" else "ag.not_in"
-        elif kind in ("Eq", "NotEq") and (isinstance(node.left, (s.Tuple, s.List)) or isinstance(right, (s.Tuple, s.List))):
+        elif kind in ("Eq", "NotEq") and (_is_row(node.left) or _is_row(right) or getattr(right, "id", "") in self.optional):
             operator = "ag.equal" if kind == "Eq" else "ag.not_equal"
-        elif kind in ("Lt", "LtE", "Gt", "GtE") and (isinstance(node.left, (s.Tuple, s.List)) or isinstance(right, (s.Tuple, s.List))):
+        elif kind in ("Lt", "LtE", "Gt", "GtE") and (_is_row(node.left) or _is_row(right)):
             symbol = s.constant(_SYMBOLS[kind])
             return quote_expr("ag.ordered($left, $symbol, $right)", node, left=node.left, symbol=symbol, right=right)
         return quote_expr(f"{operator}($left, $right)", node, left=node.left, right=right) if operator else node
@@ -167,6 +169,36 @@ class _Expressions(s.Transformer):
 def _sorts(pattern: Any) -> bool:
     """Whether a pattern asks for the class of a number, which no traced value has."""
     return any(isinstance(p, s.MatchClass) and isinstance(p.cls, s.Name) and p.cls.id in ("bool", "int", "float", "complex") for p in s.walk(pattern))
+
+
+def _is_row(node: Any) -> bool:
+    return isinstance(node, (s.Tuple, s.List))
+
+
+def _optional(fn: Any) -> frozenset[str]:
+    """The variables that an assignment in the function may make None."""
+    found = [n for n in s.walk(fn) if isinstance(n, (s.Assign, s.NamedExpr)) and _may_be_none(n.value)]
+    return frozenset(t.id for n in found for t in (n.targets if isinstance(n, s.Assign) else [n.target]) if isinstance(t, s.Name))
+
+
+def _may_be_none(value: Any) -> bool:
+    match value:
+        case s.Constant(value=None):
+            return True
+        case s.IfExp(body=a, orelse=b):
+            return _may_be_none(a) or _may_be_none(b)
+        case s.BoolOp(values=values):
+            return any(map(_may_be_none, values))
+        case s.Lambda(body=body):
+            return _may_be_none(body)
+        case s.Call(args=args):  # `ag.cond(p, lambda: x, lambda: None)`
+            return any(isinstance(a, s.Lambda) and _may_be_none(a) for a in args)
+    return False
+
+
+def _is_slice(node: Any) -> bool:
+    """Whether an index is a slice that stays one."""
+    return isinstance(node, s.Slice) and span_of(node) is None
 
 
 def _is_static(index: Any) -> bool:

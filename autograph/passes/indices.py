@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from autograph import syntax as s
+from autograph.passes.lengths import span_of
 from autograph.quote import quote_expr
 
 
 def index_of(node: Any) -> Any:
-    """A subscript as an argument: `a:b` is `slice(a, b)`."""
+    """A subscript as an argument: `a:b` is `slice(a, b)`, and `i:i + k` is `span(i, i + k, k)`."""
     if isinstance(node, s.Slice):
+        if (length := span_of(node)) is not None:
+            return quote_expr("ag.span($a, $b, $length)", node, a=node.lower, b=node.upper, length=length)
         parts = [p if p is not None else s.constant(None) for p in (node.lower, node.upper)]
         if node.step is not None:
             parts.append(node.step)

@@ -1,0 +1,146 @@
+"""Calls of the standard library and of NumPy that do something outside the program, or give another value each time.
+
+In a block they would happen once, while it is traced, and for the side that is not taken too; a random number would be drawn once for all
+calls.  Such calls are refused.  What a block has made itself (`random.Random(0)`, a generator, a `StringIO`) is its own.
+"""
+
+from __future__ import annotations
+
+import builtins
+import datetime
+import functools
+import inspect
+import io
+import logging
+import random
+import types
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from autograph.runtime.errors import ConcreteValueError, EffectError
+from autograph.runtime.frames import Frame, frames, in_block, innermost
+from autograph.runtime.output import afterwards
+from autograph.runtime.places import here
+from autograph.runtime.values import traced
+
+_RANDOM = (random.Random, np.random.RandomState, np.random.Generator)
+_OWNED = (*_RANDOM, io.IOBase)
+_MAKERS = (random.Random, np.random.RandomState, np.random.Generator, io.StringIO, io.BytesIO)
+_DRAW = "use `jax.random` with a key that the function is given, or draw the numbers outside and pass them in"
+_ADVICE = {
+    "time": "measure and wait outside of the compiled function",
+    "datetime": "take the time outside of the compiled function, and pass it in",
+    "builtins": "read it outside of the compiled function, and pass it in",
+    "secrets": _DRAW,
+    "posix": "do it outside of the compiled function, and pass in what it gives",
+    "nt": "do it outside of the compiled function, and pass in what it gives",
+    "io": "read it outside of the compiled function, and pass it in",
+}
+_PURE = frozenset("struct_time strftime gmtime fspath getpid cpu_count".split())
+_LOGGING = frozenset("debug info warning warn error critical exception log".split())
+
+
+def effect_of(f: Any) -> Callable[..., Any] | None:
+    """What to call in the place of a function that may have such an effect, in a trace; None for any other function.
+
+    Raises:
+      EffectError: (AG405) it must not be called here.
+    """
+    if f is builtins.next:
+        return _next
+    owner = getattr(f, "__self__", None)
+    if isinstance(owner, _OWNED):
+        if _is_made_here(owner):
+            return functools.partial(_known_to, f) if isinstance(owner, io.IOBase) else None
+        if isinstance(owner, _RANDOM):
+            raise _drawn(_name(f, owner))
+        if in_block():
+            raise _refused(f"{type(owner).__name__}.{f.__name__}", "_io")
+        return functools.partial(_known_to, f)
+    if (getattr(f, "__module__", None) or "").startswith("numpy.random") and not isinstance(f, type) and not makes(f):
+        raise _drawn(f"np.random.{f.__name__}")
+    if _is_logging(f, owner):
+        return lambda *args, **kwargs: afterwards(lambda *a, **k: f(*a, **k), args, kwargs)
+    if in_block():
+        module = getattr(f, "__module__", None) or getattr(owner, "__module__", None) or ""
+        if f in (builtins.input, builtins.open) or module in ("time", "secrets", "posix", "nt") and f.__name__ not in _PURE:
+            raise _refused(
+                f.__name__ if module in ("builtins", "io", "_io") else f"{module}.{f.__name__}".replace("posix", "os").replace("nt.", "os."), module
+            )
+        if isinstance(owner, type) and issubclass(owner, datetime.date) and f.__name__ in ("now", "today", "utcnow"):
+            raise _refused(f"{owner.__name__}.{f.__name__}", "datetime")
+    return None
+
+
+def makes(f: Any) -> bool:
+    """Whether calling it makes an iterator, a generator of random numbers or a file, which belongs to the block that made it."""
+    if isinstance(f, type):
+        return f in _MAKERS or issubclass(f, Iterator) and f.__module__ in ("builtins", "itertools")
+    return f is builtins.iter or f is np.random.default_rng or isinstance(f, types.FunctionType) and bool(f.__code__.co_flags & inspect.CO_GENERATOR)
+
+
+def keeping(f: Callable[..., Any]) -> Callable[..., Any]:
+    """`f`, of whose results it is remembered that this block made them."""
+
+    def maker(*args: Any, **kwargs: Any) -> Any:
+        x = f(*args, **kwargs)
+        if (frame := innermost()) is not None:
+            frame.made[id(x)] = x
+        return x
+
+    return maker
+
+
+def _known_to(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """A call of a file's method."""
+    if traced(*args, *kwargs.values()):
+        raise ConcreteValueError(
+            f"`{f.__name__}` of a file is given a value that is only known when the compiled program runs", here(),
+            "use `print(..., file=...)`, or return the value",
+        )  # fmt: skip
+    return f(*args, **kwargs)
+
+
+def _is_logging(f: Any, owner: Any) -> bool:
+    if f is warnings.warn:
+        return in_block()
+    if isinstance(owner, (logging.Logger, logging.LoggerAdapter)):
+        return f.__name__ in _LOGGING
+    return isinstance(f, types.FunctionType) and f.__module__ == "logging" and f.__name__ in _LOGGING
+
+
+def _drawn(name: str) -> EffectError:
+    where = "this block is traced" if in_block() else "this function is traced, and be the same in every call"
+    return EffectError(f"`{name}` would run once, while {where}", here(), _DRAW)
+
+
+def _refused(name: str, module: str) -> EffectError:
+    return EffectError(f"`{name}` would run once, while this block is traced, and whichever side is taken", here(), _ADVICE[module.lstrip("_")])
+
+
+def _name(f: Any, owner: Any) -> str:
+    module = {"random.Random": "random", "numpy.random.mtrand.RandomState": "np.random"}.get(f"{type(owner).__module__}.{type(owner).__name__}")
+    return f"{module or type(owner).__name__}.{f.__name__}"
+
+
+def _is_made_here(x: Any) -> bool:
+    return any(id(x) in f.made for f in _of_this_block())
+
+
+def _of_this_block() -> Iterator[Frame]:
+    for frame in reversed(frames()):
+        yield frame
+        if frame.staged or frame.root:
+            return
+
+
+def _next(iterator: Any, *default: Any) -> Any:
+    if in_block() and not _is_made_here(iterator):
+        raise EffectError(
+            "`next` would advance an iterator once, while this block is traced, and whichever side is taken", here(),
+            "take the values before, or use an index that the block counts",
+        )  # fmt: skip
+    return next(iterator, *default)
