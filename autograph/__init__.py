@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from autograph.runtime.errors import LargeUnrollWarning as LargeUnrollWarning
     from autograph.runtime.errors import StagingError as StagingError
     from autograph.runtime.hints import loop as loop
+    from autograph.runtime.lists import padded as padded
     from autograph.runtime.rows import range as range
     from autograph.runtime.rows import static_range as static_range
 
@@ -37,7 +38,7 @@ _HOME = {
     "convert": "autograph.api", "do_not_convert": "autograph.api", "function": "autograph.api", "to_code": "autograph.api",
     "AutographError": "autograph.runtime.errors", "ConversionError": "autograph.runtime.errors", "StagingError": "autograph.runtime.errors",
     "LargeUnrollWarning": "autograph.runtime.errors", "loop": "autograph.runtime.hints", "range": "autograph.runtime.rows",
-    "static_range": "autograph.runtime.rows",
+    "static_range": "autograph.runtime.rows", "padded": "autograph.runtime.lists",
 }  # fmt: skip
 __all__ = [*_HOME]  # pyright: ignore[reportUnsupportedDunderAll]
 

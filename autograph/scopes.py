@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from autograph import syntax as s
-from autograph.names import Names, binds_all, free
+from autograph.names import NONE, Names, binds_all, free, reads
 
 
 class Scope:
@@ -21,6 +21,10 @@ class Scope:
             kind = type(node)
             if kind in declared:
                 declared[kind].update(node.names)
+            elif kind is s.GeneratorExp:  # what it iterates is evaluated at once
+                first, *rest = node.generators
+                later = [node.elt, first.target, *first.ifs, *rest]
+                taken |= free(node) & NONE.union(*map(reads, later))
             elif kind in _CLOSURES:
                 taken |= free(node)
         self.globals, self.nonlocals = frozenset(declared[s.Global]), frozenset(declared[s.Nonlocal])

@@ -66,6 +66,7 @@ _WHERE = {
     "iteration": "for_loop",
     "handlers": "finishing finished",
     "hints": "loop",
+    "lists": "append extend pop clear padded",
     "loads": "get_item",
     "comparisons": "compare in_ not_in equal not_equal ordered",
     "logical": "and_ or_ not_ and_then or_else asserted is_bool matched",

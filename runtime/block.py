@@ -63,7 +63,8 @@ class Block:
                 self.args = [unpack(s, arrays) for s in specs]
                 for x, outer in zip(flat[len(flat) - len(stands) :], stands, strict=True):
                     frame.stands[id(x)] = x, outer
-                frame.given = containers(self.args) - kept(specs)
+                frame.passed = containers(self.args)
+                frame.given = frame.passed - kept(specs)
                 assume(facts(self.args))
                 try:
                     enter(frame)

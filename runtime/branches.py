@@ -20,7 +20,8 @@ from autograph.runtime.block import Block
 from autograph.runtime.deferred import Exit
 from autograph.runtime.errors import BranchTypeError, IntegerRangeError
 from autograph.runtime.frames import Place, lifting
-from autograph.runtime.heap import HeapLocation
+from autograph.runtime.growing import Grow, join_marks, joint_of, marks, reset, with_room
+from autograph.runtime.heap import Contents, HeapLocation
 from autograph.runtime.knowledge import facts_of, known
 from autograph.runtime.lifted import Location, joined, left_spec, load, may_be_missing, outer_spec, spec_out, store
 from autograph.runtime.packing import as_is, pack, unpack
@@ -28,7 +29,7 @@ from autograph.runtime.places import assigned_names, caller, here, last_store, p
 from autograph.runtime.predicates import truth
 from autograph.runtime.shared import one_for_each
 from autograph.runtime.spec_text import describe, described
-from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, join, of_aval, types
+from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, join, of_aval, types, widen
 from autograph.runtime.values import blank, map_maybe
 
 # Primitives that a select may run on the side that is not taken: no effects, cheap, and their derivative at any point is finite.
@@ -87,7 +88,7 @@ def switch(subject: Any, cases: dict[Any, Callable[..., Any]], default: Callable
     index: Any = np.int32(len(open_))
     for k in reversed(range(len(open_))):
         index = lax.select(open_[k][0], np.int32(k), index)
-    return _Sides([*(fn for _, fn in open_), default], state, (), ()).bind(index)
+    return _roomy(lambda state: _Sides([*(fn for _, fn in open_), default], state, (), ()).bind(index), state, default)
 
 
 def keep(*state: Any) -> Any:
@@ -99,25 +100,34 @@ def staged_cond(
     p: Any, then: Callable[..., Any], orelse: Callable[..., Any], state: Sequence[Any], sources: Sequence[Callable[..., Any]] = ()
 ) -> Any:
     """`cond` with a traced predicate; `sources` are the user's blocks, where the sides are wrappers around them."""
-    return _Sides([then, orelse], state, sources, facts_of(p)).bind(p)
+    return _roomy(lambda state: _Sides([then, orelse], state, sources, facts_of(p)).bind(p), state, then)
+
+
+def _roomy(bind: Callable[[Sequence[Any]], Any], state: Sequence[Any], source: Any) -> Any:
+    """A branch, whose lists may become longer on some side."""
+    return with_room(bind, list(state), Place(getattr(source, "__code__", None)), 1, loop=False) if state else bind(state)
 
 
 class _Sides:
     """The sides of a branch, each traced once; their results are brought to joint types."""
 
     def __init__(self, fns: Sequence[Callable[..., Any]], state: Sequence[Any], sources: Sequence[Callable[..., Any]], facts: Sequence[Any]) -> None:
-        self.fns = fns
+        self.fns, self.state = fns, state
         self.joint: Spec = BLANK
         self.wrote: dict[Location, Spec] = {}  # what some side sets outside, with its joint type
         self.before = lifting()
         self.blocks: list[Block] = []
         self.specs: list[Spec] = []
         place = Place(getattr(fns[0], "__code__", None))
+        known, ends = marks(), []
         for k, fn in enumerate(fns):
+            reset(known)
             run, learnt = functools.partial(_called, fn, state), facts[k] if k < len(facts) else ()
             block = Block(run, (), place, k, self._finish, sources or (fn,), facts=functools.partial(_given_facts, learnt), state=state)
             block.connect()
             self.blocks.append(block)
+            ends.append(marks())
+        join_marks(known, ends)
         outs = [self._converted(block, spec) for block, spec in zip(self.blocks[:-1], self.specs, strict=False)]
         for block, out in zip(self.blocks, outs, strict=False):
             block.outvars = out
@@ -151,6 +161,8 @@ class _Sides:
             joint = joined(location, a, b)
         except Mismatch as m:
             assert isinstance(location, HeapLocation)
+            if isinstance(location, Contents) and type(location.obj) is list and any(x is location.obj for x in self.state):
+                raise Grow(location.obj, joint_of([widen(s) for items in (a, b) for s in items.values])) from None
             why = f"{m.path} {described(m.a)} on one side and {described(m.b)} on the other"
             raise location.refusal(why.strip(), self._place(location, block), "give it the same type and shape on both sides") from None
         if may_be_missing(joint):

@@ -13,6 +13,7 @@ from autograph.runtime import _jax
 from autograph.runtime.deferred import Exit, received, values_of
 from autograph.runtime.errors import ArrayStoreError, NotStagedError
 from autograph.runtime.frames import Frame, root
+from autograph.runtime.growing import Growing, unknown_length
 from autograph.runtime.lifted import ERROR, reachable
 from autograph.runtime.optional import optional_result
 from autograph.runtime.raw_errors import mark_of, named
@@ -35,6 +36,11 @@ def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
             _refuse_arrays(frame)
             if type(code := frame.values.pop(ERROR)) is not int:
                 received(code, values_of(frame.values))
+        if (
+            any(isinstance(x, Growing) for x in jax.tree.leaves(out, is_leaf=lambda x: isinstance(x, Growing)))
+            and mark_of(sys._getframe(2).f_code) != "Staged"
+        ):
+            raise unknown_length("it is returned to code that is not converted")
         if has_maybe(out) and mark_of(sys._getframe(2).f_code) != "Staged":  # the frame below is the plain form, which enters
             raise optional_result()
         return out

@@ -15,8 +15,8 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "changed checked compared count discarded doubtful excluded given key lifting made memory places preset protected reads refusal root "
-            "saved staged stands stored trace values written"
+            "changed checked compared copied count discarded doubtful excluded given key lifting made marked memory passed places "
+            "preset protected reads refusal root saved staged stands stored trace values written"
         ).split()
     )
 
@@ -30,7 +30,9 @@ class Frame:
         self.compared = False  # has a store asked whether two names hold one array?
         self.stored: dict[Any, None] = {}  # places whose NumPy array is stored into
         self.places: dict[Any, Any] = {}  # where it changed them first
+        self.copied: dict[int, Any] = {}  # by identity: containers that a list has taken a copy of
         self.made: dict[int, Any] = {}  # by identity: iterators, generators and files that this run has made
+        self.passed: set[int] = set()  # of all containers and objects among its arguments
         self.given: set[int] = set()  # identities of the containers and objects that the block was given as state
         self.root, self.checked = root, checked  # the trace of a whole function; does who called it read the error code?
         self.lifting = staged or root
@@ -39,6 +41,7 @@ class Frame:
         self.preset: dict[Any, Any] = {}  # types of state outside, found in an earlier run
         self.values: dict[Any, Any] = {}  # state outside the parameter list, as this block sees it now
         self.reads: dict[Any, tuple[Any, list[int]]] = {}  # its spec when it was first read, and the slots of its markers
+        self.marked: dict[Any, Any] = {}  # what they were when the block began, if it asked
         self.written: dict[Any, None] = {}
         self.excluded: dict[int, tuple[Any, int]] = {}  # by identity of a tag: the tag, and which bits it is known not to have here
 
@@ -46,7 +49,9 @@ class Frame:
         """No tracer outlives its trace."""
         self.given, self.trace = set(), None
         self.made.clear()
+        self.copied.clear()
         self.values.clear()
+        self.marked.clear()
         self.saved.clear()
         self.stands.clear()
         self.doubtful.clear()

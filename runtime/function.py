@@ -21,7 +21,7 @@ from autograph.runtime.calls import call
 from autograph.runtime.changes import Begin, NeedsState, commit
 from autograph.runtime.deferred import Checked, Exit, defer, received, values_of
 from autograph.runtime.frames import root
-from autograph.runtime.leaving import has_text, packed, settled
+from autograph.runtime.leaving import has_late, packed, settled
 from autograph.runtime.lifted import ERROR, may_have_failed, restore
 from autograph.runtime.optional import optional_result
 from autograph.runtime.raw_errors import named
@@ -172,7 +172,7 @@ def traced_by(fn: Callable[..., Any], checks: _Checks, state: State | None = Non
         if type(frame.values[ERROR]) is not int:
             out = jax.tree.map(lambda x: 0 if isinstance(x, Blank) else x, out, is_leaf=is_value)  # no path ends without an error
         code = frame.values.pop(ERROR)
-        if type(code) is int and not has_maybe(out) and not has_text(out) and not checks.always and state is None:
+        if type(code) is int and not has_maybe(out) and not has_late(out) and not checks.always and state is None:
             return out
         checks.found = True
         if checks.direct:  # earlier traces had no checks, and what is returned now goes to the user as it is

@@ -17,6 +17,7 @@ from autograph.runtime.attributes import IN_PLACE, set_attr, stored_in_place, un
 from autograph.runtime.calls import call
 from autograph.runtime.errors import ArrayStoreError, ConcreteValueError
 from autograph.runtime.frames import in_block, watched
+from autograph.runtime.growing import Grow, Growing, held
 from autograph.runtime.heap import Contents
 from autograph.runtime.lifted import touch
 from autograph.runtime.loads import get_item, inside
@@ -42,6 +43,11 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
     A NumPy array that receives a traced value, or any in a staged block, which may not run, becomes a traced array.
     """
     x, i = read(x), _present(i)
+    if isinstance(x, Growing):
+        x.kind.bound.shrunk = True
+        return x.with_row(x.inside(i, "list assignment index out of range"), value, x.count)
+    if type(x) is list and held(x):
+        raise Grow(x, widen(spec_of(value)))
     if is_array(x) or (isinstance(x, np.ndarray) and x.dtype.kind in "biufc" and (traced(value) or traced(i) or in_block())):
         new = present(value, "a value is needed, and None is stored") if isinstance(value, Maybe) else value
         if isinstance(x, np.ndarray) and x.base is not None and x.base.size > x.size:

@@ -17,6 +17,7 @@ from autograph.runtime import _jax
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.errors import NotStagedError
 from autograph.runtime.frames import Place
+from autograph.runtime.growing import with_room
 from autograph.runtime.hints import Hints, hints_here
 from autograph.runtime.loops import run_while
 from autograph.runtime.places import here, parameter_names
@@ -76,8 +77,12 @@ def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints) -> list[Any
     if rows.length == 0:
         return state
     place = Place(getattr(body, "__code__", None))
-    stage = Stage(body, state, body, place, items=[rows.spec])
-    return stage.run_scan(rows.arrays, rows.length, min(hints.unroll, rows.length))
+
+    def scanned(state: list[Any]) -> list[Any]:
+        stage = Stage(body, state, body, place, items=[rows.spec], turns=rows.length, all_made=True)
+        return stage.run_scan(rows.arrays, rows.length, min(hints.unroll, rows.length))
+
+    return with_room(scanned, state, place, rows.length)  # type: ignore[no-any-return]
 
 
 def _counted(r: Range, item: Callable[[Any], Any], body: Body, state: list[Any], flag: int | None, hints: Hints) -> list[Any]:
@@ -109,17 +114,24 @@ def _counted(r: Range, item: Callable[[Any], Any], body: Body, state: list[Any],
     def turn(i: Any, *state: Any) -> Any:
         return given([following(i), *listed(body(item(i), *state), len(state))])
 
-    return run_while(test, turn, [r.start, *state], body, ("the index",), hints.max_steps)[1:]
+    ends = (r.start, r.stop, step)
+    most = len(builtins.range(*ends)) if all(isinstance(e, int) for e in ends) else None
+    return run_while(test, turn, [r.start, *state], body, ("the index",), hints.max_steps, most)[1:]
 
 
 def _unrolled(items: Iterable[Any], body: Body, state: list[Any], flag: int | None, roll: bool) -> list[Any]:
     count = len(state)
+    place = Place(getattr(body, "__code__", None))
+
+    def turn(x: Any, state: list[Any]) -> list[Any]:
+        return with_room(lambda s: listed(body(x, *s), count), state, place, len(items) if isinstance(items, Sized) else 8)  # type: ignore[no-any-return]
+
     if flag is None and roll and _jax.staging() and isinstance(items, builtins.range):
-        return rest_rolled(items, body, state, index_rows)
+        return rest_rolled(items, body, state, index_rows, turn)
     left: Any = False
     for x in items:
         if left is False:
-            state = listed(body(x, *state), count)
+            state = turn(x, state)
         else:  # a traced value decides whether the loop goes on: the rest is unrolled under the flag
             if not _sized(items):
                 raise NotStagedError(

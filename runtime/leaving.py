@@ -8,6 +8,7 @@ import jax
 
 from autograph.runtime._jax import concrete
 from autograph.runtime.formatting import Text
+from autograph.runtime.growing import Growing, unknown_length
 from autograph.runtime.lifted import reachable
 from autograph.runtime.optional import optional_result
 from autograph.runtime.values import NONE, Blank, Maybe, is_value, map_maybe, traced
@@ -30,17 +31,23 @@ def packed(x: Maybe) -> Packed:
 
 def settled(value: Any) -> Any:
     """A value whose optionals are None or the value, where that is known now; inside a trace they stay optionals."""
-    return jax.tree.map(_settled, value, is_leaf=lambda x: is_value(x) or isinstance(x, (Packed, Text)))
+    return jax.tree.map(_settled, value, is_leaf=lambda x: is_value(x) or isinstance(x, (Packed, Text, Growing)))
 
 
-def has_text(value: Any) -> bool:
-    """Whether text with traced values in it is part of a value."""
-    return any(isinstance(x, Text) for x in jax.tree.leaves(value, is_leaf=lambda x: isinstance(x, Text)))
+def has_late(value: Any) -> bool:
+    """Whether text with traced values in it, or a list whose length they decide, is part of a value."""
+    return any(isinstance(x, (Text, Growing)) for x in jax.tree.leaves(value, is_leaf=lambda x: isinstance(x, (Text, Growing))))
 
 
 def _settled(x: Any) -> Any:
     if isinstance(x, Text):
         return x if traced(x) else str(x)
+    if isinstance(x, Growing):
+        if concrete(x.count):
+            return x.known()
+        if not reachable():
+            raise unknown_length("it leaves the function inside of another transformation")
+        return x
     if not isinstance(x, (Packed, Maybe)):
         return x
     if concrete(x.tag):

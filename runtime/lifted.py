@@ -93,6 +93,7 @@ def spec_out(value: Any) -> Spec:
 
 
 def _made_here(container: Any) -> bool:
+    """Whether the block that is being traced has made a container, going by what it holds."""
     if not any(_jax.made_here(x) for x in parts(container)):
         return False
     around = lifting()
@@ -128,7 +129,7 @@ def _mark(location: Location, spec: Spec, frame: Frame) -> None:
     slots = [next(_slots) for _ in types([spec])]
     frame.reads[location] = spec, slots
     markers = [_jax.bind_in(frame.trace, marker_p, slot=k, type=t) for k, t in zip(slots, types([spec]), strict=True)]
-    frame.values[location] = unpack(spec, iter(markers))
+    frame.values[location] = frame.marked[location] = unpack(spec, iter(markers))
 
 
 def store(location: Location, value: Any) -> None:
@@ -151,6 +152,8 @@ def touch(location: HeapLocation) -> None:
     Raises the location's error (AG401, AG405) if the object is a copy that a loop or branch carries: others may hold the original.
     """
     for frame in reversed(frames()):
+        if id(location.obj) in frame.copied:
+            raise location.refusal("it was appended to a list in compiled code, which keeps a copy", here(), "append it when it is complete")
         if location not in frame.saved:
             frame.saved[location] = location.get()
             frame.places[location] = here()
@@ -171,6 +174,7 @@ def enter(frame: Frame) -> None:
             frame.saved[location] = old = location.get()
             _mark(location, spec, frame)
             new = frame.values.pop(location)
+            del frame.marked[location]
             for marker, outer in zip(pack(new, spec, as_is), pack(old, spec, as_is), strict=True):
                 frame.stands[id(marker)] = marker, outer
             location.put(new)

@@ -17,6 +17,7 @@ from jax import lax
 from autograph.runtime._jax import Tracer, convert_type
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import ConcreteValueError
+from autograph.runtime.growing import Growing
 from autograph.runtime.optional import present, read
 from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import here
@@ -40,6 +41,8 @@ def get_item(x: Any, i: Any) -> Any:
         i = present(i, f"{type(x).__name__} indices must be integers or slices, not NoneType")
     if isinstance(x, Maybe):
         x = present(x, "'NoneType' object is not subscriptable")
+    if isinstance(x, Growing):
+        return x[i]
     if has_span(i):
         return load_span(x, i) if isinstance(x, (jax.Array, np.ndarray)) else _ends_needed(x)
     if isinstance(x, AxisConcatenator) and traced(i):

@@ -7,6 +7,7 @@ its start; if later, the finished turns stay and the rest is staged.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
@@ -16,9 +17,10 @@ from jax import lax
 from autograph.runtime import _jax
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import StepLimitError
-from autograph.runtime.frames import Frame, Place, innermost, lifting
+from autograph.runtime.frames import Place
+from autograph.runtime.growing import discard, snapshot, with_room
 from autograph.runtime.hints import hints_here
-from autograph.runtime.lifted import may_have_failed, restore
+from autograph.runtime.lifted import may_have_failed
 from autograph.runtime.predicates import truth
 from autograph.runtime.specs import Spec, Static, spec_in_block
 from autograph.runtime.stage import ROTATED, Rotate, Stage, given, listed, unless_failed
@@ -52,22 +54,33 @@ def run_while(
     source: Callable[..., Any],
     hidden: tuple[str, ...] = (),
     limit: int | None = None,
+    most: int | None = None,
 ) -> list[Any]:
-    """`source` is the body that the user wrote, where `body` is a wrapper around it that has `hidden` variables before the user's.
+    """The state after a loop of at most `most` turns, if that is known; its lists may grow.
+
+    `source` is the body that the user wrote, where `body` is a wrapper around it that has `hidden` variables before the user's.
 
     A loop with a hidden index is finite: it ends even if something has failed.
     """
     if limit is not None:
         return _limited(test, body, state, source, hidden, limit)
-    finite = bool(hidden)
     place = Place(getattr(body, "__code__", None))
+    attempt = functools.partial(_run_while, test, body, source=source, hidden=hidden, most=most, place=place)
+    return with_room(attempt, state, place, most or 8)  # type: ignore[no-any-return]
+
+
+def _run_while(
+    test: Callable[..., Any], body: Callable[..., Any], state: list[Any], *, source: Callable[..., Any], hidden: tuple[str, ...], most: int | None,
+    place: Place,
+) -> list[Any]:  # fmt: skip
+    finite = bool(hidden)
     begin: list[Spec] | None = None
     p = _going(test, state, finite)
     certain = p is True  # at least one turn is made
     if not place.remembers:
         turns = 0
         while p is True:
-            before, recorded = _snapshot(), _jax.equations()
+            before, recorded = snapshot(), _jax.equations()
             with nullcontext() if turns else place.scope("body") as frame:
                 after = listed(body(*state), len(state))
             p = _going(test, after, finite)
@@ -75,14 +88,14 @@ def run_while(
             if turns == 1 and not isinstance(p, bool) and _jax.staging() and frame is not None and not frame.changed:
                 begin = [spec_in_block(x) for x in after]
                 _jax.drop_effects(recorded)
-                _discard(before, frame)
+                discard(before, frame)
                 break
             state, certain = after, False
         if p is False:
             return state
     if place.remembered != ROTATED:
         try:
-            return Stage(body, state, source, place, begin, test=test, hidden=hidden).run_while(test, certain)
+            return Stage(body, state, source, place, begin, test=test, hidden=hidden, turns=most).run_while(test, certain)
         except Rotate:
             place.remember(ROTATED)
     if begin is not None:  # `p` was that of the turn that is thrown away
@@ -92,7 +105,7 @@ def run_while(
         after = listed(body(*state), len(state))
         return (_going(test, after, finite), *after)
 
-    stage = Stage(turn, [p, *state], source, Place(turn.__code__), begin and [Static(True), *begin], hidden=("the test", *hidden))
+    stage = Stage(turn, [p, *state], source, Place(turn.__code__), begin and [Static(True), *begin], hidden=("the test", *hidden), turns=most)
     return stage.run_while(lambda p, *_: p, certain)[1:]
 
 
@@ -109,7 +122,7 @@ def _limited(test: Callable[..., Any], body: Callable[..., Any], state: list[Any
         p = truth(test(*state))
         return more if p is True else p if more is True or p is False else lax.bitwise_and(p, more)
 
-    turns, *after = run_while(going, counted, [0, *state], source, ("the number of turns", *hidden))
+    turns, *after = run_while(going, counted, [0, *state], source, ("the number of turns", *hidden), most=limit)
     over = turns >= limit
     p = truth(test(*after)) if over is not False else False
     if p is not False:
@@ -122,19 +135,3 @@ def _going(test: Callable[..., Any], state: Sequence[Any], finite: bool) -> Any:
     """The truth of a loop's test; a loop that need not end otherwise ends when something has failed."""
     p = truth(test(*state))
     return unless_failed(p) if p is not False and not (finite and p is True) and may_have_failed() else p
-
-
-def _snapshot() -> tuple[Frame, dict[Any, Any], dict[Any, Any], dict[Any, Any]] | None:
-    """The state outside, before a turn that may be thrown away."""
-    around = lifting()
-    return (around[-1], dict(around[-1].values), dict(around[-1].written), dict(around[-1].saved)) if around else None
-
-
-def _discard(before: tuple[Frame, dict[Any, Any], dict[Any, Any], dict[Any, Any]] | None, turn: Frame) -> None:
-    restore(turn)
-    if (around := innermost()) is not None:
-        around.discarded = True
-    if before is not None:
-        frame, values, written, saved = before
-        frame.values = {**{k: v for k, v in frame.values.items() if k in frame.reads and k not in frame.written}, **values}
-        frame.written, frame.saved = written, saved

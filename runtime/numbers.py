@@ -16,6 +16,7 @@ from autograph.runtime import _jax
 from autograph.runtime.comparisons import ordered
 from autograph.runtime.errors import ConcreteValueError
 from autograph.runtime.folds import Each, empty, extreme, holds, total
+from autograph.runtime.growing import Growing
 from autograph.runtime.logical import and_, or_
 from autograph.runtime.optional import present, read
 from autograph.runtime.places import here
@@ -34,6 +35,7 @@ def _extreme(name: str, better: Callable[[Any, Any], Any], args: tuple[Any, ...]
     items: Any = args[0] if len(args) == 1 else args
     if isinstance(items, Iterator) and _jax.recording():
         items = list(items)
+    items = _folding(items)
     python = getattr(builtins, name)
     if isinstance(items, Each):
         return extreme(items, name, better, options)
@@ -78,11 +80,17 @@ def max(*args: Any, **options: Any) -> Any:
 
 def sum(items: Any, /, start: Any = 0) -> Any:
     """`sum`; rows of a traced array keep their dtype and are added to the start."""
+    items = _folding(items)
     if isinstance(items, Each):
         return total(items, start)
     if unknown(items) and items.ndim > 0:
         return start + jnp.sum(items, axis=0, dtype=items.dtype if items.dtype != bool else None) if items.shape[0] else start
     return builtins.sum(items, start)
+
+
+def _folding(items: Any) -> Any:
+    """A list whose length traced values decide, as a generator of its items."""
+    return Each(items, _same, None, 0, False) if isinstance(items, Growing) and unknown(items.count) else items
 
 
 def _same(x: Any) -> Any:
@@ -95,11 +103,13 @@ def _order(symbol: str, a: Any, b: Any) -> Any:
 
 def any(items: Iterable[Any], /) -> Any:
     """`any`, of traced items too."""
+    items = _folding(items)
     return holds(items, "any") if isinstance(items, Each) else _folded(items, jnp.any, or_, True)
 
 
 def all(items: Iterable[Any], /) -> Any:
     """`all`, of traced items too."""
+    items = _folding(items)
     return holds(items, "all") if isinstance(items, Each) else _folded(items, jnp.all, and_, False)
 
 

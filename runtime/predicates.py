@@ -11,6 +11,7 @@ from jax import lax
 
 from autograph.runtime import _jax
 from autograph.runtime.errors import PredicateError
+from autograph.runtime.growing import Growing
 from autograph.runtime.knowledge import facts_of, note
 from autograph.runtime.optional import has_value, read
 from autograph.runtime.places import here
@@ -27,6 +28,8 @@ def truth(p: Any) -> Any:
             there, inside = has_value(p), p.value if not isinstance(p.value, Blank) else False
             inside = truth(inside)
             return there if inside is True else False if inside is False else note(lax.bitwise_and(there, inside), facts_of(there))
+    if isinstance(p, Growing):
+        return truth(p.count > 0)
     if not _jax.concrete(p):
         if p.size != 1:
             kind = "an empty array" if p.size == 0 else "an array with more than one element"

@@ -24,7 +24,7 @@ from autograph.runtime.places import here, parameter_names
 from autograph.runtime.purity import impure_global
 from autograph.runtime.rows import Rows
 from autograph.runtime.specs import Type, spec_of, types, widen
-from autograph.runtime.stage import Stage, listed
+from autograph.runtime.stage import Stage
 from autograph.runtime.values import NUMBERS, parts
 
 LONG = 2_000  # equations, of all turns together, from which on a loop is rolled
@@ -38,13 +38,16 @@ class Seen(Exception):
     """Rolling the loop could be seen: the reason."""
 
 
-def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any], index_rows: Callable[[builtins.range], Rows]) -> list[Any]:
+def rest_rolled(
+    items: builtins.range, body: Callable[..., Any], state: list[Any], index_rows: Callable[[builtins.range], Rows],
+    turn: Callable[[Any, list[Any]], list[Any]],
+) -> list[Any]:  # fmt: skip
     """The state after a static loop: its first turn as it is written, the others as one compiled turn if they are many and it cannot be seen."""
     count = len(items)
     before = _jax.equations()
     rest = iter(items)
     for item in rest:
-        state = listed(body(item, *state), len(state))
+        state = turn(item, state)
         break
     size = (count - 1) * sum(map(_size, _jax.recorded(before)))
     if size > LONG:
@@ -58,7 +61,7 @@ def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any
                 if place is not None:
                     warnings.warn_explicit(text, LargeUnrollWarning, place.file, place.line)
     for item in rest:
-        state = listed(body(item, *state), len(state))
+        state = turn(item, state)
     return state
 
 
@@ -75,7 +78,7 @@ def _rolled(rows: Rows, items: builtins.range, body: Callable[..., Any], state: 
         raise Seen(f"`{name}` may have effects or give another value each time")
     try:
         with attempt(), probing(_refuse_effects):
-            stage = Stage(body, state, body, Place(getattr(body, "__code__", None)), items=[rows.spec])
+            stage = Stage(body, state, body, Place(getattr(body, "__code__", None)), items=[rows.spec], turns=rows.length, all_made=True)
     except Seen:
         raise
     except Exception as error:  # whatever a turn raises with a traced index: it needs the number

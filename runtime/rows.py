@@ -16,6 +16,7 @@ from jax import lax
 from autograph.runtime import _jax
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import ConcreteValueError, NotStagedError
+from autograph.runtime.growing import Growing
 from autograph.runtime.optional import present, read
 from autograph.runtime.places import here
 from autograph.runtime.specs import Spec, Type, type_of
@@ -99,6 +100,8 @@ def rows_of(items: Any) -> Range | Rows | None:
         return items
     if isinstance(items, Maybe):
         items = read(items)
+    if isinstance(items, Growing):
+        return Range(0, items.count, 1, item=items.row) if unknown(items.count) else None
     if not unknown(items) and not (isinstance(items, jax.Array) and _jax.staging()):  # inside a trace all rows are traced
         return None
     if items.ndim == 0:

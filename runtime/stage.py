@@ -15,6 +15,7 @@ from autograph.runtime.block import Block
 from autograph.runtime.deferred import fine
 from autograph.runtime.errors import IntegerRangeError, LoopTypeError
 from autograph.runtime.frames import Frame, Place, lifting
+from autograph.runtime.growing import marks, repeated, reset
 from autograph.runtime.heap import HeapLocation
 from autograph.runtime.knowledge import Fact, Facts, facts_of, known, note
 from autograph.runtime.lifted import (
@@ -69,7 +70,7 @@ class Stage:
     def __init__(
         self, body: Callable[..., Any], state: list[Any], source: Callable[..., Any], place: Place,
         begin: Sequence[Spec] | None = None, items: Sequence[Spec] = (), test: Callable[..., Any] | None = None,
-        hidden: tuple[str, ...] = (),
+        hidden: tuple[str, ...] = (), turns: int | None = None, all_made: bool = False,
     ) -> None:  # fmt: skip
         self.body, self.state, self.source, self.place, self.items = body, state, source, place, list(items)
         entry = [widen(spec_in_block(x)) for x in state]
@@ -79,7 +80,9 @@ class Stage:
         self.specs = self._from_memory(entry)
         if begin is not None:
             self.specs = self.joined(self.specs, [widen(s) for s in begin])
+        known = marks()
         for _ in range(_MOST_RUNS):
+            reset(known)
             self.uses = blank_uses.count
             facts = self._facts(test) if test is not None and any(map(has_option, self.specs)) else []
             known_of = functools.partial(_of_state, facts)
@@ -93,6 +96,7 @@ class Stage:
             self.preset.update((location, spec) for location, spec in self.block.wrote.items() if location is not ERROR)
         else:
             raise AssertionError(f"{place}: the types of the loop variables do not settle: {self.specs}")
+        repeated(known, state, turns, all_made)
         place.remember((entry, self.specs, self.preset))
         self.guarded = ERROR in self.block.wrote or may_have_failed()
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from autograph import syntax as s
 from autograph.names import Names, binds_all
+from autograph.passes.appends import lower_appends
 from autograph.passes.calls import lower_calls
 from autograph.passes.chains import cut_chains
 from autograph.passes.comprehensions import lower_comprehensions
@@ -37,7 +38,8 @@ class Pass(NamedTuple):
 
 PASSES = (
     Pass("updates", lower_updates, True),  # before stores: what comes back from a call is stored like anything else
-    Pass("stores", lower_stores, True),  # early: a store into `x[i]` makes `x` a variable that changes
+    Pass("appends", lower_appends, True),  # early: a list that a block makes longer is a variable that changes
+    Pass("stores", lower_stores, True),  # early, likewise: a store into `x[i]` makes `x` a variable that changes
     Pass("facts", note_unsure_reads, True),  # definite assignment, on the user's own structure; changes nothing
     Pass("matches", lower_matches, True),  # after facts, which know patterns; its conditions are lowered below
     Pass("excepts", check_excepts, True),

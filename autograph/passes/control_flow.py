@@ -22,6 +22,7 @@ from typing import Any
 from autograph import syntax as s
 from autograph.names import NONE, Names, binds, binds_all, reads
 from autograph.passes.branch_values import value_of
+from autograph.passes.callables import is_runtime
 from autograph.passes.context import Context
 from autograph.passes.plans import Plan, Plans, until_of
 from autograph.passes.switches import Switch, switch_of
@@ -135,11 +136,12 @@ class _Lower:
         ins, outs = self.scope.ordered(plan.ins), self.scope.ordered(plan.outs)
         lowered = [(stem, self.inside(block)) for stem, block in blocks]
         values = [None if plan.shared else value_of(b, outs, node.test) for _, b in lowered]
-        state = [] if all(values) else ins
+        grows = any(_grows(v) for v in values if v is not None)
+        state = [] if all(values) and not grows else ins
         out: list[Any] = []
         sides: list[Any] = []
         for (stem, stmts), value in zip(lowered, values, strict=True):
-            if not stmts and ins == outs and not all(values):
+            if not stmts and ins == outs and (grows or not all(values)):
                 sides.append(s.runtime("keep"))
             elif value is not None:
                 sides.append(_lambda(state, value))
@@ -211,6 +213,11 @@ class _Lower:
         if returns:
             return quote("return $call", at, call=call)
         return quote("$outs, = $call", at, outs=outs, call=call) if outs else quote("$call", at, call=call)
+
+
+def _grows(value: Any) -> bool:
+    """Whether an expression makes a list longer, which then is a variable of the branch."""
+    return isinstance(value, s.Call) and is_runtime(value.func) and getattr(value.func, "attr", "") in ("append", "extend", "clear")
 
 
 def _assigns(stmt: Any, outs: list[str]) -> bool:

@@ -1,0 +1,228 @@
+"""Methods that change the length of a list, in branches and loops: the list is a variable that they bind anew.
+
+    items.append(x)      =>   items = ag.append(items, x)
+    items.extend(xs)     =>   items = ag.extend(items, xs)          (and `items += [x]`)
+    x = items.pop()      =>   x, items = ag.pop(items)
+    items.clear()        =>   items = ag.clear(items)
+    len(items)           =>   ag.len(items)
+
+Only of a variable that the function itself makes a list, and that has no second name where it changes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any, NamedTuple
+
+from autograph import syntax as s
+from autograph.passes.context import Context
+from autograph.quote import quote, quote_expr
+from autograph.scopes import Scope
+
+_CHANGING = frozenset({"append", "extend", "pop", "clear"})
+_MAKERS = (s.List, s.ListComp)
+
+
+class _Use(NamedTuple):
+    """Where a name stands: the order in the text, and the blocks around, outermost first."""
+
+    order: int
+    loops: tuple[Any, ...]
+    nested: bool  # in a branch or loop
+
+
+class _Uses:
+    """What a function does with its names."""
+
+    def __init__(self, fn: Any) -> None:
+        self.changes: dict[str, list[_Use]] = defaultdict(list)
+        self.moves: dict[str, list[_Use]] = defaultdict(list)  # where it may get a second name
+        self.made: dict[str, list[_Use]] = defaultdict(list)  # where it becomes a new list
+        self.barred: set[str] = set(s.parameter_names(fn.args))
+        self.order = 0
+        scope = Scope(fn)
+        self.barred |= scope.globals | scope.nonlocals | scope.shared
+        self._block(fn.body, (), False)
+
+    def eligible(self) -> set[str]:
+        return {n for n, uses in self.changes.items() if n in self.made and n not in self.barred and any(u.nested for u in uses) and self._alone(n)}
+
+    def _alone(self, name: str) -> bool:
+        """Whether every second name comes after the last change, counting the turns of loops."""
+        for move in self.moves[name]:
+            for change in self.changes[name]:
+                shared = [loop for loop in move.loops if loop in change.loops]
+                if move.order < change.order or any(not any(loop in m.loops for m in self.made[name]) for loop in shared):
+                    return False
+        return True
+
+    def _block(self, block: list[Any], loops: tuple[Any, ...], nested: bool) -> None:
+        for stmt in block:
+            self._stmt(stmt, loops, nested)
+
+    def _stmt(self, stmt: Any, loops: tuple[Any, ...], nested: bool) -> None:
+        self.order += 1
+        use = _Use(self.order, loops, nested)
+        match stmt:
+            case s.Assign(targets=[s.Name(id=id)], value=value) if isinstance(value, _MAKERS) or _is_list_call(value):
+                self.made[id].append(use)
+                self._expr(value, use, moved=False)
+                return
+            case s.AugAssign(target=s.Name(id=id), value=value):
+                self.changes[id].append(use)
+                self._expr(value, use, moved=False)
+                return
+            case s.Assign(targets=targets, value=value):
+                for target in targets:
+                    self._bound(target, use)
+                self._expr(value, use, moved=True)
+                return
+            case s.Expr(value=value):
+                self._expr(value, use, moved=False)
+                return
+            case s.Return(value=value):
+                if value is not None:
+                    self._expr(value, use, moved=False)
+                return
+            case s.While():
+                inner = _Use(self.order, (*loops, stmt), True)
+                self._expr(stmt.test, inner, moved=False)
+                self._block(stmt.body, inner.loops, True)
+                self._block(stmt.orelse, loops, True)
+                return
+            case s.For():
+                self._bound(stmt.target, use)
+                self._expr(stmt.iter, use, moved=False)
+                self._block(stmt.body, (*loops, stmt), True)
+                self._block(stmt.orelse, loops, True)
+                return
+            case s.If():
+                self._expr(stmt.test, use, moved=False)
+                self._block(stmt.body, loops, True)
+                self._block(stmt.orelse, loops, True)
+                return
+            case s.With() | s.Try() | s.TryStar() | s.Match():
+                for inner_block in s.blocks(stmt):
+                    self._block(inner_block, loops, nested)
+                for child in s.children(stmt):
+                    if not isinstance(child, s.stmt):
+                        self._other(child, use)
+                return
+            case s.Pass():
+                return
+        self._other(stmt, use)
+
+    def _other(self, node: Any, use: _Use) -> None:
+        """Anything else: whatever name stands in it is left alone."""
+        for n in s.walk(node):
+            if isinstance(n, s.Name) and not isinstance(n.ctx, s.Load):
+                self.barred.add(n.id)
+        if not isinstance(node, (s.ExceptHandler, s.match_case)):
+            self._expr(node, use, moved=True)
+
+    def _bound(self, target: Any, use: _Use) -> None:
+        for n in s.walk(target):
+            if isinstance(n, s.Name):
+                if isinstance(n.ctx, s.Load):
+                    continue
+                self.barred.add(n.id)
+
+    def _expr(self, node: Any, use: _Use, moved: bool) -> None:
+        """`moved`: the value of the expression is given to something that keeps it."""
+        match node:
+            case s.Name(id=id):
+                if moved:
+                    self.moves[id].append(use)
+            case s.Attribute(value=s.Name()):
+                pass
+            case s.Subscript(value=s.Name(), slice=index):
+                self._expr(index, use, moved=False)
+            case s.Call(func=s.Attribute(value=s.Name(id=id), attr=attr), args=args, keywords=keywords):
+                if attr in _CHANGING:
+                    self.changes[id].append(use)
+                for a in (*args, *(k.value for k in keywords)):
+                    self._expr(a, use, moved=True)
+            case s.Call(func=s.Name(id=id), args=args, keywords=keywords) if id in _READING:
+                for a in (*args, *(k.value for k in keywords)):
+                    self._expr(a, use, moved=False)
+            case s.Call(func=func, args=args, keywords=keywords):
+                self._expr(func, use, moved=False)
+                for a in (*args, *(k.value for k in keywords)):
+                    self._expr(a, use, moved=not _is_array_call(func))
+            case s.Compare() | s.BinOp() | s.UnaryOp() | s.JoinedStr() | s.ListComp() | s.GeneratorExp():
+                for child in s.children(node):
+                    self._expr(child, use, moved=False)
+            case s.NamedExpr(target=target, value=value):
+                self.barred.add(target.id)
+                self._expr(value, use, moved=True)
+            case _:
+                for child in s.children(node):
+                    self._expr(child, use, moved)
+
+
+_READING = frozenset("len sum min max any all sorted print range enumerate zip reversed str repr abs tuple list set bool isinstance iter".split())
+
+
+def _is_list_call(value: Any) -> bool:
+    return isinstance(value, s.Call) and getattr(value.func, "id", "") == "list"
+
+
+def _is_array_call(func: Any) -> bool:
+    """Whether a callee is a function of an array library, going by its usual name: it keeps no list."""
+    while isinstance(func, s.Attribute):
+        func = func.value
+    return isinstance(func, s.Name) and func.id in ("jnp", "np", "jax", "numpy", "lax", "math", "ag")
+
+
+def lower_appends(fn: Any, context: Context) -> None:
+    names = _Uses(fn).eligible()
+    if names:
+        lower = _Appends(names, context)
+        fn.body = lower.block(fn.body)
+
+
+class _Appends(s.Transformer):
+    def __init__(self, names: set[str], context: Context) -> None:
+        self.names, self.context = names, context
+
+    def block(self, block: list[Any]) -> list[Any]:
+        return [new for stmt in block for new in self.stmt(stmt)]
+
+    def stmt(self, stmt: Any) -> list[Any]:
+        if isinstance(stmt, s.SCOPES):
+            return [stmt]
+        match stmt:
+            case s.Expr(value=s.Call(func=s.Attribute(value=s.Name(id=id), attr="append" | "extend" as method), args=[value], keywords=[])) if (
+                id in self.names and not isinstance(value, s.Starred)
+            ):
+                return quote(f"$x = ag.{method}($x_, $value)", stmt, x=id, x_=s.at(s.name(id), stmt), value=self.visit(value))
+            case s.AugAssign(target=s.Name(id=id), op=s.Add(), value=value) if id in self.names:
+                return quote("$x = ag.extend($x_, $value)", stmt, x=id, x_=s.at(s.name(id), stmt), value=self.visit(value))
+            case s.Expr(value=s.Call(func=s.Attribute(value=s.Name(id=id), attr="clear"), args=[], keywords=[])) if id in self.names:
+                return quote("$x = ag.clear($x_)", stmt, x=id, x_=s.at(s.name(id), stmt))
+            case s.Expr(value=value) if id := self._popped(value):
+                return quote("_, $x = ag.pop($x_)", stmt, x=id, x_=s.at(s.name(id), stmt))
+            case s.Assign(targets=[target], value=value) if (id := self._popped(value)) and isinstance(target, (s.Name, s.Tuple)):
+                pair = s.at(s.Tuple([target, s.at(s.name(id, s.Store()), stmt)], s.Store()), stmt)
+                return [s.at(s.Assign([pair], quote_expr("ag.pop($x)", stmt, x=s.at(s.name(id), stmt)), None), stmt)]
+        for inner in s.blocks(stmt):
+            inner[:] = self.block(inner)
+        for field in stmt._fields:
+            value = getattr(stmt, field, None)
+            if isinstance(value, s.AST) and not isinstance(value, s.stmt):
+                setattr(stmt, field, self.visit(value))
+        return [stmt]
+
+    def _popped(self, value: Any) -> str:
+        """The list of which an expression takes the last item."""
+        match value:
+            case s.Call(func=s.Attribute(value=s.Name(id=id), attr="pop"), args=[], keywords=[]) if id in self.names:
+                return str(id)
+        return ""
+
+    def visit_Call(self, node: Any) -> Any:
+        self.generic_visit(node)
+        match node:
+            case s.Call(func=s.Name(id="len"), args=[s.Name(id=id)], keywords=[]) if id in self.names and self.context.is_builtin(node.func):
+                node.func = s.at(s.runtime("len"), node.func)
+        return node
