@@ -1,7 +1,7 @@
 """Which names and places may hold the array that a statement stores into: found by following moves through the user's text.
 
 A move is `b = a`, unpacking, a conditional expression of names, a store into a container or attribute, and the loads from them.  Results of
-calls and operators are values.  A path is a name, or an attribute of a name (`self.items`).
+calls and operators are values.  A path is a name, or an attribute of a path (`self.items`).
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class Aliases:
         match value:
             case ast.Name() | ast.Attribute():
                 return frozenset({path} if (path := path_of(value)) else ())
-            case ast.Subscript(value=base) if path_of(base) in self._containers:
+            case ast.Subscript(value=base):  # of a list or dict; a row of an array is a value, as is known when it runs
                 return self._sources(base)
             case ast.IfExp(body=a, orelse=b):
                 return self._sources(a) | self._sources(b)
@@ -317,8 +317,8 @@ def path_of(node: Any) -> str:
     match node:
         case ast.Name(id=id):
             return id
-        case ast.Attribute(value=ast.Name(id=id), attr=attr):
-            return f"{id}.{attr}"
+        case ast.Attribute(value=owner, attr=attr) if path := path_of(owner):
+            return f"{path}.{attr}"
     return ""
 
 

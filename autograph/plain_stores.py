@@ -139,7 +139,7 @@ class Stores(Rebuilder):
             renewed = call(ag("renew"), name(root.id), new, *more)
             outs = [ast.Name(root.id, _STORE)]
         outs += [ast.Name(n, _STORE) for n in names]
-        return [*out, at(ast.Assign([ast.Tuple(outs, _STORE)], renewed), where)]
+        return [*out, at(ast.Assign([ast.Tuple(outs, _STORE) if names else outs[0]], renewed), where)]
 
     def _updating(self, node: Any, normal: Any) -> Any:
         """A call of a function that stores into an array it is given: if it is a `jax.Array`, the new one comes back to its name."""
@@ -171,23 +171,23 @@ def _subscripts(root: Any, indices: list[Any]) -> Any:
 def _path(path: str) -> Any:
     if path.isidentifier():
         return name(path)
-    owner, attribute = path.split(".")
-    return ast.Attribute(name(owner), attribute, _LOAD)
+    owner, _, attribute = path.rpartition(".")
+    return ast.Attribute(_path(owner), attribute, _LOAD)
 
 
 def _place(path: str) -> Any:
     if path.startswith("="):
         return call(ag("fixed"), ast.Constant(path[1:]), name(path[1:]))
-    owner, attribute = path.split(".")
-    return call(ag("place"), name(owner), ast.Constant(attribute))
+    owner, _, attribute = path.rpartition(".")
+    return call(ag("place"), _path(owner), ast.Constant(attribute))
 
 
 def _given(path: str, value: Any) -> Any:
     """An expression that gives a path a new value."""
     if path.isidentifier():
         return ast.NamedExpr(ast.Name(path, _STORE), value)
-    owner, attribute = path.split(".")
-    return call(ag("set_attr"), name(owner), ast.Constant(attribute), value)
+    owner, _, attribute = path.rpartition(".")
+    return call(ag("set_attr"), _path(owner), ast.Constant(attribute), value)
 
 
 def name(id: str) -> Any:

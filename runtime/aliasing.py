@@ -46,15 +46,19 @@ def place(obj: Any, name: str) -> Place:
 
 
 def renew(old: Any, new: Any, *others: Any) -> Any:
-    """`new`, and what the other names hold that may have held `old` or a container of it: there it is `new` as well."""
+    """`new`, and what the other names hold that may have held `old` or a container of it: there it is `new` as well.
+
+    Places among the others are changed; without other names it is `new` alone.
+    """
     names = [x for x in others if type(x) not in (Place, Fixed)]
     if isinstance(new, (list, dict, tuple)):  # an item of it has become a new array
         if (replaced := last_replaced()) is None:
-            return (new, *names)
+            return (new, *names) if names else new
         old, fresh = replaced
-        return (_renewed(new, old, fresh), *renew(old, fresh, *others)[1:])
+        after, rest = _renewed(new, old, fresh), renew(old, fresh, *others)
+        return (after, *rest[1:]) if names else after
     if old is new:
-        return (new, *names)
+        return (new, *names) if names else new
     for x in others:
         if type(x) is Fixed and _renewed(x.value, old, new) is not x.value:
             raise AliasError(
@@ -66,7 +70,7 @@ def renew(old: Any, new: Any, *others: Any) -> Any:
             after = _renewed(held, old, new)
             if after is not held:
                 set_attr(x.obj, x.name, after)
-    return (new, *(_renewed(x, old, new) for x in names))
+    return (new, *(_renewed(x, old, new) for x in names)) if names else new
 
 
 def _renewed(x: Any, old: Any, new: Any) -> Any:
@@ -179,8 +183,10 @@ def _refuse_reader(name: str, parameter: str, x: Any, frame: FrameType | None) -
     if frame is None:
         return
     gone = assigned_names(frame)
-    for variable, held in frame.f_locals.items():
-        if variable.isidentifier() and variable not in gone and _holds(held, x) and loaded_after(frame, variable):
+    around = {n: frame.f_globals[n] for n in frame.f_code.co_names if n in frame.f_globals}
+    for variable, held in (frame.f_locals | around).items():
+        lasting = variable in around or variable in frame.f_code.co_freevars
+        if variable.isidentifier() and variable not in gone and _holds(held, x) and (lasting or loaded_after(frame, variable)):
             raise AliasError(
                 f"`{name}` stores into its parameter `{parameter}`, and `{variable}` here would keep the old array", place_of(frame),
                 f"let `{name}` return the array, and write `{variable} = {name}(...)`",

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from autograph.runtime.objects import Identity, constant, is_state, key_of, plain_attributes
+from autograph.runtime.objects import Identity, constant, is_state, key_of
 from autograph.runtime.specs import is_container
 from autograph.runtime.values import ARRAYS, NUMBERS
 
@@ -47,17 +47,17 @@ def has_static(values: Iterable[Any]) -> bool:
 
 
 def wrapped(args: Any, objects: list[Any]) -> Any:
-    """Arguments as JAX takes them; notes the objects among them whose state is looked at."""
+    """Arguments as JAX takes them; notes the objects and containers among them whose state is looked at."""
 
     def leaf(x: Any) -> Any:
         if is_array(x):
             return x
-        if is_state(x):
+        if is_state(x) or is_container(x):
             objects.append(x)
             return Leaf((_OBJECT, type(x)))
         return Leaf(key_of(x))
 
-    return jax.tree.map(leaf, args)
+    return jax.tree.map(leaf, args, is_leaf=is_container)
 
 
 def unwrapped(args: Any, objects: Iterable[Any]) -> Any:
@@ -74,18 +74,18 @@ def unwrapped(args: Any, objects: Iterable[Any]) -> Any:
     return jax.tree.map(original, args, is_leaf=lambda x: isinstance(x, Leaf))
 
 
-def mutable_parts(args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
-    """The lists, dicts and registered objects in the arguments of a call, whose changes the caller sees."""
+def mutable_parts(args: Sequence[Any], kwargs: dict[str, Any], containers: bool = False) -> list[Any]:
+    """The registered objects in the arguments of a call, whose changes the caller sees, and the containers if they are not among the objects."""
     found: list[Any] = []
     stack = [*(kwargs[k] for k in sorted(kwargs, reverse=True)), *reversed(args)]
     while stack:
         x = stack.pop()
-        if isinstance(x, ARRAYS) or x is None:
+        if isinstance(x, ARRAYS) or x is None or (is_container(x) and not containers):
             continue
         children = jax.tree.leaves(x, is_leaf=lambda y, x=x: y is not x)
         if len(children) == 1 and children[0] is x:
             continue
-        if is_container(x) or (hasattr(x, "__dict__") and not isinstance(x, tuple) and plain_attributes(type(x))):
+        if is_container(x) or (hasattr(x, "__dict__") and not isinstance(x, tuple)):
             found.append(x)
         stack += reversed(children)
     return found

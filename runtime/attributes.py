@@ -7,13 +7,16 @@ from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any
 
+import jax
+
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.calls import call
 from autograph.runtime.deferred import fine
 from autograph.runtime.frames import frames, watched
 from autograph.runtime.heap import Attribute, HeapLocation, Variable
-from autograph.runtime.lifted import may_have_failed, touch
-from autograph.runtime.values import Unset
+from autograph.runtime.lifted import may_have_failed, note_late, touch
+from autograph.runtime.specs import is_container
+from autograph.runtime.values import ARRAYS, NUMBERS, Maybe, Unset, is_value
 
 IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
     "+=": operator.iadd, "-=": operator.isub, "*=": operator.imul, "/=": operator.itruediv, "//=": operator.ifloordiv, "%=": operator.imod,
@@ -76,12 +79,23 @@ def _setter(obj: Any, name: str) -> Callable[[Any], None] | None:
 def _noticed(location: HeapLocation, value: Any) -> Any:
     """What a place is given, now that it is known to change."""
     old = location.get()
+    if isinstance(old, Unset) or not (is_selectable(value) and is_selectable(old)):
+        note_late(location)
+        touch(location)
+        return value
     touch(location)
-    return value if isinstance(old, Unset) or old is value else unless_failed_now(value, lambda: old)
+    return value if old is value else unless_failed_now(value, lambda: old)
+
+
+def is_selectable(value: Any) -> bool:
+    """Whether traced values can choose between this value and another: not if it is an object of which the identity counts."""
+    return not is_container(value) and all(
+        isinstance(x, (*ARRAYS, *NUMBERS, Maybe)) for x in jax.tree.leaves(value, is_leaf=is_value) if x is not None
+    )
 
 
 def unless_failed_now(value: Any, old: Callable[[], Any]) -> Any:
     """What is stored: the old value where an error has occurred before, which only traced values know."""
-    if not may_have_failed():
+    if not may_have_failed() or not is_selectable(value):
         return value
     return staged_cond(fine(), lambda: value, old, ())

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Sequence
+from types import CellType
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
+from autograph.runtime import _jax
 from autograph.runtime.arguments import mutable_parts
 from autograph.runtime.errors import ArrayStoreError, AttributeStateError
 from autograph.runtime.frames import Frame
@@ -18,7 +20,7 @@ from autograph.runtime.lifted import forget_local, touch
 from autograph.runtime.objects import Walk, is_state, places_in
 from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import here
-from autograph.runtime.specs import Spec, Static, spec_of
+from autograph.runtime.specs import Spec, Static, is_container, spec_of
 from autograph.runtime.values import NUMBERS, Maybe, Unset, traced
 
 
@@ -43,14 +45,25 @@ class Object:
         self.number = number
 
 
+class Outside:
+    """A container of the code around, which is a constant of the function."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
 class Change(NamedTuple):
-    """What a call leaves in a place: of which object (of the arguments or of those reached), under which name, and the spec of the value."""
+    """What a call leaves in a place: of which object (of the arguments or of those reached), under which name, and the spec of the value.
+
+    `late` are specs of what it leaves instead if an error has occurred by then; the code at that time goes before the arrays.
+    """
 
     where: str
     number: int
     name: str | None
     spec: Spec
     in_place: bool
+    late: tuple[Spec, ...] = ()
 
 
 class Changes:
@@ -82,7 +95,7 @@ class Begin:
     def __init__(self, args: Any, kwargs: Any, walk: Walk | None = None) -> None:
         self.walk = walk
         self.args, self.kwargs = args, kwargs
-        self.parts = mutable_parts(args, kwargs)
+        self.parts = mutable_parts(args, kwargs, containers=walk is None)
         self.before = {("argument", k): _snapshot(x) for k, x in enumerate(self.parts)} | {
             ("object", k): _snapshot(x) for k, x in enumerate(walk.objects if walk else ())
         }
@@ -111,8 +124,12 @@ class Begin:
             in_place = place in frame.stored and isinstance(frame.saved.get(place), np.ndarray)
             if in_place:
                 _check_in_place(frame.saved[place], place)
-            found.append(Change(where, number, getattr(place, "attribute", None), spec, in_place))
             arrays.extend(pack(after, spec, as_is))
+            late: list[Spec] = []
+            for code, held in frame.late.get(place, ()):
+                late.append(self._spec(before, held, place))
+                arrays.extend([code, *pack(held, late[-1], as_is)])
+            found.append(Change(where, number, getattr(place, "attribute", None), spec, in_place, tuple(late)))
 
         covered: set[HeapLocation] = set()
         for (where, number), x in objects.items():
@@ -123,6 +140,8 @@ class Begin:
                 if not _unchanged(old, new):
                     note(where, number, place, old, new)
         for k, place in enumerate(self.walk.places if self.walk else ()):
+            if place in covered:
+                continue
             covered.add(place)
             if not _unchanged(self.places["place", k], now := place.get()):
                 note("place", k, place, self.places["place", k], now)
@@ -158,6 +177,8 @@ class Begin:
         number = self.walk.number(value) if self.walk else None
         if number is not None:
             return Static(Object(number))
+        if is_container(value) and _is_outside(value):
+            return Static(Outside(value))
         if (
             is_state(value)
             and jax.tree_util.treedef_is_leaf(jax.tree.structure(value))
@@ -172,6 +193,12 @@ class Begin:
 
 def _snapshot(x: Any) -> dict[HeapLocation, Any]:
     return {place: place.get() for place in places_in(x)}
+
+
+def _is_outside(container: Any) -> bool:
+    """Whether a module, a class or a function's cell holds a container."""
+    holders = (r for r in gc.get_referrers(container) if isinstance(r, (dict, CellType)))
+    return any(isinstance(r, CellType) or "__builtins__" in r or "__module__" in r for r in holders)
 
 
 def _unchanged(before: Any, after: Any) -> bool:
@@ -203,7 +230,7 @@ def _check_in_place(array: np.ndarray[Any, Any], place: HeapLocation) -> None:
 
 
 def commit(changes: Changes, walk: Walk, parts: Sequence[Any]) -> None:
-    """Put what a call has computed into the places that it changes."""
+    """Put what a call has computed into the places that it changes; after an error what they held when it occurred."""
     arrays = iter(changes.arrays)
     for change in changes.found:
         if change.where == "place":
@@ -212,11 +239,16 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any]) -> None:
             obj = (parts if change.where == "argument" else walk.objects)[change.number]
             place = Contents(obj) if change.name is None else Attribute(obj, change.name)
         value = unpack(change.spec, arrays)
+        for code, held in reversed([(next(arrays), unpack(spec, arrays)) for spec in change.late]):
+            if _jax.concrete(code) and int(code):
+                value = held
         before = place.get()
 
         def own(x: Any, before: Any = before) -> Any:
             if isinstance(x, Maybe):
                 return settled(x)
+            if isinstance(x, Outside):
+                return x.value
             return before.values[x.k] if isinstance(x, Same) else walk.objects[x.number] if isinstance(x, Object) else x
 
         if change.in_place and isinstance(before, np.ndarray):

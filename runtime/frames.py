@@ -15,8 +15,8 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "changed checked compared copied count discarded doubtful excluded given key lifting made marked memory passed places "
-            "preset protected reads refusal root saved staged stands stored trace values written"
+            "changed checked compared copied count discarded doubtful excluded given key late lifting made marked memory "
+            "passed places preset protected reads refusal root saved staged stands stored trace values written"
         ).split()
     )
 
@@ -30,6 +30,7 @@ class Frame:
         self.compared = False  # has a store asked whether two names hold one array?
         self.stored: dict[Any, None] = {}  # places whose NumPy array is stored into
         self.places: dict[Any, Any] = {}  # where it changed them first
+        self.late: dict[Any, list[tuple[Any, Any]]] = {}  # what places held before changes, and the error code at that time
         self.copied: dict[int, Any] = {}  # by identity: containers that a list has taken a copy of
         self.made: dict[int, Any] = {}  # by identity: iterators, generators and files that this run has made
         self.passed: set[int] = set()  # of all containers and objects among its arguments

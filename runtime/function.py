@@ -162,7 +162,7 @@ def traced_by(fn: Callable[..., Any], checks: _Checks, state: State | None = Non
                 except Exit:
                     pass
                 except Exception as error:
-                    if not (may_have_failed() and defer(error)):
+                    if not ((may_have_failed() or frame.written) and defer(error)):  # what was changed before is committed
                         raise
                 frame.memory.clear()  # what it remembers may hold objects that the function made
                 changes = begin.changes(frame, box, checks.direct)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,8 +17,8 @@ import numpy as np
 from autograph.runtime.attributes import IN_PLACE, set_attr, stored_in_place, unless_failed_now
 from autograph.runtime.calls import call
 from autograph.runtime.errors import ArrayStoreError, ConcreteValueError
-from autograph.runtime.frames import in_block, watched
-from autograph.runtime.growing import Grow, Growing, held
+from autograph.runtime.frames import frames, in_block, watched
+from autograph.runtime.growing import Growing
 from autograph.runtime.heap import Contents
 from autograph.runtime.lifted import touch
 from autograph.runtime.loads import get_item, inside
@@ -46,9 +47,7 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
     if isinstance(x, Growing):
         x.kind.bound.shrunk = True
         return x.with_row(x.inside(i, "list assignment index out of range"), value, x.count)
-    if type(x) is list and held(x):
-        raise Grow(x, widen(spec_of(value)))
-    if is_array(x) or (isinstance(x, np.ndarray) and x.dtype.kind in "biufc" and (traced(value) or traced(i) or in_block())):
+    if is_array(x) or (isinstance(x, np.ndarray) and x.dtype.kind in "biufc" and (traced(value) or traced(i) or in_block() or _is_outside(x))):
         new = present(value, "a value is needed, and None is stored") if isinstance(value, Maybe) else value
         if isinstance(x, np.ndarray) and x.base is not None and x.base.size > x.size:
             raise ArrayStoreError(
@@ -58,6 +57,15 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
         return _replace(x, _stored(jnp.asarray(x), i, new))
     store_item(x, i, value)
     return x
+
+
+def _same(x: Any) -> Any:
+    return x
+
+
+def _is_outside(x: Any) -> bool:
+    """Whether an array is that of a variable around the function, which stores into it in every call."""
+    return any(place.get() is x for f in frames() if f.root for place in f.stored)
 
 
 def _present(i: Any) -> Any:
@@ -119,7 +127,8 @@ def _store_traced(x: Any, i: Any, value: Any) -> None:
     for k, old in enumerate(list(x)):
         joint = widen(join(spec_of(old), spec_of(value)))
         flat = zip(pack(value, joint), pack(old, joint), strict=True)
-        x[k] = unpack(joint, iter([jnp.where(i == k, new, before) for new, before in flat]))
+        new = unpack(joint, iter([jnp.where(i == k, new, before) for new, before in flat]))
+        x[k] = unless_failed_now(new, functools.partial(_same, old))
 
 
 def del_item(x: Any, i: Any) -> None:

@@ -135,7 +135,7 @@ def _mark(location: Location, spec: Spec, frame: Frame) -> None:
 def store(location: Location, value: Any) -> None:
     """Set a location in the block that is being traced."""
     if isinstance(location, HeapLocation):
-        touch(location)
+        touch(location, late=False)  # the block itself has seen whether an error had occurred
         location.put(value)
         return
     around = lifting()
@@ -146,11 +146,13 @@ def store(location: Location, value: Any) -> None:
     around[-1].written[location] = None
 
 
-def touch(location: HeapLocation) -> None:
+def touch(location: HeapLocation, late: bool = True) -> None:
     """Called before a place changes: the blocks around remember what it held.
 
     Raises the location's error (AG401, AG405) if the object is a copy that a loop or branch carries: others may hold the original.
     """
+    if late and isinstance(location, Contents):
+        note_late(location)
     for frame in reversed(frames()):
         if id(location.obj) in frame.copied:
             raise location.refusal("it was appended to a list in compiled code, which keeps a copy", here(), "append it when it is complete")
@@ -184,6 +186,15 @@ def restore(frame: Frame) -> None:
     """At the end of a block's trace: every place holds what it held before."""
     for location, value in frame.saved.items():
         location.put(value)
+
+
+def note_late(location: HeapLocation) -> None:
+    """Called before a change that an error before it prevents, and that no select can express: the call that commits it looks at the error."""
+    around = lifting()
+    if around and around[-1].root and may_have_failed():
+        held, code = around[-1].late.setdefault(location, []), load(ERROR)
+        if not held or held[-1][0] is not code:
+            held.append((code, location.get()))
 
 
 class Watch:

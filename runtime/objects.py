@@ -96,10 +96,16 @@ class Walk:
         self.places = list(places)
         self.dynamic = dynamic
         self._seen: dict[int, int] = {}
+        self._given = False  # is what is met part of an argument, whose numbers are inputs?
         for root in roots:
+            self._given = is_container(root)
             self._visit(root)
+        self._given = False
         for k, place in enumerate(self.places):
-            self._place(place, ("place", k))
+            if isinstance(place, Contents) and id(place.obj) not in self._seen:
+                self._visit(place.obj)
+            elif not isinstance(place, Contents):
+                self._place(place, ("place", k))
 
     def number(self, obj: Any) -> int | None:
         """Which of the objects it is."""
@@ -142,13 +148,15 @@ class Walk:
             self.guards.append("array" if t is not None else Identity(v))
             return t or Static(v)
         if isinstance(v, NUMBERS) and not isinstance(v, enum.Enum):
-            if name in self.dynamic:
+            if self._given or name in self.dynamic:
                 self.guards.append("array")
                 return type_of(v)
             self.guards.append(key_of(v))
             return Static(v)
         if is_container(v) or _is_object(v):
+            given, self._given = self._given, self._given and is_container(v)
             self._visit(v)
+            self._given = given
             return Static(v)
         tree = jax.tree.structure(v, is_leaf=lambda x: x is None)
         if v is None or jax.tree_util.treedef_is_leaf(tree):

@@ -11,7 +11,10 @@ import jax
 import numpy as np
 
 from autograph.runtime import _jax
+from autograph.runtime.branches import staged_cond
+from autograph.runtime.deferred import fine
 from autograph.runtime.frames import in_block, touched
+from autograph.runtime.lifted import may_have_failed
 from autograph.runtime.values import traced
 
 
@@ -41,7 +44,15 @@ def afterwards(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, 
         given, options = tree.unflatten(leaves)
         f(*given, **options)
 
-    jax.debug.callback(run, *[x for (_, x), d in zip(flat, dynamic, strict=True) if d], ordered=True)
+    arrays = [x for (_, x), d in zip(flat, dynamic, strict=True) if d]
+
+    def call() -> None:
+        jax.debug.callback(run, *arrays, ordered=True)
+
+    if may_have_failed():
+        staged_cond(fine(), call, lambda: None, ())
+    else:
+        call()
 
 
 class _Weak:

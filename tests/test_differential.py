@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent / "differential"))
 import campaign
 import interpreter
 import programs
+import stateful
 
 PROGRAMS = 150
 JUMPS, LOOPS = ("break", "continue", "return"), ("while", "a range", "rows", "a static loop")
@@ -31,8 +32,18 @@ def test_programs_give_what_python_gives(part: int) -> None:
     assert tally.refused.total() <= 2, tally.refusals
 
 
-def test_a_program_is_the_same_for_the_same_seed() -> None:
-    assert programs.program(7, 3).source == programs.program(7, 3).source != programs.program(8, 3).source
+@pytest.mark.parametrize("part", range(4))
+def test_programs_with_state_give_what_python_gives(part: int) -> None:
+    tally = campaign.run(range(part * 10, (part + 1) * 10), seed=1, kind="stateful")
+    for p, failures in tally.reports:
+        print(p.source, *failures, sep="\n")
+    assert tally.different == 0
+    assert tally.refused.total() <= 1, tally.refusals
+
+
+@pytest.mark.parametrize("module", [programs, stateful])
+def test_a_program_is_the_same_for_the_same_seed(module: Any) -> None:
+    assert module.program(7, 3).source == module.program(7, 3).source != module.program(8, 3).source
 
 
 def test_every_construct_is_generated() -> None:
@@ -40,6 +51,11 @@ def test_every_construct_is_generated() -> None:
     deep = {f"{jump} in {loop}, depth {d}" for jump in JUMPS for loop in LOOPS for d in (1, 2, 3)}
     assert deep <= kinds.keys()
     assert min(kinds[kind] for kind in deep) >= 5 and min(n for kind, n in kinds.items() if kind not in deep) >= 20, kinds
+
+
+def test_every_statement_about_state_is_generated() -> None:
+    kinds = sum((stateful.program(k).kinds for k in range(400)), start=programs.Counter())
+    assert min(kinds.values()) >= 5 and len(kinds) >= 25, kinds
 
 
 def test_interpreting_gives_what_xla_gives() -> None:

@@ -16,6 +16,7 @@ from autograph.passes.chains import cut_chains
 from autograph.passes.comprehensions import lower_comprehensions
 from autograph.passes.context import Context
 from autograph.passes.control_flow import lower_control_flow
+from autograph.passes.declared import declare_stores
 from autograph.passes.excepts import check_excepts
 from autograph.passes.expressions import lower_expressions
 from autograph.passes.jumps import lower_jumps
@@ -37,6 +38,7 @@ class Pass(NamedTuple):
 
 
 PASSES = (
+    Pass("declared", declare_stores, True),  # first, while the names that the function binds are those of its text
     Pass("updates", lower_updates, True),  # before stores: what comes back from a call is stored like anything else
     Pass("appends", lower_appends, True),  # early: a list that a block makes longer is a variable that changes
     Pass("stores", lower_stores, True),  # early, likewise: a store into `x[i]` makes `x` a variable that changes

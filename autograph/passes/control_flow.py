@@ -201,7 +201,7 @@ class _Lower:
 
     def _returning(self, block: list[Any], outs: list[str], returns: bool, at: Any) -> list[Any]:
         if returns:
-            return block
+            return _returning_also(block, outs) if outs else block
         stmts = [b for b in block if not isinstance(b, s.Pass)]
         if not outs or (stmts and isinstance(stmts[-1], s.Raise)):
             return stmts or quote("pass", at)
@@ -210,9 +210,21 @@ class _Lower:
         return [*stmts, *quote("return $outs,", at, outs=outs)]
 
     def _result(self, call: Any, outs: list[str], returns: bool, at: Any) -> list[Any]:
+        if returns and outs:
+            result = self.context.fresh("result")
+            return quote("$result, $outs = $call\nreturn $value", at, result=result, outs=outs, call=call, value=s.at(s.name(result), at))
         if returns:
             return quote("return $call", at, call=call)
         return quote("$outs, = $call", at, outs=outs, call=call) if outs else quote("$call", at, call=call)
+
+
+def _returning_also(block: list[Any], outs: list[str]) -> list[Any]:
+    """A block whose `return` statements also give some variables."""
+    for stmt in s.own(*block):
+        if isinstance(stmt, s.Return):
+            value = stmt.value or s.at(s.constant(None), stmt)
+            stmt.value = s.at(s.Tuple([value, *(s.at(s.name(n), stmt) for n in outs)], s.Load()), stmt)
+    return block
 
 
 def _grows(value: Any) -> bool:

@@ -27,5 +27,10 @@ def place(path: str, at: Any) -> Any:
     """What stands for a path that is no name of the function: an attribute, or a variable from outside."""
     if path.startswith("="):
         return quote_expr("ag.fixed($name, $x)", at, name=s.constant(path[1:]), x=s.at(s.name(path[1:]), at))
-    owner, attribute = path.split(".")
-    return quote_expr("ag.place($o, $a)", at, o=s.at(s.name(owner), at), a=s.constant(attribute))
+    owner, _, attribute = path.rpartition(".")
+    return quote_expr("ag.place($o, $a)", at, o=_named(owner, at), a=s.constant(attribute))
+
+
+def _named(path: str, at: Any) -> Any:
+    owner, _, attribute = path.rpartition(".")
+    return s.at(s.Attribute(_named(owner, at), attribute, s.Load()) if owner else s.name(attribute), at)

@@ -16,7 +16,10 @@ _FAR, _NEAR = (1 << 30, 0), (0, 0)
 
 
 class Plan:
-    """`ins`: variables that a block takes; `outs`: that it gives; `shared`: that it must assign in their cell."""
+    """`ins`: variables that a block takes; `outs`: that it gives; `shared`: that it must assign in their cell.
+
+    Where both sides of a branch return, `outs` are given beside what they return.
+    """
 
     def __init__(self, ins: Names, outs: Names, shared: Names, returns: bool = False) -> None:
         self.ins, self.outs, self.shared, self.returns = ins, outs, shared, returns
@@ -54,7 +57,7 @@ class Plans:
             changed |= self.rebound & shared  # by a function that is called
         if isinstance(node, s.If):
             returns = not falls_through(node.body) and not falls_through(node.orelse)
-            outs = NONE if returns else changed & (after | escaping)
+            outs = changed & self.declared if returns else changed & (after | escaping)
             entries = [live("before", b[0]) if b else after for b in (node.body, node.orelse)]
             return Plan(changed & (entries[0] | entries[1] | escaping), outs, changed & (shared | escaping), returns)
         target, flag = NONE, NONE

@@ -24,7 +24,7 @@ from autograph.passes.context import Context
 from autograph.passes.indices import index_of, place
 from autograph.quote import quote, quote_expr
 from autograph.scopes import Scope
-from autograph.targets import leaves, targets
+from autograph.targets import leaves
 
 _OPERATORS = {
     "Add": "+=", "Sub": "-=", "Mult": "*=", "Div": "/=", "FloorDiv": "//=", "Mod": "%=", "Pow": "**=", "MatMult": "@=",
@@ -33,27 +33,7 @@ _OPERATORS = {
 
 
 def lower_stores(fn: Any, context: Context) -> None:
-    _declare(fn, context)
     fn.body = _Stores(fn, context).block(fn.body)
-
-
-def _declare(fn: Any, context: Context) -> None:
-    """A store into a subscript of a free or global name binds that name: it is declared, or it would become local."""
-    stored: set[str] = set()
-    for t in targets(fn.body):
-        if isinstance(t, s.Subscript):
-            base = chain(t)[0]
-            stored |= {base.id} if isinstance(base, s.Name) else set()
-            stored |= {p for p in context.aliases.get((t.lineno, t.col_offset), ()) if p.isidentifier()}
-    if not stored:
-        return
-    scope = Scope(fn)
-    outside = stored - scope.locals - scope.globals - scope.nonlocals
-    around = context.around.get(fn, frozenset())
-    doc = isinstance(fn.body[0], s.Expr) and isinstance(fn.body[0].value, s.Constant) and len(fn.body) > 1
-    for keyword, names in (("global", outside - around), ("nonlocal", outside & around)):
-        if names:
-            fn.body[doc:doc] = quote(f"{keyword} $names", fn.body[doc], names=sorted(names))
 
 
 class _Stores:
@@ -174,6 +154,8 @@ class _Stores:
         if not more:
             return quote("$x = $new", stmt, x=base.id, new=new) if isinstance(base, s.Name) else quote("$new", stmt, new=new)
         old = s.copy(base)
+        if isinstance(base, s.Name) and not names:
+            return quote("$x = ag.renew($old, $new, $more)", stmt, x=base.id, old=s.at(s.name(base.id), base), new=new, more=more)
         if isinstance(base, s.Name):
             return quote("$outs, = ag.renew($old, $new, $more)", stmt, outs=[base.id, *names], old=s.at(s.name(base.id), base), new=new, more=more)
         call = quote_expr("ag.renew($old, $new, $more)", stmt, old=old, new=new, more=more)
@@ -190,16 +172,29 @@ class _Stores:
                 return self._item(target, [operator, stmt.value], "update", stmt)
         # Python reads the old value before it evaluates the new one, and the object and index only once.
         out: list[Any] = []
-        for part in ("value", "slice"):
-            if hasattr(target, part) and not isinstance(getattr(target, part), s.Name) and (part == "value" or _acts(getattr(target, part))):
-                held = self.context.fresh("owner" if part == "value" else "index")
-                out += quote("$held = $part", stmt, held=held, part=index_of(getattr(target, part)))
-                setattr(target, part, s.at(s.name(held), target))
+        self._held(target, out, stmt)
         item = self.context.fresh("item")
         old = type(target)(*(getattr(target, f) for f in target._fields[:-1]), s.Load())
         out += quote("$item = $old", stmt, item=item, old=s.at(old, target))
         out.append(s.at(s.AugAssign(s.at(s.name(item, s.Store()), target), stmt.op, stmt.value), stmt))
         return out + self._store(s.copy(target), s.at(s.name(item), stmt), stmt)
+
+    def _held(self, target: Any, out: list[Any], stmt: Any) -> None:
+        """Names for the object and the indices of a store, but for those that can be evaluated again: the array itself may be another by then."""
+        if isinstance(target, s.Subscript):
+            if isinstance(target.value, (s.Subscript, s.Attribute)):
+                self._held(target.value, out, stmt)
+            elif not isinstance(target.value, s.Name):
+                target.value = self._temporary("owner", target.value, out, stmt)
+            if _acts(target.slice):
+                target.slice = self._temporary("index", index_of(target.slice), out, stmt)
+        elif not isinstance(target.value, s.Name):
+            target.value = self._temporary("owner", target.value, out, stmt)
+
+    def _temporary(self, stem: str, value: Any, out: list[Any], stmt: Any) -> Any:
+        held = self.context.fresh(stem)
+        out += quote("$held = $value", stmt, held=held, value=value)
+        return s.at(s.name(held), stmt)
 
     def _first(self, value: Any, target: Any) -> tuple[list[Any], Any]:
         """The value in a temporary, if evaluating it after the target's parts could be seen."""

@@ -115,8 +115,8 @@ class _Updates(s.Transformer):
 def _path(path: str, at: Any, ctx: Any) -> Any:
     if path.isidentifier():
         return s.at(s.name(path, ctx), at)
-    owner, attribute = path.split(".")
-    return s.at(s.Attribute(s.at(s.name(owner), at), attribute, ctx), at)
+    owner, _, attribute = path.rpartition(".")
+    return s.at(s.Attribute(_path(owner, at, s.Load()), attribute, ctx), at)
 
 
 def _bound(name: str, value: Any, at: Any) -> Any:
@@ -127,5 +127,5 @@ def _given(path: str, value: Any, at: Any) -> Any:
     """An expression that gives a path a new value."""
     if path.isidentifier():
         return _bound(path, value, at)
-    owner, attribute = path.split(".")
-    return quote_expr("ag.set_attr($o, $a, $value)", at, o=s.at(s.name(owner), at), a=s.constant(attribute), value=value)
+    owner, _, attribute = path.rpartition(".")
+    return quote_expr("ag.set_attr($o, $a, $value)", at, o=_path(owner, at, s.Load()), a=s.constant(attribute), value=value)

@@ -11,12 +11,10 @@ from __future__ import annotations
 import argparse
 import ast
 import builtins
-import contextlib
 import copy
 import linecache
 import multiprocessing
 import random
-import signal
 import sys
 import time
 import traceback
@@ -35,7 +33,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent))
 
 import interpreter
-from programs import COUNTER, Program, program
+import programs
+import state_runs
+import stateful
+from outcomes import SECONDS, Failure, Late, Raised, limit
+from programs import COUNTER, Program
 
 import autograph as ag
 from autograph.runtime.deferred import Checked
@@ -43,31 +45,10 @@ from autograph.runtime.function import result
 from autograph.runtime.leaving import Packed as _Packed
 
 CHUNK = 250  # programs that one process runs: its caches end with it
-SECONDS = 20  # that one form of a program may take
 SHOWN = 5
 MOST_REFUSED = 0.02
+PROGRAMS: dict[str, Callable[[int, int], Program]] = {"control": programs.program, "stateful": stateful.program}
 FORMS = ("plain", "static", "jit", "vmap", "jvp", "xla")
-
-
-@dataclass
-class Failure:
-    """A form of a program that differs from Python."""
-
-    form: str
-    inputs: int  # which of the inputs
-    got: str
-    want: str
-    trace: str = ""
-
-    @property
-    def signature(self) -> tuple[str, str]:
-        """What stays the same while the program is reduced."""
-        return self.form, self.got.split(":")[0] if self.trace or "Error" in self.got else ""
-
-    @property
-    def of_unset(self) -> bool:
-        """Whether a variable was said to be unset that Python finds set."""
-        return self.got.startswith(("UnboundLocalError", "NameError", "AG301"))
 
 
 @dataclass
@@ -99,26 +80,6 @@ class Tally:
 
 
 # --- running a program ----------------------------------------------------------------------------------------------------------------------
-
-
-class Late(Exception):
-    """A form did not end in time."""
-
-
-@contextlib.contextmanager
-def limit(seconds: float) -> Iterator[None]:
-    """Raise Late in this block after so many seconds."""
-
-    def late(*_: object) -> None:
-        raise Late(f"not done after {seconds} s")
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # again: an exception in a finalizer is ignored
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def load(p: Program, **names: Any) -> Callable[..., Any]:
@@ -222,21 +183,6 @@ def numbers_in(out: Any) -> Iterator[float]:
             yield from numbers_in(x)
     elif isinstance(out, float):
         yield out
-
-
-@dataclass
-class Raised:
-    """An exception that Python raised."""
-
-    kind: str
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.kind}: {self.message}"
-
-    def __eq__(self, other: object) -> bool:
-        """TypeErrors name the types of operands, which are arrays where Python has numbers."""
-        return isinstance(other, Raised) and self.kind == other.kind and (self.kind == "TypeError" or self.message == other.message)
 
 
 def outcome(call: Callable[[], Any]) -> Any:
@@ -412,8 +358,15 @@ class Runner:
                 self.failures.append(Failure("jvp", k, f"tangent {settled(change_of(got, change))}", f"tangent {tangent}"))
 
 
-def forms_of(number: int) -> list[str]:
+def runner(p: Program, forms: Sequence[str], which: Sequence[int]) -> Runner | state_runs.StateRunner:
+    return state_runs.StateRunner(p, forms) if p.kind == "stateful" else Runner(p, forms, which)
+
+
+def forms_of(p: Program) -> list[str]:
     """The forms that this program is run in: compiling is slow."""
+    number = p.number
+    if p.kind == "stateful":
+        return state_runs.forms_of(number)
     return [form for form in FORMS if form not in ("jvp", "xla") or number % {"jvp": 5, "xla": 10}[form] == 0]
 
 
@@ -552,8 +505,9 @@ def _surely_set(p: Program) -> bool:
 def _fails(p: Program, failure: Failure, which: Sequence[int]) -> bool:
     try:
         with limit(2 * SECONDS):
-            fails = any(f.signature == failure.signature for f in Runner(p, [failure.form], which).failures)
-            return fails and (p.loose or not failure.of_unset or _surely_set(p))
+            r = runner(p, [failure.form], which)
+            fails = any(f.signature == failure.signature for f in r.failures) or r.refused.get(failure.form) == failure.got
+            return fails and (p.loose or p.kind == "stateful" or not failure.of_unset or _surely_set(p))
     except Exception:  # the candidate is not a program: a name is unset, a loop has no end
         return False
     finally:
@@ -563,12 +517,12 @@ def _fails(p: Program, failure: Failure, which: Sequence[int]) -> bool:
 # --- the campaign ---------------------------------------------------------------------------------------------------------------------------
 
 
-def run(numbers: Sequence[int], seed: int, reduce_for: float = 0.0) -> Tally:
+def run(numbers: Sequence[int], seed: int, reduce_for: float = 0.0, kind: str = "control") -> Tally:
     """Run some programs."""
     tally = Tally()
     for number in numbers:
-        p = program(number, seed)
-        r = Runner(p, forms_of(number))
+        p = PROGRAMS[kind](number, seed)
+        r = runner(p, forms_of(p), range(3))
         tally.programs += 1
         tally.loose += p.loose
         tally.kinds += p.kinds
@@ -577,7 +531,8 @@ def run(numbers: Sequence[int], seed: int, reduce_for: float = 0.0) -> Tally:
             tally.different += 1
             tally.crashed += any(f.trace for f in r.failures)
             small = reduced(p, r.failures[0], reduce_for) if reduce_for and len(tally.reports) < SHOWN else p
-            tally.reports.append((small, r.failures[:1] if small is p else Runner(small, [r.failures[0].form]).failures[:1] or r.failures[:1]))
+            again = [] if small is p else runner(small, [r.failures[0].form], range(3)).failures
+            tally.reports.append((small, (again or r.failures)[:1]))
         elif r.refused and p.loose:
             tally.refused_loose[next(iter(r.refused.values()))] += 1
         elif r.refused:
@@ -588,13 +543,13 @@ def run(numbers: Sequence[int], seed: int, reduce_for: float = 0.0) -> Tally:
     return tally
 
 
-def campaign(count: int, seed: int = 0, jobs: int = 1, first: int = 0, reduce_for: float = 5.0) -> Tally:
+def campaign(count: int, seed: int = 0, jobs: int = 1, first: int = 0, reduce_for: float = 5.0, kind: str = "control") -> Tally:
     """Run the programs `first` to `first + count`, in processes that end after some of them."""
     tally = Tally()
     chunks = [range(i, min(i + CHUNK, first + count)) for i in range(first, first + count, CHUNK)]
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, mp_context=spawn, max_tasks_per_child=1) as pool:
-        for k, part in enumerate(pool.map(run, chunks, [seed] * len(chunks), [reduce_for] * len(chunks)), 1):
+        for k, part in enumerate(pool.map(run, chunks, [seed] * len(chunks), [reduce_for] * len(chunks), [kind] * len(chunks)), 1):
             tally.add(part)
             print(f"\r{tally.programs} programs, {tally.different} different", end="\n" if k == len(chunks) else "", file=sys.stderr, flush=True)
     return tally
@@ -629,6 +584,7 @@ def passed(tally: Tally) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kind", choices=PROGRAMS, default="control", help="what the programs are about")
     parser.add_argument("--programs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="the number of the first program")
@@ -637,11 +593,11 @@ def main() -> int:
     options = parser.parse_args()
     if options.show:
         for number in range(options.first, options.first + options.programs):
-            p = program(number, options.seed)
+            p = PROGRAMS[options.kind](number, options.seed)
             print(f"# program {number}, inputs {p.inputs}\n{p.source}")
         return 0
     start = time.monotonic()
-    tally = campaign(options.programs, options.seed, options.jobs, options.first)
+    tally = campaign(options.programs, options.seed, options.jobs, options.first, kind=options.kind)
     show(tally, options.seed, time.monotonic() - start)
     return 0 if passed(tally) else 1
 

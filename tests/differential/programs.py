@@ -36,6 +36,7 @@ class Program:
     inputs: list[tuple[Any, ...]]
     loose: bool = False
     kinds: Counter[str] = field(default_factory=Counter)
+    kind: str = "control"  # or "stateful"
 
     @property
     def filename(self) -> str:

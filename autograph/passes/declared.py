@@ -1,0 +1,31 @@
+"""Declare the free and global names that a function stores into: `x[i] = v` binds `x` anew, and must not make it local."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograph import syntax as s
+from autograph.aliases import chain
+from autograph.passes.context import Context
+from autograph.quote import quote
+from autograph.scopes import Scope
+from autograph.targets import targets
+
+
+def declare_stores(fn: Any, context: Context) -> None:
+    """A store into a subscript of a free or global name binds that name: it is declared, or it would become local."""
+    stored: set[str] = set()
+    for t in targets(fn.body):
+        if isinstance(t, s.Subscript):
+            base = chain(t)[0]
+            stored |= {base.id} if isinstance(base, s.Name) else set()
+            stored |= {p for p in context.aliases.get((t.lineno, t.col_offset), ()) if p.isidentifier()}
+    if not stored:
+        return
+    scope = Scope(fn)
+    outside = stored - scope.locals - scope.globals - scope.nonlocals
+    around = context.around.get(fn, frozenset())
+    doc = isinstance(fn.body[0], s.Expr) and isinstance(fn.body[0].value, s.Constant) and len(fn.body) > 1
+    for keyword, names in (("global", outside - around), ("nonlocal", outside & around)):
+        if names:
+            fn.body[doc:doc] = quote(f"{keyword} $names", fn.body[doc], names=sorted(names))

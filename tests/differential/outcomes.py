@@ -1,0 +1,66 @@
+"""What running a program can give: an exception of Python, a difference from Python, no end."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+SECONDS = 20  # that one form of a program may take
+
+
+class Late(Exception):
+    """A form did not end in time."""
+
+
+@contextlib.contextmanager
+def limit(seconds: float) -> Iterator[None]:
+    """Raise Late in this block after so many seconds."""
+
+    def late(*_: object) -> None:
+        raise Late(f"not done after {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # again: an exception in a finalizer is ignored
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@dataclass
+class Failure:
+    """A form of a program that differs from Python."""
+
+    form: str
+    inputs: int  # which of the inputs
+    got: str
+    want: str
+    trace: str = ""
+
+    @property
+    def signature(self) -> tuple[str, str]:
+        """What stays the same while the program is reduced."""
+        return self.form, self.got.split(":")[0] if self.trace or "Error" in self.got else ""
+
+    @property
+    def of_unset(self) -> bool:
+        """Whether a variable was said to be unset that Python finds set."""
+        return self.got.startswith(("UnboundLocalError", "NameError", "AG301"))
+
+
+@dataclass
+class Raised:
+    """An exception that Python raised."""
+
+    kind: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message}"
+
+    def __eq__(self, other: object) -> bool:
+        """TypeErrors name the types of operands, which are arrays where Python has numbers."""
+        return isinstance(other, Raised) and self.kind == other.kind and (self.kind == "TypeError" or self.message == other.message)
