@@ -21,7 +21,7 @@ from autograph.adoption import adopt
 from autograph.errors import ConversionError, NotAFunction, SourceUnavailable, WrappedFunction
 from autograph.forms import Form, Staged, form_at, form_of
 from autograph.listing import LOCK
-from autograph.policy import CALLERS, is_stdlib, is_users
+from autograph.policy import CALLERS, is_library, is_stdlib, is_users
 from autograph.runtime.aliasing import Variant, guarded, install
 from autograph.source import file_of
 
@@ -164,11 +164,18 @@ def resolve(f: Any) -> Any:
         adopted(f)
     if kind is types.BuiltinFunctionType or kind is type:
         return _with_twins(f) if f in _HIGHER else f
+    if kind is list or kind is tuple:  # of functions that are handed on
+        return _own_twin(f)
     if kind is functools.partial:
         return functools.partial(_replaced(f.func) or resolve(f.func), *map(_own_twin, f.args), **f.keywords)
     method = getattr(kind, "__call__", None)
     if type(method) is types.FunctionType and is_users(method.__code__):
         return types.MethodType(resolve(method), f)
+    function = getattr(f, "__func__", None)
+    if type(function) is types.FunctionType and is_users(function.__code__) and hasattr(f, "__self__"):  # a library's bound method
+        return functools.partial(resolve(function), f.__self__)
+    if isinstance(f, type) and _tracing() and is_library(f):  # it may keep a function that it is given, and call it later
+        return _with_twins(f)
     if callable(f) and not isinstance(f, type) and getattr(kind, "__module__", "").split(".")[0] not in sys.stdlib_module_names:
         return _with_twins(f)
     return f
@@ -210,7 +217,10 @@ def _first(f: types.FunctionType) -> Any:
 
 
 def _own_twin(x: Any) -> Any:
-    return resolve(x) if type(x) in (types.FunctionType, types.MethodType) and is_users(x.__code__) else x
+    if type(x) in (list, tuple) and any(type(e) is types.FunctionType for e in x):
+        return type(x)(map(_own_twin, x))
+    users = type(x) in (types.FunctionType, types.MethodType) and is_users(x.__code__)
+    return resolve(x) if users or type(x) is functools.partial else x
 
 
 def _replaced(x: Any) -> Any:
@@ -220,7 +230,7 @@ def _replaced(x: Any) -> Any:
 
 def _with_twins(f: Any) -> Any:
     """A library function that converts the functions of the user's that it is given; one that calls them also takes those of libraries."""
-    calls = f in _HIGHER
+    calls = type(f) in (type, types.BuiltinFunctionType) and f in _HIGHER
 
     def own(x: Any) -> Any:
         new = _own_twin(x)
@@ -311,7 +321,8 @@ def convert_object(f: Any) -> Any:
         return types.MethodType(convert_object(f.__func__), f.__self__)
     if isinstance(f, types.FunctionType):
         wrapped = getattr(f, "__wrapped__", None)
-        if not is_users(f.__code__) and form_in(f) is None:
+        generated = f.__code__.co_filename.startswith("<") and wrapped is not None and not _has_source(f)
+        if (generated or not is_users(f.__code__)) and form_in(f) is None:
             if wrapped is not None:
                 raise WrappedFunction(
                     f"`{f.__qualname__}` is a wrapper that a library put around a function: converting it would convert nothing", None,

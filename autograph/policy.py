@@ -33,3 +33,10 @@ def is_users(code: CodeType) -> bool:
 
 def is_stdlib(code: CodeType) -> bool:
     return code.co_filename.startswith(STDLIB) and "site-packages" not in code.co_filename
+
+
+def is_library(cls: type) -> bool:
+    """Whether a class belongs to an installed library, and to neither the standard library nor JAX."""
+    name = (getattr(cls, "__module__", None) or "").split(".")[0]
+    file = getattr(sys.modules.get(name), "__file__", None) or ""
+    return name not in ("jax", "jaxlib", "numpy") and file.startswith(INSTALLED)

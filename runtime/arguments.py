@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from autograph.runtime.objects import Identity, constant, is_state, key_of
+from autograph.runtime.objects import Identity, attributes, constant, is_state, key_of
 from autograph.runtime.specs import is_container
 from autograph.runtime.values import ARRAYS, NUMBERS
 
@@ -85,7 +85,7 @@ def mutable_parts(args: Sequence[Any], kwargs: dict[str, Any], containers: bool 
         children = jax.tree.leaves(x, is_leaf=lambda y, x=x: y is not x)
         if len(children) == 1 and children[0] is x:
             continue
-        if is_container(x) or (hasattr(x, "__dict__") and not isinstance(x, tuple)):
+        if is_container(x) or (not isinstance(x, tuple) and attributes(x)):
             found.append(x)
         stack += reversed(children)
     return found

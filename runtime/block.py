@@ -6,7 +6,7 @@ around, so that nested loops do not settle their types again each time the block
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -64,7 +64,7 @@ class Block:
                 for x, outer in zip(flat[len(flat) - len(stands) :], stands, strict=True):
                     frame.stands[id(x)] = x, outer
                 frame.passed = containers(self.args)
-                frame.given = frame.passed - kept(specs)
+                frame.given = containers(self.args, kept(specs))
                 assume(facts(self.args))
                 try:
                     enter(frame)
@@ -176,14 +176,16 @@ def _number(v: Literal) -> Any:
     return np.asarray(v.val).item() if of_aval(v.aval).weak else np.asarray(v.val, v.aval.dtype)
 
 
-def containers(values: Sequence[Any]) -> set[int]:
-    """The identities of the lists, dicts and objects that make up some values."""
+def containers(values: Sequence[Any], but: Collection[int] = ()) -> set[int]:
+    """The identities of the lists, dicts and objects that make up some values, but for some and what they hold."""
     found: set[int] = set()
     stack = [v for v in values if not isinstance(v, jax.Array)]
     while stack:
         value = stack.pop()
         if isinstance(value, Maybe):
             value = value.value
+        if id(value) in but:
+            continue
         children = jax.tree.leaves(value, is_leaf=lambda x, value=value: x is not value)
         if len(children) != 1 or children[0] is not value:
             found.add(id(value))

@@ -30,6 +30,7 @@ from autograph.runtime.predicates import truth
 from autograph.runtime.shared import one_for_each
 from autograph.runtime.spec_text import describe, described
 from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, join, of_aval, types, widen
+from autograph.runtime.stale import refuse_other_names
 from autograph.runtime.values import blank, map_maybe
 
 # Primitives that a select may run on the side that is not taken: no effects, cheap, and their derivative at any point is finite.
@@ -212,7 +213,20 @@ class _Sides:
 
 
 def _called(fn: Callable[..., Any], state: Sequence[Any]) -> Any:
-    return fn(*[map_maybe(known, x) for x in state])
+    copies = {id(x): (x, x.copy()) for x in state if isinstance(x, np.ndarray)}  # which `x += 1` would change, whichever side is taken
+    if not copies:
+        return fn(*[map_maybe(known, x) for x in state])
+    out = fn(*[copies[id(x)][1] if id(x) in copies else map_maybe(known, x) for x in state])
+    originals = {id(copy): (x, copy) for x, copy in copies.values()}
+    return jax.tree.map(lambda v: _original(v, *originals[id(v)]) if id(v) in originals else v, out, is_leaf=lambda v: id(v) in originals)
+
+
+def _original(_: Any, x: Any, copy: Any) -> Any:
+    """What a branch gives that was given a copy of a NumPy array: the array, or what the branch has made of the copy."""
+    if np.array_equal(x, copy, equal_nan=x.dtype.kind in "fc"):
+        return x
+    refuse_other_names(x, "a NumPy array", here_too=True)
+    return jax.numpy.asarray(copy)
 
 
 def _given_facts(facts: Any, _: Any) -> Any:

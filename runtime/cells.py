@@ -17,15 +17,19 @@ from weakref import WeakKeyDictionary
 from autograph.runtime.frames import Frame, frames, watched
 from autograph.runtime.heap import Cell, HeapLocation, Variable
 from autograph.runtime.lifted import touch
+from autograph.runtime.stale import refuse_other_names
 
 _EMPTY = object()
 _lock = threading.RLock()
 _stored: WeakKeyDictionary[CodeType, tuple[frozenset[str], frozenset[str]]] = WeakKeyDictionary()
 
+_stored_itself: WeakKeyDictionary[CodeType, tuple[frozenset[str], frozenset[str]]] = WeakKeyDictionary()
 
-def stores(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
-    """The free and the global names that a code object assigns, blocks inside it included."""
-    found = _stored.get(code)
+
+def stores(code: CodeType, inside: bool = True) -> tuple[frozenset[str], frozenset[str]]:
+    """The free and the global names that a code object assigns; with those that functions inside it assign."""
+    known = _stored if inside else _stored_itself
+    found = known.get(code)
     if found is None:
         free: set[str] = set()
         glob: set[str] = set()
@@ -34,12 +38,12 @@ def stores(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
                 free.add(instruction.argval)
             elif instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
                 glob.add(instruction.argval)
-        for constant in code.co_consts:
+        for constant in code.co_consts if inside else ():
             if isinstance(constant, CodeType):
                 inner = stores(constant)
                 free |= inner[0]
                 glob |= inner[1]
-        found = _stored[code] = (frozenset(free) & frozenset(code.co_freevars), frozenset(glob))
+        found = known[code] = (frozenset(free) & frozenset(code.co_freevars), frozenset(glob))
     return found
 
 
@@ -56,6 +60,7 @@ def stores_into(variable: Callable[[], Any]) -> None:
         for frame in frames():
             if frame.root:
                 frame.stored[_location(variable)] = None
+    refuse_other_names(variable(), _location(variable).name.strip("`"))
 
 
 def _location(variable: Callable[[], Any]) -> HeapLocation:
@@ -74,7 +79,7 @@ def restored(frame: Frame, *fns: Callable[..., Any]) -> Iterator[None]:
         code = getattr(fn, "__code__", None)
         if code is None or not (code.co_freevars or code.co_names):
             continue
-        free, glob = stores(code)
+        free, glob = stores(code, inside=False)  # a function inside it tells of what it assigns
         for name, cell in zip(code.co_freevars, fn.__closure__ or (), strict=False):
             if name in free:
                 cells[id(cell)] = cell, _contents(cell)

@@ -21,7 +21,7 @@ from autograph.runtime.objects import Walk, is_state, places_in
 from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import here
 from autograph.runtime.specs import Spec, Static, is_container, spec_of
-from autograph.runtime.values import NUMBERS, Maybe, Unset, traced
+from autograph.runtime.values import NUMBERS, Maybe, Unset, is_value, traced
 
 
 class NeedsState(BaseException):
@@ -50,6 +50,16 @@ class Outside:
 
     def __init__(self, value: Any) -> None:
         self.value = value
+
+
+class Reached:
+    """One of the objects that the function reached, as a part of its result."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+jax.tree_util.register_pytree_node(Reached, lambda r: ((), r.number), lambda number, _: Reached(number))
 
 
 class Change(NamedTuple):
@@ -99,6 +109,7 @@ class Begin:
         self.before = {("argument", k): _snapshot(x) for k, x in enumerate(self.parts)} | {
             ("object", k): _snapshot(x) for k, x in enumerate(walk.objects if walk else ())
         }
+        self.leaves = [jax.tree.leaves(x) for x in self.parts]
         self.places = {("place", k): p.get() for k, p in enumerate(walk.places if walk else ())}
 
     def changes(self, frame: Frame, out: list[Any], direct: bool) -> Changes:
@@ -163,7 +174,28 @@ class Begin:
             )  # fmt: skip
         if needed or dynamic or (found and self.walk is None):
             raise NeedsState(needed, dynamic)
+        if not any(change.where == "argument" for change in found):
+            self._refuse_hidden()
         return Changes(found, arrays)
+
+    def given(self, out: Any) -> Any:
+        """The result, with what stands for the objects in reach in their place: they are put back before JAX looks at it."""
+        walk = self.walk
+        if walk is None:
+            return out
+        return jax.tree.map(
+            lambda x: x if (n := walk.number(x)) is None else Reached(n), out, is_leaf=lambda x: is_value(x) or walk.number(x) is not None
+        )  # fmt: skip
+
+    def _refuse_hidden(self) -> None:
+        """An argument whose class keeps what it holds in a way of its own, and that has changed: nobody would put it back."""
+        for x, before in zip(self.parts, self.leaves, strict=True):
+            now = [] if is_container(x) else jax.tree.leaves(x)
+            if not is_container(x) and (len(now) != len(before) or any(a is not b for a, b in zip(now, before, strict=True))):
+                raise AttributeStateError(
+                    f"a `{type(x).__name__}` among the arguments is changed by code of its library, and the caller's would not change", here(),
+                    "use the library's own `jit` on a function with `@ag.convert` (`nnx.jit`), or return what changes",
+                )  # fmt: skip
 
     def _spec(self, before: Any, after: Any, place: HeapLocation) -> Spec:
         if not isinstance(after, Items):
@@ -227,6 +259,13 @@ def _check_in_place(array: np.ndarray[Any, Any], place: HeapLocation) -> None:
         )  # fmt: skip
     if not array.flags.writeable:
         raise ValueError("assignment destination is read-only")
+
+
+def reached(value: Any, walk: Walk) -> Any:
+    """A result, with the objects themselves."""
+    return jax.tree.map(
+        lambda x: walk.objects[x.number] if type(x) is Reached else x, value, is_leaf=lambda x: is_value(x) or type(x) is Reached
+    )  # fmt: skip
 
 
 def commit(changes: Changes, walk: Walk, parts: Sequence[Any]) -> None:

@@ -18,7 +18,7 @@ from autograph.runtime import _jax
 from autograph.runtime._jax import eval_trace, trace_state
 from autograph.runtime.arguments import has_static
 from autograph.runtime.calls import call
-from autograph.runtime.changes import Begin, NeedsState, commit
+from autograph.runtime.changes import Begin, NeedsState, commit, reached
 from autograph.runtime.deferred import Checked, Exit, defer, received, values_of
 from autograph.runtime.frames import root
 from autograph.runtime.leaving import has_late, packed, settled
@@ -69,7 +69,7 @@ class Function:
         out, walk, parts = self._state.run(lambda jitted: jitted, args, kwargs)
         if out.changes is not None:
             commit(out.changes, walk, parts)
-        return result(out)
+        return reached(result(out), walk)
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
         return self._lowered("lower", args, kwargs)
@@ -112,6 +112,10 @@ class Function:
     def __signature__(self) -> inspect.Signature:
         return inspect.signature(self.__wrapped__)
 
+    @property
+    def __globals__(self) -> Any:
+        return self.__wrapped__.__globals__  # type: ignore[attr-defined]
+
 
 class Method:
     """A staged function bound to an object, which is its first argument: a pytree is traced, of another object the arrays that it holds are."""
@@ -119,6 +123,12 @@ class Method:
     def __init__(self, function: Function, obj: Any) -> None:
         self.__func__, self.__self__ = function, obj
         functools.update_wrapper(self, function.__wrapped__, updated=())
+        vars(self).pop("__wrapped__")  # it takes one argument more
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        own = inspect.signature(self.__func__)
+        return own.replace(parameters=list(own.parameters.values())[1:])
 
     @_jax.boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -166,6 +176,7 @@ def traced_by(fn: Callable[..., Any], checks: _Checks, state: State | None = Non
                         raise
                 frame.memory.clear()  # what it remembers may hold objects that the function made
                 changes = begin.changes(frame, box, checks.direct)
+                box[:] = [begin.given(x) for x in box]
             finally:
                 restore(frame)
         out = box.pop() if box else None

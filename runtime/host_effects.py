@@ -1,7 +1,7 @@
 """Calls of the standard library and of NumPy that do something outside the program, or give another value each time.
 
-In a block they would happen once, while it is traced, and for the side that is not taken too; a random number would be drawn once for all
-calls.  Such calls are refused.  What a block has made itself (`random.Random(0)`, a generator, a `StringIO`) is its own.
+In a block they would happen once, while it is traced, and for the side that is not taken too: such calls are refused.
+What a block has made itself (`random.Random(0)`, a generator, a `StringIO`) is its own.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ def effect_of(f: Any) -> Callable[..., Any] | None:
         if _is_made_here(owner):
             return functools.partial(_known_to, f) if isinstance(owner, io.IOBase) else None
         if isinstance(owner, _RANDOM):
-            raise _drawn(_name(f, owner))
+            return _drawing(f, _name(f, owner))
         if in_block():
             raise _refused(f"{type(owner).__name__}.{f.__name__}", "_io")
         return functools.partial(_known_to, f)
     if (getattr(f, "__module__", None) or "").startswith("numpy.random") and not isinstance(f, type) and not makes(f):
-        raise _drawn(f"np.random.{f.__name__}")
+        return _drawing(f, f"np.random.{f.__name__}")
     if _is_logging(f, owner):
         return lambda *args, **kwargs: afterwards(lambda *a, **k: f(*a, **k), args, kwargs)
     if in_block():
@@ -112,9 +112,17 @@ def _is_logging(f: Any, owner: Any) -> bool:
     return isinstance(f, types.FunctionType) and f.__module__ == "logging" and f.__name__ in _LOGGING
 
 
-def _drawn(name: str) -> EffectError:
-    where = "this block is traced" if in_block() else "this function is traced, and be the same in every call"
-    return EffectError(f"`{name}` would run once, while {where}", here(), _DRAW)
+def _drawing(f: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """`f`, which draws random numbers: outside of blocks it does while the function is traced, as in JAX."""
+    if in_block():
+        raise EffectError(f"`{name}` would run once, while this block is traced, and whichever side is taken", here(), _DRAW)
+
+    def draw(*args: Any, **kwargs: Any) -> Any:
+        if traced(*args, *kwargs.values()):
+            raise EffectError(f"`{name}` draws while the function is traced, and is given a traced value", here(), _DRAW)
+        return f(*args, **kwargs)
+
+    return draw
 
 
 def _refused(name: str, module: str) -> EffectError:

@@ -27,6 +27,7 @@ from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import here
 from autograph.runtime.rows import unknown
 from autograph.runtime.specs import is_container, join, spec_of, widen
+from autograph.runtime.stale import refuse_other_names
 from autograph.runtime.subscripts import has_span, is_mask, plain, store_masked, store_span, where_masked
 from autograph.runtime.values import Maybe, traced
 
@@ -202,6 +203,7 @@ def set_attr_path(obj: Any, name: str, path: tuple[Any, ...], value: Any) -> Any
     x = getattr(obj, name)
     new = set_path(x, path, value)
     if new is not x:
+        refuse_other_names(x, f"`{type(obj).__name__}.{name}`")
         stored_in_place(obj, name)
         set_attr(obj, name, new)
     return new

@@ -67,13 +67,37 @@ def loaded_after(frame: FrameType, name: str) -> bool:
             continue
         if instruction.opname == "RETURN_VALUE" and not parameter:
             return False
-        if instruction.opname.startswith("LOAD_") and instruction.argval == name:
+        if _names(instruction, "LOAD_", name):
             return True
-        if instruction.opname.startswith("STORE_") and instruction.argval == name:
+        if _names(instruction, "STORE_", name):
             return False
         if "BACKWARD" in instruction.opname:
             return True
     return parameter and not _returns_call(frame)
+
+
+def _names(instruction: dis.Instruction, kind: str, name: str) -> bool:
+    """Whether an instruction loads or stores a variable, and not an attribute of this name."""
+    if not instruction.opname.startswith(kind) or "ATTR" in instruction.opname or "METHOD" in instruction.opname:
+        return False
+    return name in instruction.argval if isinstance(instruction.argval, tuple) else instruction.argval == name
+
+
+def read_after(frame: FrameType, name: str) -> bool:
+    """Whether the function that `frame` runs may itself read a variable after the call that it is in."""
+    last = -1  # where it was read before
+    for instruction in dis.get_instructions(frame.f_code):
+        load = _names(instruction, "LOAD_", name)
+        last = instruction.offset if load else last
+        if instruction.offset <= frame.f_lasti:
+            continue
+        if load:
+            return True
+        if _names(instruction, "STORE_", name):
+            return False
+        if "BACKWARD" in instruction.opname and instruction.argval <= last:
+            return True
+    return False
 
 
 def _returns_call(frame: FrameType) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from autograph.runtime import _jax
@@ -253,3 +254,21 @@ def reversed(items: Any) -> Any:
     if isinstance(rows, Range):
         return Range(rows.start + (rows.turns() - 1) * rows.step, rows.start - rows.step, -rows.step, rows.unroll, rows.rolled, rows.item)
     return Rows(rows.length, lambda i: rows.item(rows.length - 1 - i), rows.spec, [a[::-1] for a in rows.arrays])
+
+
+def indices(x: Any, start: Any = None) -> Any:
+    """What a loop over `x` or `enumerate(x, start)` takes whose body stores into x: places of the rows of an array, the items of anything else."""
+    if isinstance(x, (jax.Array, np.ndarray)) and x.ndim:
+        return builtins.range(x.shape[0]) if not unknown(x) else Range(0, x.shape[0], 1, rolled=x.shape[0] > _FEW_ROWS)
+    return x if start is None else enumerate(x, start)
+
+
+_FEW_ROWS = 8
+
+
+def row(x: Any, k: Any, start: Any = None) -> Any:
+    """The k-th of them."""
+    if not (isinstance(x, (jax.Array, np.ndarray)) and x.ndim):
+        return k
+    item = _row(x, k)
+    return item if start is None else (k + start, item)

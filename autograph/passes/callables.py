@@ -16,6 +16,7 @@ CALLING = frozenset("map filter iter next input open ascii bytes bytearray memor
 
 
 ARRAY_LIBRARIES = ("jax", "numpy", "math", "autograph")
+CALLING_LIBRARIES = ("jax.scipy.optimize", "jax.scipy.integrate")  # whose functions call an argument
 REPLACED = ("numpy", "math")  # their functions have others in their place for traced values
 
 
@@ -31,6 +32,7 @@ _TRANSFORMS = dict.fromkeys(
 HIGHER: dict[str, tuple[int, ...]] = {
     **_TRANSFORMS,
     "cond": (1, 2),
+    "switch": (1,),
     "while_loop": (0, 1),
     "fori_loop": (2,),
     "reduce": (2,),

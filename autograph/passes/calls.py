@@ -15,7 +15,18 @@ from typing import Any
 
 from autograph import syntax as s
 from autograph.names import binds_all
-from autograph.passes.callables import ARRAY_LIBRARIES, BUILTINS, CALLING, HIGHER, KEYWORDS, REPLACED, is_runtime, is_runtime_call, is_update
+from autograph.passes.callables import (
+    ARRAY_LIBRARIES,
+    BUILTINS,
+    CALLING,
+    CALLING_LIBRARIES,
+    HIGHER,
+    KEYWORDS,
+    REPLACED,
+    is_runtime,
+    is_runtime_call,
+    is_update,
+)
 from autograph.passes.context import Context
 from autograph.quote import quote_expr
 
@@ -94,7 +105,8 @@ class _Calls(s.Transformer):
         if is_runtime(func) or is_update(func):
             return node
         if isinstance(func, s.Call):  # jax.grad(f)(x): what a known function returned
-            return node if is_runtime_call(func) or self.library(func.func) else self._wrapped(node)
+            ours = is_runtime_call(func) and func.func.attr in ("call", "storing")
+            return node if ours or self.library(func.func) else self._wrapped(node)
         return self._wrapped(node)
 
     def _named(self, node: Any, func: Any) -> Any:
@@ -145,10 +157,15 @@ class _Calls(s.Transformer):
                     keyword.value = self._argument(keyword.value)
         elif path.startswith(("jax.tree.map", "jax.tree_util.tree_map")) and node.args:
             node.args[0] = self._argument(node.args[0])
+        elif module[:2] == ["jax", "experimental"] or path.startswith(CALLING_LIBRARIES):
+            return self._wrapped(node)
         return node
 
     def _argument(self, value: Any) -> Any:
-        """A function that is handed on: converted on the way, unless it is one of ours."""
+        """A function that is handed on, or a row of them: converted on the way, unless it is one of ours."""
+        if isinstance(value, (s.List, s.Tuple)):
+            value.elts = [self._argument(e) for e in value.elts]
+            return value
         if isinstance(value, s.Name):
             known = value.id in self.defined or (value.id in self.context.converted and value.id not in self.local)
             return value if known or self._kept(value) else quote_expr("ag.call($f)", value, f=value)

@@ -6,7 +6,7 @@ from typing import Any
 
 from autograph import syntax as s
 from autograph.passes.lengths import span_of
-from autograph.quote import quote_expr
+from autograph.quote import quote, quote_expr
 
 
 def index_of(node: Any) -> Any:
@@ -34,3 +34,15 @@ def place(path: str, at: Any) -> Any:
 def _named(path: str, at: Any) -> Any:
     owner, _, attribute = path.rpartition(".")
     return s.at(s.Attribute(_named(owner, at), attribute, s.Load()) if owner else s.name(attribute), at)
+
+
+def deleted(target: Any, stmt: Any) -> list[Any]:
+    """The statements for `del target`."""
+    match target:
+        case s.Subscript(value=value):
+            return quote("ag.del_item($x, $i)", stmt, x=value, i=index_of(target.slice))
+        case s.Attribute(value=owner, attr=attr):
+            return quote("ag.del_attr($o, $name)", stmt, o=owner, name=s.constant(attr))
+        case s.Tuple(elts=elts) | s.List(elts=elts):
+            return [new for t in elts for new in deleted(t, stmt)]
+    return [s.at(s.Delete([target]), stmt)]

@@ -8,6 +8,7 @@
                            x = ag.set_item(x, i, item)
     obj.a = v         =>   ag.set_attr(obj, 'a', v)
     obj.a += v        =>   ag.update_attr(obj, 'a', '+=', v)
+    for e in x: x[i]=e  =>   for k in ag.indices(x): e = ag.row(x, k); ...          (a row of an array is read when its turn comes)
     del x[i]          =>   ag.del_item(x, i)
 
 Python evaluates the value, the object and the index, in this order: a value that could change the others goes to a temporary first."""
@@ -21,10 +22,10 @@ from autograph import syntax as s
 from autograph.aliases import UNKNOWN, chain
 from autograph.names import Names, binds, reads
 from autograph.passes.context import Context
-from autograph.passes.indices import index_of, place
+from autograph.passes.indices import deleted, index_of, place
 from autograph.quote import quote, quote_expr
 from autograph.scopes import Scope
-from autograph.targets import leaves
+from autograph.targets import leaves, targets
 
 _OPERATORS = {
     "Add": "+=", "Sub": "-=", "Mult": "*=", "Div": "/=", "FloorDiv": "//=", "Mod": "%=", "Pow": "**=", "MatMult": "@=",
@@ -60,7 +61,9 @@ class _Stores:
             case s.AugAssign(target=s.Subscript() | s.Attribute()):
                 return self._update(stmt)
             case s.Delete(targets=targets) if any(isinstance(t, (s.Subscript, s.Attribute)) for t in targets):
-                return [new for t in targets for new in _deleted(t, stmt)]
+                return [new for t in targets for new in deleted(t, stmt)]
+            case s.For() if (row := self._rows(stmt)) is not None:
+                return self.stmt(row)
             case s.For(target=target) if self._stored(target):
                 item = self.context.fresh("item")
                 first = s.at(s.Assign([target], s.at(s.name(item), target), None), target)
@@ -70,6 +73,24 @@ class _Stores:
             for inner in s.blocks(stmt):
                 inner[:] = self.block(inner)
         return [stmt]
+
+    def _rows(self, loop: Any) -> Any:
+        """A loop over the rows of a variable that its body stores into: each row is read when its turn comes."""
+        match loop.iter:
+            case s.Name(id=id):
+                counted: list[Any] = []
+            case s.Call(func=s.Name(id="enumerate"), args=[s.Name(id=id), *counted], keywords=[]):
+                counted = counted or [s.constant(0)]
+            case _:
+                return None
+        if not any(isinstance(t, s.Subscript) and getattr(chain(t)[0], "id", "") == id for t in targets(loop.body)):
+            return None
+        k, x = self.context.fresh("k"), s.at(s.name(id), loop.iter)
+        loop.iter = quote_expr("ag.indices($x, $counted)", loop.iter, x=x, counted=counted)
+        value = quote_expr("ag.row($x, $k, $counted)", loop.target, x=s.copy(x), k=s.at(s.name(k), loop.target), counted=[s.copy(c) for c in counted])
+        loop.body = [s.at(s.Assign([loop.target], value, None), loop.target), *loop.body]
+        loop.target = s.at(s.name(k, s.Store()), loop.target)
+        return loop
 
     def _stored(self, target: Any) -> bool:
         return any(self._lowered(t) for t in leaves(target))
@@ -209,17 +230,6 @@ class _Stores:
         if acts:
             changed |= self.shared
         return bool(changed & reads(target)) or (acts and s.contains(_parts(target), s.Call, s.Attribute, s.Subscript, *s.YIELDS))
-
-
-def _deleted(target: Any, stmt: Any) -> list[Any]:
-    match target:
-        case s.Subscript(value=value):
-            return quote("ag.del_item($x, $i)", stmt, x=value, i=index_of(target.slice))
-        case s.Attribute(value=owner, attr=attr):
-            return quote("ag.del_attr($o, $name)", stmt, o=owner, name=s.constant(attr))
-        case s.Tuple(elts=elts) | s.List(elts=elts):
-            return [new for t in elts for new in _deleted(t, stmt)]
-    return [s.at(s.Delete([target]), stmt)]
 
 
 def _acts(node: Any) -> bool:
