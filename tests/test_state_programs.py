@@ -1,0 +1,69 @@
+"""Small programs with state, in every form, against Python: results, exceptions, printed lines, objects and globals after each call."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "differential"))
+
+import state_runs  # noqa: E402
+import stateful  # noqa: E402
+from programs import Program  # noqa: E402
+
+
+def _load() -> list[tuple[str, str, list[tuple[Any, ...]]]]:
+    spec = importlib.util.spec_from_file_location("state_programs", HERE / "programs" / "state.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.PROGRAMS
+
+
+# What is refused, and where: a helper that is given an array which others hold, loops in which only traced values tell whose array it is ...
+REFUSED = {
+    "D helper on global np": {"function": "AG407"},
+    "I alias of attr np array in loop and branch": {"function": "AG407"},
+    "O helper called in nested function on closure": {"function": "AG407", "plain": "AG407", "static": "AG407"},
+    "T3 static assert on static after a traced change of attribute": {"function": "AG502"},
+    "Y2 alias before traced loop, store in branch in loop": {"function": "AG407"},
+    "V5 alias of attribute and a storing method": {"function": "AG407", "plain": "AG407", "static": "AG407"},
+    "W1 alias and closure store": {"function": "AG407", "static": "AG407"},
+    "W2 alias and closure store nonlocal": {"function": "AG407", "static": "AG407"},
+}
+PLAIN = "the plain form on concrete arrays: "
+WRONG = {
+    ("Z1 tracer leak", "function"): "a list that one side of a branch in two loops makes longer and shorter: JAX's own error",
+    ("X12 item store through __setitem__, object", "plain"): PLAIN + "special methods are converted in traces only",
+    ("X12 item store through __setitem__, object", "static"): PLAIN + "special methods are converted in traces only",
+    ("X13 property setter storing array", "plain"): PLAIN + "special methods are converted in traces only",
+    ("X13 property setter storing array", "static"): PLAIN + "special methods are converted in traces only",
+    ("V1 for over v storing v", "plain"): PLAIN + "a loop over an array that it stores into takes the old rows",
+    ("W1 alias and closure store", "plain"): PLAIN + "another name keeps the array that a closure stores into",
+    ("W2 alias and closure store nonlocal", "plain"): PLAIN + "another name keeps the array that a closure stores into",
+}
+CASES = [
+    pytest.param(title, text, inputs, form, id=f"{title}-{form}", marks=[pytest.mark.xfail(reason=why, strict=True)] if why else [])
+    for title, text, inputs in _load()
+    for form in state_runs.FORMS
+    for why in [WRONG.get((title, form), "")]
+]
+
+
+@pytest.mark.parametrize(("title", "text", "inputs", "form"), CASES)
+def test_program(title: str, text: str, inputs: list[Any], form: str) -> None:
+    source = stateful.MODULE + text + ("" if "def state" in text else "\ndef state():\n    return ()\n")
+    made = [
+        tuple(np.arange(4, dtype=np.int32) if x == "V" else np.int32(x) if isinstance(x, int) else np.float32(x) for x in args) for args in inputs
+    ]
+    number = next(k for k, (t, _, _) in enumerate(_load()) if t == title)
+    runner = state_runs.StateRunner(Program(number, source, made, kind="stateful"), [form])
+    expected = REFUSED.get(title, {}).get(form)
+    assert runner.refused == ({form: expected} if expected else {})
+    assert not runner.failures, runner.failures[0]
