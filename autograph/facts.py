@@ -117,6 +117,8 @@ class Liveness:
     def _with(self, items: Sequence[Any], body: Sequence[Any], x: Exits) -> Names:
         if not items:
             return self._block(body, x)
+        if self._memo.is_hint(items[0].context_expr):
+            return self._memo.live_before(items[0].context_expr, self._with(items[1:], body, x)) | x.exc
         # Leaving may raise, and whatever is raised inside may be suppressed.
         inside = Exits(*(live | x.exc for live in (x.next, x.brk, x.cont, x.ret, x.next)))
         live = self._with(items[1:], body, inside)
@@ -220,7 +222,8 @@ class Bound:
         if target is not None and not isinstance(target, s.Name):
             inside = _join(inside, Ends(exc=entered))
         # Leaving may raise, and whatever is raised inside may be suppressed.
-        through = meet(inside.next, inside.exc) if self._suppress else inside.next
+        suppresses = self._suppress and not self._memo.is_hint(items[0].context_expr)
+        through = meet(inside.next, inside.exc) if suppresses else inside.next
         return inside._replace(next=through, exc=meet(bound, *inside))
 
     def _try(self, stmt: Any, bound: Names) -> Ends:

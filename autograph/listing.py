@@ -10,6 +10,7 @@ from typing import Any
 from autograph import syntax as s
 from autograph.fresh import Fresh
 from autograph.load import refer, runtime_references
+from autograph.memo import Memo
 from autograph.passes import PASSES, run_passes
 from autograph.passes.context import Context
 from autograph.printing import source
@@ -33,7 +34,7 @@ def context_of(node: Any, tree: Any, file: File, free: frozenset[str]) -> Contex
     found = [a for n in functions if (a := file.aliases(n)) is not None]
     aliases = {at: paths for a in found for at, paths in (*a.stores.items(), *a.shared.items())}
     updates = {at: update for a in found for at, update in a.calls.items()}
-    return Context(Fresh(tree), file.modules, file.bound, file.converted, free, aliases=aliases, updates=updates)
+    return Context(Fresh(tree), file.modules, file.bound, file.converted, free, aliases=aliases, updates=updates, memo=Memo(file.modules))
 
 
 def lowered(node: Any, file: File, free: frozenset[str], after: str = "") -> Lowered:

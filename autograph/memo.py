@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autograph import syntax as s
@@ -15,12 +15,22 @@ class Memo:
     Going backwards over an expression is `live -> (live - kill) | gen`, whatever is live; forwards a condition adds two sets of names.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, modules: Mapping[str, str] | None = None) -> None:
+        self._modules = modules or {}  # what names that imports bind stand for
         self._binds: dict[Any, Names] = {}
         self._sure: dict[Any, Names] = {}
         self._back: dict[Any, tuple[Names, Names]] = {}
         self._test: dict[Any, tuple[Names | None, Names | None, Names]] = {}
         self._if: dict[Any, tuple[State, State]] = {}
+
+    def is_hint(self, manager: Any) -> bool:
+        """Whether the manager of a `with` is `ag.loop(...)`, which swallows no exception."""
+        match manager:
+            case s.Call(func=s.Attribute(value=s.Name(id=id), attr="loop")):
+                return self._modules.get(id) in ("autograph", "autograph.runtime")
+            case s.Call(func=s.Name(id=id)):
+                return self._modules.get(id) == "autograph.loop"
+        return False
 
     def forget(self, *nodes: Any) -> None:
         """These nodes have changed."""

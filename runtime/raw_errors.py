@@ -7,7 +7,10 @@ converted.
 from __future__ import annotations
 
 import linecache
+import re
+from collections import Counter
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 import jax
@@ -30,12 +33,37 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
             return fn(*args, **kwargs)
         except RAW as error:
             raise _named(error) from error
+        except RecursionError as error:
+            if (refusal := _recursion(error)) is None:
+                raise
+            raise refusal from None
         except IndexError as error:
             if str(error).startswith("Slice entries must be static integers"):
                 raise _named(error) from error
             raise
 
     return staged
+
+
+def _recursion(error: RecursionError) -> AutographError | None:
+    """A function that calls itself in a branch that traced values decide: both sides are traced, so it does not end."""
+    codes: Counter[CodeType] = Counter()
+    lines: dict[CodeType, int] = {}
+    branches, tb = 0, error.__traceback__
+    while tb is not None:
+        code = tb.tb_frame.f_code
+        branches += code.co_name == "staged_cond"
+        if is_users(code.co_filename):
+            codes[code] += 1
+            lines.setdefault(code, tb.tb_lineno)
+        tb = tb.tb_next
+    if not codes or branches < 3 and not str(error).startswith("Recursively calling"):  # `jax.jit` itself finds it
+        return None
+    code = next(c for c, _ in codes.most_common() if not re.fullmatch(r"(then|orelse|body|<lambda>)(_\d+)?", c.co_name) or len(codes) == 1)
+    return NotStagedError(
+        f"`{code.co_name}` calls itself in a branch that traced values decide: both sides are traced, so the recursion does not end",
+        Place(code.co_filename, lines[code]), "write it as a loop, or let a number that is known end it (a depth, a length)",
+    )  # fmt: skip
 
 
 def _named(error: Exception) -> AutographError:

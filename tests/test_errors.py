@@ -445,3 +445,22 @@ def test_match_on_a_bool_or_class(pattern: str) -> None:
     f = define(f"def f(x):\n    match (x > 1, 2) if '(' == {pattern[0]!r} else x > 1:\n        case {pattern}: return 1\n        case _: return 0\n")
     assert refused(f, 2.0).id == "AG501"
     assert ag.convert(f, form="staged")(2.0) == 1
+
+
+def test_recursion_that_traced_values_should_end():
+    @ag.function
+    def factorial(n):
+        if n <= 1:
+            return 1
+        return n * factorial(n - 1)
+
+    def gcd(a, b):
+        return a if b == 0 else gcd(b, a % b)
+
+    def depth(x, k):
+        return x if k == 0 else depth(x + 1, k - 1)
+
+    for f, args, name in ((factorial, (3,), "factorial"), (ag.function(gcd), (12, 18), "gcd")):
+        with pytest.raises(ag.StagingError, match=f"AG501 `{name}` calls itself in a branch that traced values decide"):
+            f(*args)
+    assert ag.function(lambda x: depth(x, 30))(1) == 31
