@@ -288,3 +288,7 @@ def test_another_name_of_the_list_sees_nothing_silently() -> None:
 
     with pytest.raises(ag.StagingError, match="AG405"):
         f(jnp.asarray(V))
+
+
+def test_hints_swallow_no_exception() -> None:
+    assert "nonlocal" not in ag.to_code(digits)
