@@ -17,7 +17,7 @@ from autograph.runtime.growing import Growing, unknown_length
 from autograph.runtime.lifted import ERROR, reachable
 from autograph.runtime.optional import optional_result
 from autograph.runtime.raw_errors import mark_of, named
-from autograph.runtime.values import has_maybe
+from autograph.runtime.values import has_maybe, is_value
 
 
 def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -37,7 +37,7 @@ def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
             if type(code := frame.values.pop(ERROR)) is not int:
                 received(code, values_of(frame.values))
         if (
-            any(isinstance(x, Growing) for x in jax.tree.leaves(out, is_leaf=lambda x: isinstance(x, Growing)))
+            any(isinstance(x, Growing) for x in jax.tree.leaves(out, is_leaf=lambda x: is_value(x) or isinstance(x, Growing)))
             and mark_of(sys._getframe(2).f_code) != "Staged"
         ):
             raise unknown_length("it is returned to code that is not converted")

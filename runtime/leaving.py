@@ -36,7 +36,7 @@ def settled(value: Any) -> Any:
 
 def has_late(value: Any) -> bool:
     """Whether text with traced values in it, or a list whose length they decide, is part of a value."""
-    return any(isinstance(x, (Text, Growing)) for x in jax.tree.leaves(value, is_leaf=lambda x: isinstance(x, (Text, Growing))))
+    return any(isinstance(x, (Text, Growing)) for x in jax.tree.leaves(value, is_leaf=lambda x: is_value(x) or isinstance(x, (Text, Growing))))
 
 
 def _settled(x: Any) -> Any:
