@@ -23,7 +23,7 @@ from autograph.runtime.heap import Contents, HeapLocation, Items
 from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import here
 from autograph.runtime.specs import BLANK, Kept, Option, Spec, Static, Type, is_container, join, spec_in_block, spec_of, types, widen
-from autograph.runtime.values import ARRAYS, NUMBERS, UNSET, Maybe, blank, ours, parts
+from autograph.runtime.values import ARRAYS, NUMBERS, UNSET, Maybe, blank, is_value, ours, parts
 
 marker_p = Primitive("marker")
 marker_p.def_abstract_eval(lambda *, slot, type: type.aval())
@@ -94,7 +94,10 @@ def spec_out(value: Any) -> Spec:
 
 def _made_here(container: Any) -> bool:
     """Whether the block that is being traced has made a container, going by what it holds."""
-    if not any(_jax.made_here(x) for x in parts(container)):
+    own = jax.tree.leaves(
+        container, is_leaf=lambda x: x is not container and (is_value(x) or is_container(x))
+    )  # a list in it may have changed by itself
+    if not any(_jax.made_here(x) for v in own if not is_container(v) for x in parts(v)):
         return False
     around = lifting()
     return not around or Contents(container) not in around[-1].saved
