@@ -162,7 +162,8 @@ class _Sides:
             joint = joined(location, a, b)
         except Mismatch as m:
             assert isinstance(location, HeapLocation)
-            if isinstance(location, Contents) and type(location.obj) is list and any(x is location.obj for x in self.state):
+            grows = any(id(location.obj) in frame.grows for frame in (block.frame, *(b.frame for b in self.blocks)))
+            if grows and isinstance(location, Contents) and any(x is location.obj for x in self.state):
                 raise Grow(location.obj, joint_of([widen(s) for items in (a, b) for s in items.values])) from None
             why = f"{m.path} {described(m.a)} on one side and {described(m.b)} on the other"
             raise location.refusal(why.strip(), self._place(location, block), "give it the same type and shape on both sides") from None

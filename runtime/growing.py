@@ -135,12 +135,6 @@ class Growing:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __iadd__(self, items: Any) -> Growing:
-        out = self
-        for x in items:
-            out = _append[0](out, x)
-        return out
-
     def __jax_array__(self) -> Any:
         raise unknown_length("it is made an array")
 
@@ -160,14 +154,6 @@ class Growing:
 jax.tree_util.register_pytree_node(
     Growing, lambda g: ((g.count, *g.buffers), g.kind), lambda kind, children: Growing(kind, children[0], children[1:])
 )
-
-
-_append: list[Callable[[Growing, Any], Growing]] = []
-
-
-def extend_with(append: Callable[[Growing, Any], Growing]) -> None:
-    """Hand in what appends an item."""
-    _append.append(append)
 
 
 def unknown_length(why: str) -> EffectError:
@@ -296,9 +282,9 @@ def _grown(x: Any, grow: Grow, room: int) -> Growing:
     buffers = []
     for k, t in enumerate(types([spec])):
         rows = [jnp.asarray(pack(item, spec)[k]) for item in x]
-        empty = jnp.zeros((capacity, *t.shape), t.dtype) if not jnp.issubdtype(t.dtype, jax.dtypes.extended) else None
-        if empty is None:
+        if jnp.issubdtype(t.dtype, jax.dtypes.extended):
             raise EffectError("a list of PRNG keys grows in a compiled loop", here(), "collect `jax.random.key_data(key)`")
+        empty = jnp.zeros((capacity, *t.shape), t.dtype)
         buffers.append(empty.at[: len(x)].set(jnp.stack(rows)) if x else empty)
     return Growing(_Kind(spec, capacity, bound), len(x), buffers)
 
@@ -306,7 +292,7 @@ def _grown(x: Any, grow: Grow, room: int) -> Growing:
 def _enlarged(x: Growing, spec: Spec, capacity: int) -> Growing:
     wanted, have = types([spec]), types([x.kind.spec])
     if [t.shape for t in wanted] != [t.shape for t in have]:
-        raise _nojoint_of(x.kind.spec, spec)
+        raise _no_joint(x.kind.spec, spec)
     buffers = [jnp.zeros((capacity, *t.shape), t.dtype).at[: x.kind.capacity].set(b.astype(t.dtype)) for b, t in zip(x.buffers, wanted, strict=True)]
     return Growing(_Kind(spec, capacity, x.kind.bound), x.count, buffers)
 
@@ -319,11 +305,11 @@ def joint_of(specs: Sequence[Spec]) -> Spec:
                 raise Mismatch("", joint, spec)
             joint = join(joint, spec)
         except Mismatch as m:
-            raise _nojoint_of(m.a, m.b) from None
+            raise _no_joint(m.a, m.b) from None
     return joint
 
 
-def _nojoint_of(a: Spec, b: Spec) -> EffectError:
+def _no_joint(a: Spec, b: Spec) -> EffectError:
     return EffectError(
         f"a list grows in compiled code, and its items differ: {describe(a)} and {describe(b)}", here(), "append items of one type and shape"
     )

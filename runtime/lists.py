@@ -12,7 +12,7 @@ from autograph.runtime.calls import call
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import EffectError
 from autograph.runtime.frames import frames
-from autograph.runtime.growing import Copied, Grow, Growing, extend_with, held
+from autograph.runtime.growing import Copied, Grow, Growing, held
 from autograph.runtime.places import caller, here
 from autograph.runtime.specs import is_container, spec_of, type_of, widen
 from autograph.runtime.values import ours
@@ -28,8 +28,15 @@ def append(x: Any, value: Any) -> Any:
     if type(x) is list and held(x):
         _copied(value, sys.getrefcount(value))
         raise Grow(x, widen(spec_of(value)))
+    _note(x)
     call(x.append)(value)
     return x
+
+
+def _note(x: Any) -> None:
+    """The variable of this list is bound anew where its length changes: a branch around may take a `Growing` for it."""
+    for f in frames():
+        f.grows.add(id(x))
 
 
 def appended(x: Growing, value: Any) -> Growing:
@@ -40,12 +47,10 @@ def appended(x: Growing, value: Any) -> Growing:
     return x.with_row(x.count, value, x.count + 1)
 
 
-extend_with(appended)
-
-
 def extend(x: Any, values: Iterable[Any]) -> Any:
     """`x.extend(values)` and `x += values`, likewise."""
     if not isinstance(x, Growing) and not (type(x) is list and held(x)):
+        _note(x)
         call(x.extend)(values)
         return x
     for value in values:
@@ -63,6 +68,7 @@ def pop(x: Any) -> tuple[Any, Any]:
         return x.row(last), Growing(x.kind, last, x.buffers)
     if type(x) is list and held(x):
         raise Grow(x, None)
+    _note(x)
     return call(x.pop)(), x
 
 
@@ -74,6 +80,7 @@ def clear(x: Any) -> Any:
         return Growing(x.kind, jnp.zeros_like(jnp.asarray(x.count)), x.buffers)
     if type(x) is list and held(x) and x:
         raise Grow(x, None)
+    _note(x)
     call(x.clear)()
     return x
 

@@ -292,3 +292,30 @@ def test_another_name_of_the_list_sees_nothing_silently() -> None:
 
 def test_hints_swallow_no_exception() -> None:
     assert "nonlocal" not in ag.to_code(digits)
+
+
+def test_a_list_that_other_code_holds_does_not_grow_on_one_side() -> None:
+    def alias(x):
+        found = [1.0]
+        same = found
+        if x > 0:
+            found += [2.0]
+        return same
+
+    def parameter(found, x):
+        if x > 0:
+            found += [x]
+        return x
+
+    def method(v):
+        found = []
+        push = found.append
+        for x in v:
+            push(x)
+            if x > 2:
+                found.append(-x)
+        return found
+
+    for f, args in ((alias, (1.0,)), (parameter, ([1.0], 2.0)), (method, (jnp.asarray(V),))):
+        with pytest.raises(ag.StagingError, match="AG405 a `list` is changed in a staged loop or branch"):
+            ag.function(f)(*args)

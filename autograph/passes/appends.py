@@ -15,6 +15,7 @@ from collections import defaultdict
 from typing import Any, NamedTuple
 
 from autograph import syntax as s
+from autograph.passes.callables import ARRAY_LIBRARIES
 from autograph.passes.context import Context
 from autograph.quote import quote, quote_expr
 from autograph.scopes import Scope
@@ -34,7 +35,8 @@ class _Use(NamedTuple):
 class _Uses:
     """What a function does with its names."""
 
-    def __init__(self, fn: Any) -> None:
+    def __init__(self, fn: Any, context: Context) -> None:
+        self.context = context
         self.changes: dict[str, list[_Use]] = defaultdict(list)
         self.moves: dict[str, list[_Use]] = defaultdict(list)  # where it may get a second name
         self.made: dict[str, list[_Use]] = defaultdict(list)  # where it becomes a new list
@@ -133,22 +135,22 @@ class _Uses:
             case s.Name(id=id):
                 if moved:
                     self.moves[id].append(use)
-            case s.Attribute(value=s.Name()):
-                pass
+            case s.Attribute(value=s.Name(id=id)):  # `push = items.append`, which would keep the list
+                self.barred.add(id)
             case s.Subscript(value=s.Name(), slice=index):
                 self._expr(index, use, moved=False)
+            case s.Call(func=func, args=args, keywords=keywords) if self._keeps_nothing(func):
+                for a in (*args, *(k.value for k in keywords)):
+                    self._expr(a, use, moved=False)
             case s.Call(func=s.Attribute(value=s.Name(id=id), attr=attr), args=args, keywords=keywords):
                 if attr in _CHANGING:
                     self.changes[id].append(use)
                 for a in (*args, *(k.value for k in keywords)):
                     self._expr(a, use, moved=True)
-            case s.Call(func=s.Name(id=id), args=args, keywords=keywords) if id in _READING:
-                for a in (*args, *(k.value for k in keywords)):
-                    self._expr(a, use, moved=False)
             case s.Call(func=func, args=args, keywords=keywords):
                 self._expr(func, use, moved=False)
                 for a in (*args, *(k.value for k in keywords)):
-                    self._expr(a, use, moved=not _is_array_call(func))
+                    self._expr(a, use, moved=True)
             case s.Compare() | s.BinOp() | s.UnaryOp() | s.JoinedStr() | s.ListComp() | s.GeneratorExp():
                 for child in s.children(node):
                     self._expr(child, use, moved=False)
@@ -159,6 +161,14 @@ class _Uses:
                 for child in s.children(node):
                     self._expr(child, use, moved)
 
+    def _keeps_nothing(self, func: Any) -> bool:
+        """Whether a callee is a builtin that only reads its arguments, or a function of an array library."""
+        if isinstance(func, s.Name) and func.id in _READING and self.context.is_builtin(func):
+            return True
+        while isinstance(func, s.Attribute):
+            func = func.value
+        return isinstance(func, s.Name) and self.context.modules.get(func.id, "").split(".")[0] in ARRAY_LIBRARIES
+
 
 _READING = frozenset("len sum min max any all sorted print range enumerate zip reversed str repr abs tuple list set bool isinstance iter".split())
 
@@ -167,15 +177,8 @@ def _is_list_call(value: Any) -> bool:
     return isinstance(value, s.Call) and getattr(value.func, "id", "") == "list"
 
 
-def _is_array_call(func: Any) -> bool:
-    """Whether a callee is a function of an array library, going by its usual name: it keeps no list."""
-    while isinstance(func, s.Attribute):
-        func = func.value
-    return isinstance(func, s.Name) and func.id in ("jnp", "np", "jax", "numpy", "lax", "math", "ag")
-
-
 def lower_appends(fn: Any, context: Context) -> None:
-    names = _Uses(fn).eligible()
+    names = _Uses(fn, context).eligible()
     if names:
         lower = _Appends(names, context)
         fn.body = lower.block(fn.body)
