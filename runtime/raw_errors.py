@@ -23,6 +23,7 @@ RAW = (
     jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError, jax.errors.TracerIntegerConversionError,
     jax.errors.NonConcreteBooleanIndexError,
 )  # fmt: skip
+_TRACED_SLICE = ("Slice entries must be static integers", "Array slice indices must have static start/stop/step")  # older JAX; newer
 
 
 def named(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -38,7 +39,7 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
                 raise
             raise refusal from None
         except IndexError as error:
-            if str(error).startswith("Slice entries must be static integers"):
+            if str(error).startswith(_TRACED_SLICE):
                 raise _named(error) from error
             raise
 
