@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from autograph.runtime.errors import StagingError as StagingError
     from autograph.runtime.hints import loop as loop
     from autograph.runtime.lists import padded as padded
+    from autograph.runtime.reporting import progress as progress
     from autograph.runtime.rows import range as range
     from autograph.runtime.rows import static_range as static_range
 
@@ -39,6 +40,7 @@ _HOME = {
     "AutographError": "autograph.runtime.errors", "ConversionError": "autograph.runtime.errors", "StagingError": "autograph.runtime.errors",
     "LargeUnrollWarning": "autograph.runtime.errors", "loop": "autograph.runtime.hints", "range": "autograph.runtime.rows",
     "static_range": "autograph.runtime.rows", "padded": "autograph.runtime.lists",
+    "progress": "autograph.runtime.reporting",
 }  # fmt: skip
 __all__ = [*_HOME]  # pyright: ignore[reportUnsupportedDunderAll]
 

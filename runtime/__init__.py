@@ -78,6 +78,7 @@ _WHERE = {
     "sorting": "sorted",
     "subscripts": "span",
     "output": "print",
+    "reporting": "progress",
     "rows": "range static_range enumerate zip reversed indices row",
     "optional": "read read_free some some_free is_none is_not_none",
     "formatting": "text percent str_ repr_ format_",

@@ -18,7 +18,7 @@ from autograph.runtime.frames import frames, watched
 from autograph.runtime.heap import Contents
 from autograph.runtime.items import is_array, last_replaced, replaced_numpy
 from autograph.runtime.lifted import touch
-from autograph.runtime.places import assigned_names, caller, here, loaded_after, place_of, visible
+from autograph.runtime.places import assigned_names, caller, here, kept_after, place_of, visible
 from autograph.runtime.raw_errors import mark_of
 from autograph.runtime.shared import doubtful, origin
 
@@ -186,7 +186,7 @@ def _refuse_reader(name: str, parameter: str, x: Any, frame: FrameType | None) -
     around = {n: frame.f_globals[n] for n in frame.f_code.co_names if n in frame.f_globals}
     for variable, held in (frame.f_locals | around).items():
         lasting = variable in around or variable in frame.f_code.co_freevars
-        if variable.isidentifier() and variable not in gone and _holds(held, x) and (lasting or loaded_after(frame, variable)):
+        if variable.isidentifier() and variable not in gone and _holds(held, x) and (lasting or kept_after(frame, variable)):
             raise AliasError(
                 f"`{name}` stores into its parameter `{parameter}`, and `{variable}` here would keep the old array", place_of(frame),
                 f"let `{name}` return the array, and write `{variable} = {name}(...)`",

@@ -24,6 +24,7 @@ from autograph.runtime.mathematics import math_call
 from autograph.runtime.numpy_calls import numpy_call
 from autograph.runtime.places import here
 from autograph.runtime.specs import is_container
+from autograph.runtime.transforms import is_transformation, threaded
 from autograph.runtime.values import traced
 
 _resolve: Callable[[Any], Any] | None = None
@@ -74,6 +75,10 @@ def call(f: Any) -> Any:
         if recording():
             if (instead := effect_of(f)) is not None:
                 return instead
+            if (getattr(f, "__module__", None) or "").startswith("tqdm"):
+                return importlib.import_module("autograph.runtime.reporting").of_tqdm(f) or f  # type: ignore[no-any-return]
+            if is_transformation(f):
+                return threaded(f, (_resolve or _find())(f), call)
             if makes(f):
                 return keeping(replaced(f) or (_resolve or _find())(f))
     return replaced(f) or (_resolve or _find())(f)

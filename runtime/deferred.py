@@ -20,7 +20,7 @@ from autograph.runtime.formatting import Text
 from autograph.runtime.frames import attempt, frames, in_block
 from autograph.runtime.handlers import finally_around, handler_around
 from autograph.runtime.lifted import ERROR, ErrorValues, load, may_have_failed, reachable, store
-from autograph.runtime.places import caller, place_of
+from autograph.runtime.places import caller, function_around, place_of
 from autograph.runtime.raised import explicit_raise, innermost_of, is_users, place_of_error
 from autograph.runtime.values import Blank
 
@@ -120,7 +120,7 @@ def _record(when: Any, error: Exception, at: tuple[Place, str] | None = None, at
     if at is None:
         frame = caller()
         place = place_of(frame)
-        at = (place, frame.f_code.co_qualname) if frame is not None and place is not None else None
+        at = (place, function_around(frame.f_code)) if frame is not None and place is not None else None
     number, values = _code(error, at)
     if not reachable():
         jax.debug.callback(lambda k, v: raise_code(int(k), v), jax.numpy.where(when, number, 0), values)

@@ -22,6 +22,7 @@ from autograph.runtime.hints import Hints, hints_here
 from autograph.runtime.loops import run_while
 from autograph.runtime.places import here, parameter_names
 from autograph.runtime.predicates import truth
+from autograph.runtime.reporting import Progress, Turn
 from autograph.runtime.rolling import rest_rolled
 from autograph.runtime.rows import Range, Rows, rows_of, rows_of_static, weak_integers
 from autograph.runtime.stage import Stage, given, listed
@@ -43,6 +44,10 @@ def for_loop(items: Any, body: Body, *state: Any, until: str | None = None) -> A
     Array(6., dtype=float32)
     """
     hints = hints_here()
+    if isinstance(items, Progress) and _jax.recording():
+        watched = items
+        items, total, parts = watched.turns()
+        body = Turn(watched, body, total, parts)
     flag = None if until is None else parameter_names(body, len(state)).index(until)
     values = list(state)
     rows = rows_of(items)

@@ -142,7 +142,7 @@ def store(location: Location, value: Any) -> None:
         location.put(value)
         return
     around = lifting()
-    if not around:
+    if not reachable():
         location.leave(value)
         return
     around[-1].values[location] = value

@@ -14,6 +14,8 @@ import jax
 
 from autograph.runtime.errors import Place
 
+_BLOCK = re.compile(r"(then|orelse|body|test|item|case_\d+|<lambda>)(_\d+)?")
+_JUMPS = ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
 HIDDEN = (_OURS, os.path.dirname(_OURS[:-1]) + os.sep, os.path.dirname(os.path.abspath(jax.__file__)) + os.sep)
 
@@ -59,21 +61,48 @@ def assigned_names(frame: FrameType | None) -> list[str]:
     return names
 
 
-def loaded_after(frame: FrameType, name: str) -> bool:
-    """Whether a variable may be read after the call that `frame` is in: later in the text, or because of a loop."""
-    parameter = name in frame.f_code.co_varnames[: frame.f_code.co_argcount]
-    for instruction in dis.get_instructions(frame.f_code):
-        if instruction.offset <= frame.f_lasti:
+def read_after(frame: FrameType, name: str) -> bool:
+    """Whether the function that `frame` runs may itself read a variable after the call that it is in."""
+    return "read" in _fates(frame, name)
+
+
+def kept_after(frame: FrameType, name: str) -> bool:
+    """Whether a variable, or what the caller passed as this parameter, may be read after the call that `frame` is in."""
+    fates = _fates(frame, name)
+    return "read" in fates or "kept" in fates and name in frame.f_code.co_varnames[: frame.f_code.co_argcount]
+
+
+def _fates(frame: FrameType, name: str) -> set[str]:
+    """What can happen next to a variable on the paths from the call that `frame` is in: "read", or "kept" to the end of the function.
+
+    A result of the call that is returned at once ends no path with "kept": it is the caller's own.
+    """
+    code: list[dis.Instruction] = []
+    index: dict[int, int] = {}
+    for i in dis.get_instructions(frame.f_code):
+        index[i.offset] = len(code)  # a jump may go to the prefix of an instruction
+        if i.opname not in ("CACHE", "EXTENDED_ARG"):
+            code.append(i)
+    start = next(k for k, i in enumerate(code) if i.offset > frame.f_lasti)
+    todo = [start, *(k for k, i in enumerate(code) if k >= start and i.opname == "PUSH_EXC_INFO")]  # handlers can be entered from anywhere
+    fates: set[str] = set()
+    seen: set[int] = set()
+    while todo:
+        k = todo.pop()
+        if k in seen or k >= len(code):
             continue
-        if instruction.opname == "RETURN_VALUE" and not parameter:
-            return False
-        if _names(instruction, "LOAD_", name):
-            return True
-        if _names(instruction, "STORE_", name):
-            return False
-        if "BACKWARD" in instruction.opname:
-            return True
-    return parameter and not _returns_call(frame)
+        seen.add(k)
+        i = code[k]
+        if _names(i, "LOAD_", name):
+            fates.add("read")
+        elif i.opname.startswith("RETURN_"):
+            fates |= {"kept"} if k != start else set()
+        elif not _names(i, "STORE_", name) and i.opname not in ("RERAISE", "RAISE_VARARGS"):
+            if i.opcode in dis.hasjrel or i.opcode in dis.hasjabs:
+                todo.append(index[i.argval])
+            if i.opname not in _JUMPS:
+                todo.append(k + 1)
+    return fates
 
 
 def _names(instruction: dis.Instruction, kind: str, name: str) -> bool:
@@ -83,35 +112,25 @@ def _names(instruction: dis.Instruction, kind: str, name: str) -> bool:
     return name in instruction.argval if isinstance(instruction.argval, tuple) else instruction.argval == name
 
 
-def read_after(frame: FrameType, name: str) -> bool:
-    """Whether the function that `frame` runs may itself read a variable after the call that it is in."""
-    last = -1  # where it was read before
-    for instruction in dis.get_instructions(frame.f_code):
-        load = _names(instruction, "LOAD_", name)
-        last = instruction.offset if load else last
-        if instruction.offset <= frame.f_lasti:
-            continue
-        if load:
-            return True
-        if _names(instruction, "STORE_", name):
-            return False
-        if "BACKWARD" in instruction.opname and instruction.argval <= last:
-            return True
-    return False
+def is_block(code: CodeType) -> bool:
+    """Whether code is that of a function that the transpiler made for a block: a branch, a body, a test, an item."""
+    return _BLOCK.fullmatch(code.co_name) is not None
 
 
-def _returns_call(frame: FrameType) -> bool:
-    after = [i.opname for i in dis.get_instructions(frame.f_code) if i.offset > frame.f_lasti and i.opname not in ("CACHE", "EXTENDED_ARG")]
-    return bool(after) and after[0] == "RETURN_VALUE"
+def function_around(code: CodeType) -> str:
+    """The qualified name of the user's function that code belongs to."""
+    parts = code.co_qualname.split(".<locals>.")
+    while len(parts) > 1 and _BLOCK.fullmatch(parts[-1]):
+        parts.pop()
+    return ".<locals>.".join(parts)
 
 
 def returned_names(frame: FrameType | None, count: int) -> list[str]:
     """The names of `count` results that a block of ours returns at once: they are its state."""
-    kind = re.fullmatch(r"(body|then|orelse)(_\d+)?", frame.f_code.co_name) if frame is not None else None
-    if frame is None or kind is None:
+    if frame is None or not is_block(frame.f_code) or frame.f_code.co_name.startswith(("test", "item", "<lambda>")):
         return []
     given = frame.f_code.co_varnames[: frame.f_code.co_argcount]
-    if kind[1] == "body":  # the first parameter of a `for` is the item
+    if frame.f_code.co_name.startswith("body"):  # the first parameter of a `for` is the item
         return list(given[-count:]) if len(given) >= count else []
     return list(given) if len(given) == count else []
 

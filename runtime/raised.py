@@ -8,7 +8,7 @@ import sysconfig
 from types import FrameType
 
 from autograph.runtime.errors import AutographError, Place
-from autograph.runtime.places import HIDDEN
+from autograph.runtime.places import HIDDEN, function_around
 
 _STDLIB = tuple({p + os.sep for k in ("stdlib", "platstdlib") for p in (sysconfig.get_paths()[k], os.path.realpath(sysconfig.get_paths()[k]))})
 _RAISE = dis.opmap["RAISE_VARARGS"]
@@ -51,4 +51,4 @@ def explicit_raise(error: BaseException) -> Place | None:
 def place_of_error(error: BaseException) -> tuple[Place, str] | None:
     """The line of the operation that failed, and the function that it stands in."""
     found = innermost_of(error)
-    return found and (Place(found[0].f_code.co_filename, found[1]), found[0].f_code.co_qualname)
+    return found and (Place(found[0].f_code.co_filename, found[1]), function_around(found[0].f_code))

@@ -7,7 +7,6 @@ converted.
 from __future__ import annotations
 
 import linecache
-import re
 from collections import Counter
 from collections.abc import Callable
 from types import CodeType
@@ -16,7 +15,7 @@ from typing import Any
 import jax
 
 from autograph.runtime.errors import AutographError, ConcreteValueError, NotStagedError, Place
-from autograph.runtime.places import HIDDEN
+from autograph.runtime.places import HIDDEN, is_block
 from autograph.runtime.raised import is_users
 
 RAW = (
@@ -60,7 +59,7 @@ def _recursion(error: RecursionError) -> AutographError | None:
         tb = tb.tb_next
     if not codes or branches < 3 and not str(error).startswith("Recursively calling"):  # `jax.jit` itself finds it
         return None
-    code = next(c for c, _ in codes.most_common() if not re.fullmatch(r"(then|orelse|body|<lambda>)(_\d+)?", c.co_name) or len(codes) == 1)
+    code = next(c for c, _ in codes.most_common() if not is_block(c) or len(codes) == 1)
     return NotStagedError(
         f"`{code.co_name}` calls itself in a branch that traced values decide: both sides are traced, so the recursion does not end",
         Place(code.co_filename, lines[code]), "write it as a loop, or let a number that is known end it (a depth, a length)",

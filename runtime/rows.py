@@ -28,9 +28,17 @@ class Range:
     """`range(start, stop, step)` with traced ends or step, or with hints for its loop; `item` makes of an index what the loop takes."""
 
     def __init__(
-        self, start: Any, stop: Any, step: Any, unroll: int = 1, rolled: bool | None = None, item: Callable[[Any], Any] = lambda i: i
+        self, start: Any, stop: Any, step: Any, unroll: int = 1, rolled: bool | None = None, item: Callable[[Any], Any] | None = None
     ) -> None:
-        self.start, self.stop, self.step, self.unroll, self.rolled, self.item = start, stop, step, unroll, rolled, item
+        self.start, self.stop, self.step, self.unroll, self.rolled, self._item = start, stop, step, unroll, rolled, item
+
+    @property
+    def plain(self) -> bool:
+        """Whether the loop takes the indices themselves."""
+        return self._item is None
+
+    def item(self, i: Any) -> Any:
+        return i if self._item is None else self._item(i)
 
     @property
     def static(self) -> builtins.range | None:
@@ -252,7 +260,7 @@ def reversed(items: Any) -> Any:
     if rows is None:
         return builtins.reversed(items)
     if isinstance(rows, Range):
-        return Range(rows.start + (rows.turns() - 1) * rows.step, rows.start - rows.step, -rows.step, rows.unroll, rows.rolled, rows.item)
+        return Range(rows.start + (rows.turns() - 1) * rows.step, rows.start - rows.step, -rows.step, rows.unroll, rows.rolled, rows._item)
     return Rows(rows.length, lambda i: rows.item(rows.length - 1 - i), rows.spec, [a[::-1] for a in rows.arrays])
 
 

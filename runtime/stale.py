@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import jax
@@ -10,10 +9,8 @@ import numpy as np
 
 from autograph.runtime._jax import recording
 from autograph.runtime.errors import AliasError
-from autograph.runtime.places import assigned_names, caller, here, read_after, visible
+from autograph.runtime.places import assigned_names, caller, here, is_block, read_after, visible
 from autograph.runtime.raw_errors import mark_of
-
-_BLOCK = re.compile(r"(then|orelse|body|test|item|case_\d+|<lambda>)(_\d+)?")
 
 
 def refuse_other_names(x: Any, stored: str, here_too: bool = False) -> None:
@@ -28,7 +25,7 @@ def refuse_other_names(x: Any, stored: str, here_too: bool = False) -> None:
     gone = assigned_names(own) if here_too else []
     frame = own if here_too or own is None else visible(own.f_back)
     kinds = ("Staged",) if recording() else ("Form", "Staged")  # in a trace the plain form only calls the staged one
-    while frame is not None and (frame is own or mark_of(frame.f_code) in kinds or _BLOCK.fullmatch(frame.f_code.co_name)):
+    while frame is not None and (frame is own or mark_of(frame.f_code) in kinds or is_block(frame.f_code)):
         for variable, held in frame.f_locals.items():
             if held is x and variable not in (stored, f"{stored}_", *gone) and variable.isidentifier() and read_after(frame, variable):
                 raise AliasError(

@@ -322,3 +322,39 @@ def test_a_function_whose_every_path_fails():
 
     with pytest.raises(UnboundLocalError, match="'t'"):
         f(0.0, 0)
+
+
+def test_the_subject_of_a_match_is_read_whatever_the_patterns_look_at():
+    def in_a_tuple(a, mode=2):
+        if mode == 7:
+            j = 3
+        else:
+            match (1, j):
+                case [1, k] if mode != 1:
+                    a = k
+                case _:
+                    pass
+        return a
+
+    def deleted(a):
+        for k in range(3):
+            del k
+            match (a, k):
+                case [3, _]:
+                    pass
+                case [2, _]:
+                    a = 5
+        return a
+
+    def alone(a, mode=2):
+        if mode == 7:
+            j = 3
+        match j:
+            case _ if a > 0:
+                pass
+        return a
+
+    for f in (in_a_tuple, deleted, alone):
+        for form in (ag.convert(f), ag.convert(f, form="staged"), ag.function(f, static_argnames="mode") if f is not deleted else ag.function(f)):
+            with pytest.raises(UnboundLocalError):
+                form(2)

@@ -22,8 +22,8 @@ REPLACED = ("numpy", "math")  # their functions have others in their place for t
 
 # The arguments of JAX's higher-order functions that are functions of the user.
 _TRANSFORMS = dict.fromkeys(
-    "grad value_and_grad vmap pmap jit jvp vjp linearize linear_transpose jacfwd jacrev hessian checkpoint remat custom_jvp custom_vjp make_jaxpr "
-    "eval_shape shard_map scan map associative_scan custom_root custom_linear_solve closure_convert "
+    "grad value_and_grad vmap pmap jit jvp vjp linearize linear_transpose jacfwd jacrev jacobian hessian checkpoint remat custom_jvp custom_vjp "
+    "make_jaxpr eval_shape shard_map scan map associative_scan custom_root custom_linear_solve closure_convert "
     "named_call vectorize apply_along_axis tree_map".split(),
     (0,),
 )  # fmt: skip
@@ -38,6 +38,13 @@ HIGHER: dict[str, tuple[int, ...]] = {
     "reduce": (2,),
     "custom_root": (0, 2, 3),
 }
+
+
+# What the functions that these are given do beside their result comes out of them.
+THREADED = frozenset(
+    f"jax.{name}"
+    for name in "grad value_and_grad jacfwd jacrev jacobian hessian vmap checkpoint remat jit jvp vjp linearize lax.scan lax.map".split()
+)
 
 
 KEYWORDS = frozenset({"f", "fun", "fn", "func", "body_fun", "cond_fun", "true_fun", "false_fun", "pyfunc"})

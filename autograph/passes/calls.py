@@ -3,7 +3,7 @@
     f(x)                  =>   ag.call(f)(x)
     range(n), min(a, b)   =>   ag.range(n), ag.min(a, b)
     math.sqrt(x)          =>   ag.call(math.sqrt)(x)
-    jax.grad(loss)(w)     =>   jax.grad(ag.call(loss))(w)
+    jax.grad(loss)(w)     =>   ag.call(jax.grad)(loss)(w)
     super()               =>   super(__class__, self)            (the call may have moved into a function of ours)
 
 What needs no wrapper is decided from the file's text alone: names bound once, by an import of a library; builtins; functions defined here.
@@ -23,6 +23,7 @@ from autograph.passes.callables import (
     HIGHER,
     KEYWORDS,
     REPLACED,
+    THREADED,
     is_runtime,
     is_runtime_call,
     is_update,
@@ -106,7 +107,8 @@ class _Calls(s.Transformer):
             return node
         if isinstance(func, s.Call):  # jax.grad(f)(x): what a known function returned
             ours = is_runtime_call(func) and func.func.attr in ("call", "storing")
-            return node if ours or self.library(func.func) else self._wrapped(node)
+            callee = func.func.args[0] if isinstance(func.func, s.Call) and is_runtime_call(func.func) and func.func.args else func.func
+            return node if ours or self.library(callee) else self._wrapped(node)
         return self._wrapped(node)
 
     def _named(self, node: Any, func: Any) -> Any:
@@ -148,30 +150,21 @@ class _Calls(s.Transformer):
         if path.split(".")[0] in REPLACED:
             drawn = path.startswith("numpy.random")
             return node if _is_literal([*node.args, *node.keywords]) and not drawn else self._wrapped(node)
-        if last in HIGHER:
-            for k in HIGHER[last]:
-                if k < len(node.args):
-                    node.args[k] = self._argument(node.args[k])
-            for keyword in node.keywords:
-                if keyword.arg in KEYWORDS:
-                    keyword.value = self._argument(keyword.value)
-        elif path.startswith(("jax.tree.map", "jax.tree_util.tree_map")) and node.args:
-            node.args[0] = self._argument(node.args[0])
-        elif module[:2] == ["jax", "experimental"] or path.startswith(CALLING_LIBRARIES):
+        if module[:2] == ["jax", "experimental"] or path.startswith(CALLING_LIBRARIES):
             return self._wrapped(node)
-        return node
+        places = HIGHER.get(last, (0,) if path.startswith(("jax.tree.map", "jax.tree_util.tree_map")) else ())
+        given = [node.args[k] for k in places if k < len(node.args)] + [k.value for k in node.keywords if places and k.arg in KEYWORDS]
+        return self._wrapped(node) if any(self._hands_on(g, path in THREADED) for g in given) else node
 
-    def _argument(self, value: Any) -> Any:
-        """A function that is handed on, or a row of them: converted on the way, unless it is one of ours."""
+    def _hands_on(self, value: Any, threaded: bool) -> bool:
+        """Whether a function that is handed on is to be converted on the way, or may fail or change state, which has to come `threaded` through."""
         if isinstance(value, (s.List, s.Tuple)):
-            value.elts = [self._argument(e) for e in value.elts]
-            return value
-        if isinstance(value, s.Name):
-            known = value.id in self.defined or (value.id in self.context.converted and value.id not in self.local)
-            return value if known or self._kept(value) else quote_expr("ag.call($f)", value, f=value)
-        if isinstance(value, s.Attribute) and not self._kept(value):
-            return quote_expr("ag.call($f)", value, f=value)
-        return value
+            return any(self._hands_on(e, threaded) for e in value.elts)
+        if not isinstance(value, (s.Name, s.Attribute)):
+            return threaded
+        if isinstance(value, s.Name) and (value.id in self.defined or (value.id in self.context.converted and value.id not in self.local)):
+            return threaded
+        return not self._kept(value)
 
     def _wrapped(self, node: Any) -> Any:
         func = node.func

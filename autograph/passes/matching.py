@@ -67,8 +67,11 @@ class _Matching:
     def _named(self, subject: Any) -> tuple[list[Any], Any]:
         """The subject as an expression that may be evaluated again: names, or a tuple of them."""
         rebound = binds_all([c.pattern for c in self.stmt.cases] + [c.guard for c in self.stmt.cases if c.guard is not None])
-        if isinstance(subject, s.Constant) or (isinstance(subject, s.Name) and subject.id not in rebound):
+        if isinstance(subject, s.Constant):
             return [], subject
+        if isinstance(subject, s.Name) and subject.id not in rebound:
+            unsure = any(subject in nodes for nodes in self.context.unsure.values())  # then it is read here, whatever the patterns look at
+            return (quote("$read", subject, read=subject), s.copy(subject)) if unsure else ([], subject)
         if isinstance(subject, s.Tuple) and not any(isinstance(e, s.Starred) for e in subject.elts):
             parts = [self._named(e) if isinstance(e, s.Name) else self._held(e) for e in subject.elts]
             return [q for before, _ in parts for q in before], s.at(s.Tuple([e for _, e in parts], s.Load()), subject)

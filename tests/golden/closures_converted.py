@@ -29,7 +29,7 @@ def inner_loss(w, xs):
             return ag.cond(x > w, then, ag.keep, s)
         s = ag.for_loop(xs, body, s)
         return s
-    return jax.grad(loss)(w)
+    return ag.call(jax.grad)(loss)(w)
 
 
 class Model:

@@ -10,7 +10,7 @@ def newton(f, x, tol=1e-6, most=50):
         return ag.and_(abs(ag.call(f)(x)) > tol, lambda: steps < most)
 
     def body(x, steps):
-        x = x - ag.call(f)(x) / jax.grad(ag.call(f))(x)
+        x = x - ag.call(f)(x) / ag.call(jax.grad)(f)(x)
         steps += 1
         return x, steps
     x, steps = ag.while_loop(test, body, x, steps)
