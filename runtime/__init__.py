@@ -65,6 +65,7 @@ _WHERE = {
     "is_array slice",
     "iteration": "for_loop",
     "handlers": "finishing finished",
+    "host_effects": "entering",
     "hints": "loop",
     "lists": "append extend pop clear padded",
     "loads": "get_item",

@@ -124,12 +124,17 @@ def install(find: Callable[[Any], Variant | None]) -> None:
     _find[0] = find
 
 
+def variant_of(f: Any) -> Variant | None:
+    """The variant of a function; None if it stores into no parameter, or has no source."""
+    return _find[0](f)
+
+
 def storing(f: Any, *wanted: int | str) -> Callable[..., tuple[Any, ...]]:
     """`f`, giving also what the arguments `wanted` (positions or keywords) are after it has stored into them."""
 
     def run(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
         given = [args[k] if isinstance(k, int) else kwargs[k] for k in wanted]
-        variant = _find[0](f) if watched() or any(map(is_array, given)) else None
+        variant = variant_of(f) if watched() or any(map(is_array, given)) else None
         if variant is None:
             return (call(f)(*args, **kwargs), *given)
         result, *finals = variant.function(*args, **kwargs)

@@ -7,20 +7,18 @@ traced the cell holds tracers; after any exit it must hold what it held before, 
 from __future__ import annotations
 
 import dis
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import CellType, CodeType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from autograph.runtime.frames import Frame, frames, watched
+from autograph.runtime.frames import TRACING, Frame, frames, watched
 from autograph.runtime.heap import Cell, HeapLocation, Variable
 from autograph.runtime.lifted import touch
 from autograph.runtime.stale import refuse_other_names
 
 _EMPTY = object()
-_lock = threading.RLock()
 _stored: WeakKeyDictionary[CodeType, tuple[frozenset[str], frozenset[str]]] = WeakKeyDictionary()
 
 _stored_itself: WeakKeyDictionary[CodeType, tuple[frozenset[str], frozenset[str]]] = WeakKeyDictionary()
@@ -90,7 +88,7 @@ def restored(frame: Frame, *fns: Callable[..., Any]) -> Iterator[None]:
         yield
         return
     frame.protected = cells.keys() | names.keys()
-    with _lock:  # two threads must not trace through the same cells at once
+    with TRACING:  # two threads must not trace through the same cells at once
         try:
             yield
         finally:

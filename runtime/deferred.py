@@ -178,14 +178,17 @@ def fine() -> Any:
 class Checked:
     """What a compiled function returns that may fail or change state: its result, the error code, and what it changed."""
 
-    def __init__(self, value: Any, code: Any, changes: Any = None, values: Any = None) -> None:
+    def __init__(self, value: Any, code: Any, changes: Any = None, values: Any = None, finals: Any = None) -> None:
         self.value, self.code, self.changes, self.values = value, code, changes, values
+        self.finals = finals  # what parameters hold in the end
 
     def __repr__(self) -> str:
         return f"<the result of a compiled function before its error code is read: {self.value!r}>"
 
 
-jax.tree_util.register_pytree_node(Checked, lambda c: ((c.value, c.code, c.changes, c.values), None), lambda _, children: Checked(*children))
+jax.tree_util.register_pytree_node(
+    Checked, lambda c: ((c.value, c.code, c.changes, c.values, c.finals), None), lambda _, children: Checked(*children)
+)  # fmt: skip
 
 
 def received(code: Any, values: dict[int, Any] | None = None) -> None:

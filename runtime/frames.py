@@ -9,13 +9,15 @@ from typing import Any
 
 from autograph.runtime.errors import StagingError
 
+TRACING = threading.RLock()  # held while a trace has tracers in the user's variables and objects: other threads would see them
+
 
 class Frame:
     """A run of a block, traced or not: its place, how many operators it has called, and what it has seen of the state outside it."""
 
     __slots__ = tuple(
         (
-            "changed checked compared copied count discarded doubtful excluded given grows key late lifting made marked memory "
+            "changed checked compared copied count discarded doubtful exact excluded given grows key late lent lifting made marked memory "
             "passed places preset protected reads refusal root saved staged stands stored trace values written"
         ).split()
     )
@@ -36,6 +38,8 @@ class Frame:
         self.made: dict[int, Any] = {}  # by identity: iterators, generators and files that this run has made
         self.passed: set[int] = set()  # of all containers and objects among its arguments
         self.given: set[int] = set()  # identities of the containers and objects that the block was given as state
+        self.exact = False  # does the caller see what arrays held when an error occurred?
+        self.lent: dict[int, Any] = {}  # by identity: arrays among the arguments that stand for NumPy's, which nobody would give new values
         self.root, self.checked = root, checked  # the trace of a whole function; does who called it read the error code?
         self.lifting = staged or root
         self.refusal: Exception | None = None  # what the trace of this function is refused for
@@ -52,6 +56,7 @@ class Frame:
         self.given, self.trace = set(), None
         self.made.clear()
         self.copied.clear()
+        self.lent = {}
         self.values.clear()
         self.marked.clear()
         self.saved.clear()

@@ -20,9 +20,10 @@ from autograph.runtime.arguments import has_static
 from autograph.runtime.calls import call
 from autograph.runtime.changes import Begin, NeedsState, commit, reached
 from autograph.runtime.deferred import Checked, Exit, defer, received, values_of
-from autograph.runtime.frames import root
+from autograph.runtime.frames import TRACING, root
 from autograph.runtime.leaving import has_late, packed, settled
 from autograph.runtime.lifted import ERROR, may_have_failed, restore
+from autograph.runtime.numpy_arguments import Stored, put_back
 from autograph.runtime.optional import optional_result
 from autograph.runtime.raw_errors import named
 from autograph.runtime.state import State
@@ -43,11 +44,15 @@ class Function:
     _jitted: Any
     _state: State
     _checks: _Checks
+    _options: dict[str, Any]
+    _storing: Function | None  # the function for calls with NumPy arrays that it stores into
     __wrapped__: Callable[..., Any]
 
     @_jax.boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The first calls; the class of a function of arrays without checks and state takes the jitted function itself from then on."""
+        if self._stored.possible and (arrays := self._stored.arrays(args, kwargs)):
+            return self._with_arrays(args, kwargs, arrays)
         if self._state.needed or has_static(args) or has_static(kwargs.values()):
             return self._stateful(args, kwargs)
         try:
@@ -57,19 +62,27 @@ class Function:
             return self._stateful(args, kwargs)
         if type(out) is Checked:
             return result(out)
-        if trace_state.value is eval_trace and not self._checks.found and self._state.direct:
+        if trace_state.value is eval_trace and not self._checks.found and self._state.direct and not self._stored.possible:
             self._checks.direct = True
             type(self).__call__ = staticmethod(self._jitted)  # type: ignore[assignment]
         return out
 
-    def _stateful(self, args: Any, kwargs: Any) -> Any:
+    def _stateful(self, args: Any, kwargs: Any, arrays: dict[str, Any] | None = None) -> Any:
         """A call with arguments that are no arrays, or of a function that changes what lives outside it."""
         if trace_state.value is eval_trace and jax.config.jax_disable_jit:  # type: ignore[attr-defined]
             return self._fn(*args, **kwargs)
         out, walk, parts = self._state.run(lambda jitted: jitted, args, kwargs)
         if out.changes is not None:
-            commit(out.changes, walk, parts)
+            with TRACING:
+                commit(out.changes, walk, parts)
+        put_back(arrays or {}, out.finals)
         return reached(result(out), walk)
+
+    def _with_arrays(self, args: Any, kwargs: Any, arrays: dict[str, Any]) -> Any:
+        """A call with NumPy arrays that the function stores into."""
+        if self._storing is None:
+            self._storing = _made(self._fn, self._options, self._stored)
+        return self._storing._stateful(args, kwargs, arrays)
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
         return self._lowered("lower", args, kwargs)
@@ -95,6 +108,10 @@ class Function:
 
     def __get__(self, obj: Any, owner: type | None = None) -> Any:
         return self if obj is None else Method(self, obj)
+
+    @functools.cached_property
+    def _stored(self) -> Stored:
+        return Stored(self._fn)
 
     def __repr__(self) -> str:
         return f"<ag.function {getattr(self, '__qualname__', '?')}>"
@@ -150,10 +167,11 @@ class Method:
         return hash((id(self.__func__), id(self.__self__)))
 
 
-def traced_by(fn: Callable[..., Any], checks: _Checks, state: State | None = None) -> Callable[..., Any]:
+def traced_by(fn: Callable[..., Any], checks: _Checks, state: State | None = None, stored: Stored | None = None) -> Callable[..., Any]:
     """`fn` as JAX traces it: it returns its error code and what it changed beside its result.
 
-    With `state` its first argument is what the objects hold that it reaches.
+    With `state` its first argument is what the objects hold that it reaches; with `stored` it also gives what the parameters hold that it
+    stores into.
     """
 
     @functools.wraps(fn)
@@ -164,15 +182,22 @@ def traced_by(fn: Callable[..., Any], checks: _Checks, state: State | None = Non
         if trace_state.value is eval_trace:  # `jax.disable_jit`
             return fn(*args, **kwargs)
         box: list[Any] = []
-        with root(_jax.current_trace(), {ERROR: 0}, checked=True) as frame:
+        finals: dict[str, Any] = {}
+        with TRACING, root(_jax.current_trace(), {ERROR: 0}, checked=True) as frame:
             begin = state.begin(held, args, kwargs, frame) if state is not None else Begin(args, kwargs)
             try:
                 try:
-                    box.append(named(call(fn))(*begin.args, **begin.kwargs))  # the staged form itself
-                except Exit:
-                    pass
+                    if stored is None:
+                        box.append(named(call(fn))(*begin.args, **begin.kwargs))  # the staged form itself
+                    else:
+                        value, finals = stored.call(begin.args, begin.kwargs, frame)
+                        box.append(value)
+                        del value
+                except Exit as error:
+                    finals = stored.at_error(error) if stored is not None else {}
                 except Exception as error:
-                    if not ((may_have_failed() or frame.written) and defer(error)):  # what was changed before is committed
+                    finals = stored.at_error(error) if stored is not None else {}
+                    if not ((may_have_failed() or frame.written or stored is not None) and defer(error)):  # what was changed before is committed
                         raise
                 frame.memory.clear()  # what it remembers may hold objects that the function made
                 changes = begin.changes(frame, box, checks.direct)
@@ -192,7 +217,7 @@ def traced_by(fn: Callable[..., Any], checks: _Checks, state: State | None = Non
                 raise optional_result("this call may return None where earlier ones could not")
             return out
         number = None if type(code) is int and not checks.always else jnp.asarray(code, np.int32)
-        return Checked(map_maybe(packed, out), number, changes if changes.found else None, values_of(frame.values))
+        return Checked(map_maybe(packed, out), number, changes if changes.found else None, values_of(frame.values), finals)
 
     if state is not None:
         first = inspect.Parameter("state_", inspect.Parameter.POSITIONAL_ONLY)
@@ -225,6 +250,11 @@ def jit(fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:
         return functools.partial(jit, **options)
     if isinstance(fn, (staticmethod, classmethod)):
         return type(fn)(jit(fn.__func__, **options))
+    return _made(fn, options)
+
+
+def _made(fn: Callable[..., Any], options: dict[str, Any], stored: Stored | None = None) -> Any:
+    given = options
     checks = _Checks(always="out_shardings" in options)
     if checks.always:
         options = {**options, "out_shardings": Checked(options["out_shardings"], None, None)}
@@ -233,8 +263,8 @@ def jit(fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     new: Any = object.__new__(cls)
     new._checks = checks
     functools.update_wrapper(new, fn)
-    new._fn, new._jitted = fn, jitted
-    new._state = State(fn, options, lambda state: traced_by(fn, checks, state))
+    new._fn, new._jitted, new._options, new._storing = fn, jitted, given, None
+    new._state = State(fn, options, lambda state: traced_by(fn, checks, state, stored))
     new.__wrapped__ = inspect.unwrap(fn)
     new.__defaults__, new.__kwdefaults__ = getattr(fn, "__defaults__", None), getattr(fn, "__kwdefaults__", None)
     return new

@@ -13,6 +13,7 @@ import inspect
 import io
 import logging
 import random
+import threading
 import types
 import warnings
 from collections.abc import Callable, Iterator
@@ -73,6 +74,26 @@ def effect_of(f: Any) -> Callable[..., Any] | None:
         if isinstance(owner, type) and issubclass(owner, datetime.date) and f.__name__ in ("now", "today", "utcnow"):
             raise _refused(f"{owner.__name__}.{f.__name__}", "datetime")
     return None
+
+
+def entering(manager: Any) -> Any:
+    """The context manager of a `with` statement.
+
+    Raises:
+      EffectError: (AG405) a lock, a file or a socket in a staged block: it would be entered once, while the block is traced.
+    """
+    if in_block() and not _is_made_here(manager):
+        kind = type(manager)
+        if kind.__module__ in _ENTERED or isinstance(manager, (io.IOBase, *_LOCKS)):
+            raise EffectError(
+                f"a `{kind.__module__.lstrip('_')}.{kind.__name__}` would be entered once, while this block is traced, and whichever side is taken",
+                here(), "enter it around the call of the compiled function",
+            )  # fmt: skip
+    return manager
+
+
+_LOCKS = (type(threading.Lock()), type(threading.RLock()))
+_ENTERED = ("threading", "multiprocessing.synchronize", "tempfile", "socket", "subprocess", "zipfile", "tarfile", "sqlite3", "asyncio.locks")
 
 
 def makes(f: Any) -> bool:

@@ -77,6 +77,15 @@ def _present(i: Any) -> Any:
 
 
 def _replace(x: Any, after: Any) -> Any:
+    for frame in frames():
+        if id(x) in frame.lent:
+            raise ArrayStoreError(
+                "a NumPy array among the arguments is stored into, and this function cannot give it the new values", here(),
+                "pass a `jnp` array, and return it",
+            )  # fmt: skip
+        if frame.exact:
+            after = unless_failed_now(after, functools.partial(_same, x))
+            break
     _replaced.pair = x, after
     if isinstance(x, np.ndarray):
         _replaced.numpy += [x] if _replaced.asked else []

@@ -13,6 +13,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from autograph.runtime import _jax
+from autograph.runtime.calls import call
 from autograph.runtime.comparisons import ordered
 from autograph.runtime.errors import ConcreteValueError
 from autograph.runtime.folds import Each, empty, extreme, holds, total
@@ -33,8 +34,9 @@ def _unknown_items(items: Any) -> builtins.bool:
 
 def _extreme(name: str, better: Callable[[Any, Any], Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     items: Any = args[0] if len(args) == 1 else args
-    if isinstance(items, Iterator) and _jax.recording():
-        items = list(items)
+    if _jax.recording():
+        items = list(items) if isinstance(items, Iterator) else items
+        options = {n: call(x) if n == "key" and x is not None else x for n, x in options.items()}
     items = _folding(items)
     python = getattr(builtins, name)
     if isinstance(items, Each):

@@ -9,7 +9,7 @@ def static_arguments(options: dict[str, Any], count: int) -> tuple[set[int], set
     """The positions and names of the arguments that the user calls static, of a call with `count` positional ones."""
     numbers, names = options.get("static_argnums") or (), options.get("static_argnames") or ()
     numbers = (numbers,) if isinstance(numbers, int) else numbers
-    return {n % count if count else n for n in numbers}, {names} if isinstance(names, str) else set(names)
+    return {n if n >= 0 else n + count for n in numbers}, {names} if isinstance(names, str) else set(names)
 
 
 def shifted(options: dict[str, Any]) -> dict[str, Any]:

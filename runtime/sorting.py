@@ -9,6 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from autograph.runtime import _jax
+from autograph.runtime.calls import call
 from autograph.runtime.errors import NotStagedError
 from autograph.runtime.folds import Each
 from autograph.runtime.loads import row_of
@@ -28,7 +29,7 @@ def sorted(items: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     if not (unknown(items) or isinstance(items, Each) or _jax.recording()):
         return builtins.sorted(items, key=key, reverse=reverse)
     values = list(items)
-    keys = values if key is None else [key(x) for x in values]
+    keys = values if key is None else [call(key)(x) for x in values]
     if not traced(keys):
         order = builtins.sorted(range(len(values)), key=keys.__getitem__, reverse=reverse)
         return [values[k] for k in order]

@@ -16,7 +16,7 @@ from autograph.runtime import calls
 from autograph.runtime.arguments import Held, is_array, mutable_parts, unwrapped, wrapped
 from autograph.runtime.cells import stores
 from autograph.runtime.changes import Begin, NeedsState
-from autograph.runtime.frames import Frame
+from autograph.runtime.frames import TRACING, Frame
 from autograph.runtime.heap import HeapLocation
 from autograph.runtime.objects import Walk
 from autograph.runtime.options import shifted, static_arguments
@@ -59,7 +59,8 @@ class State:
         positional = [a if k in static else wrapped(a, roots) for k, a in enumerate(args)]
         named = {k: v if k in names else wrapped(v, roots) for k, v in kwargs.items()}
         for _ in range(_MOST_TRACES):
-            walk = Walk(roots, self.places, self.dynamic)
+            with TRACING:
+                walk = Walk(roots, self.places, self.dynamic)
             _calls.walks.append((walk, roots))
             try:
                 out = get(self.jitted)(Held(walk.arrays, tuple(walk.guards)), *positional, **named)

@@ -123,8 +123,9 @@ def test_27_the_first_in_program_order_wins_and_nothing_follows() -> None:
         f(jnp.array([1.0, -2.0, -3.0]))
     jax.effects_barrier()
     assert out.getvalue() == "took 0\n"
-    with pytest.raises(AssertionError, match=r"^11\.0$"):
+    with pytest.raises(AssertionError) as caught:
         f(jnp.array([1.0, 10.0]))
+    assert str(caught.value) == "11.0"
 
 
 def test_27_state_before_an_error_stays_and_after_it_does_not() -> None:
@@ -165,8 +166,9 @@ def test_28_text_is_made_when_the_values_are_known() -> None:
 
     g = ag.function(f)
     assert printed(g, jnp.float32(1.25)).startswith("1.2|")
-    with pytest.raises(ValueError, match=r"^-2\.5 is negative$"):
+    with pytest.raises(ValueError) as caught:
         g(-2.5)
+    assert str(caught.value) == "-2.5 is negative"
 
 
 def test_28_its_characters_are_refused() -> None:
@@ -197,7 +199,7 @@ def test_29_they_run_while_tracing() -> None:
                 seen.append("finally")
         return y
 
-    assert ag.function(f)(2.0) == 4 and seen == ["enter a", "finally", "leave a"]
+    assert jax.jit(ag.convert(f))(2.0) == 4 and seen == ["enter a", "finally", "leave a"]
 
 
 def test_29_an_except_around_a_staged_raise_is_refused() -> None:
@@ -215,14 +217,24 @@ def test_29_an_except_around_a_staged_raise_is_refused() -> None:
 
 @pytest.mark.parametrize("make", [threading.Lock, tempfile.TemporaryFile, lambda: open(__file__)], ids=["lock", "temporary", "file"])
 def test_29_locks_and_files_in_a_staged_block_are_refused(make: Callable[[], Any]) -> None:
+    held = make()
+
     @ag.function
     def f(x: Any) -> Any:
         if x > 0:
-            with make():
+            with held:
+                x = x + 1
+        return x
+
+    @ag.function
+    def around(x: Any) -> Any:
+        with held:
+            if x > 0:
                 x = x + 1
         return x
 
     assert refused(f, -1.0).id == "AG405"
+    assert around(1.0) == 2
 
 
 # --- 30: recursion ------------------------------------------------------------------------------------------------------------------------------

@@ -192,14 +192,15 @@ def test_36_functions_that_call_their_argument_get_the_twin() -> None:
         return x / 2 if x > 1 else x
 
     def f(x: Any) -> Any:
-        a = jax.lax.fori_loop(0, 3, lambda i, x: half(x), x)
         b = functools.reduce(lambda s, y: s + half(y), [x, x + 1], 0.0)
         c = sum(map(half, (x, -x)))
         d = functools.partial(half, x)()
         e = sorted([x, -x], key=half)[0]
-        return a, b, c, d, e
+        m = max(x, -x, key=half)
+        return b, c, d, e, m
 
     jax.tree.map(np.testing.assert_allclose, ag.function(f)(5.0), f(5.0))
+    assert ag.function(lambda x: jax.lax.fori_loop(0, 3, lambda i, x: half(x), x))(5.0) == 0.625
 
 
 def test_36_functions_that_keep_their_argument_get_it_as_it_is() -> None:
@@ -270,7 +271,7 @@ def test_38_options_of_jit_are_in_the_users_positions() -> None:
     class Sum:
         total = 0.0
 
-        @ag.function(static_argnums=(2,), static_argnames=("name",))
+        @ag.function(static_argnums=2, static_argnames=("n", "name"))
         def add(self, x: Any, n: int, name: str = "a") -> Any:
             for _ in range(n):
                 self.total += x

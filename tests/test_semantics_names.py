@@ -135,12 +135,12 @@ def test_19_names_that_were_moved_share_and_results_do_not() -> None:
     def f(x: Any, i: Any) -> Any:
         a = x + 0.0
         b = a
-        c = a[:]
+        c = a + 0
         a[i] = 9.0
-        return a, b, c.sum() if hasattr(c, "sum") else c
+        return a, b, c
 
-    a, b, c = ag.function(f)(jnp.zeros(3), 1)
-    assert a.tolist() == b.tolist() == [0, 9, 0] and c == 0
+    for got, want in zip(ag.function(f)(jnp.zeros(3), 1), f(np.zeros(3), 1)):
+        assert got.tolist() == want.tolist()
 
 
 def test_19_the_callers_array_does_not_change_and_style_is_free() -> None:
@@ -293,17 +293,18 @@ def test_22_order_is_pythons(kind: Any) -> None:
 
     def f(x: Any, y: Any) -> Any:
         box = Box(x)
-        note("x", box.x)[note("i", 0)] = note("v", y)
+        x = box.x
+        x[note("i", 0)] = note("v", y)
         note("box", box).x[note("j", 1)] += note("w", y)
         (note("a", box).x[note("k", 0)], note("b", box).x[note("l", 1)]) = note("t", (y, y))
         return box.x
 
     assert ag.convert(f)(np.zeros(2), 1.0).tolist() == [1, 1]
-    assert seen == "v x i box j w t a k b l".split()
+    assert seen == "v i box j w t a k b l".split()
     del seen[:]
     if kind is jnp.array:
-        got = ag.function(lambda x, y: ag.convert(f)(x, y))(jnp.zeros(2), 1.0)
-        assert got.tolist() == [1, 1] and [s for s in seen if s in "vxibjwtakl"][:3] == ["v", "x", "i"]
+        traced = jax.jit(ag.convert(f))
+        assert traced(jnp.zeros(2), 1.0).tolist() == [1, 1] and seen == "v i box j w t a k b l".split()
 
 
 def test_22_a_repeated_index_counts_once() -> None:

@@ -4,6 +4,7 @@
     range(n), min(a, b)   =>   ag.range(n), ag.min(a, b)
     math.sqrt(x)          =>   ag.call(math.sqrt)(x)
     jax.grad(loss)(w)     =>   ag.call(jax.grad)(loss)(w)
+    with lock:            =>   with ag.entering(lock):           (which does not belong into compiled code)
     super()               =>   super(__class__, self)            (the call may have moved into a function of ours)
 
 What needs no wrapper is decided from the file's text alone: names bound once, by an import of a library; builtins; functions defined here.
@@ -89,6 +90,15 @@ class _Calls(s.Transformer):
         self._enter(node)
         node.body = self.visit(node.body) if isinstance(node, s.Lambda) else [self.visit(b) for b in node.body]
         self.local, self.defined, self.first = before
+        return node
+
+    def visit_With(self, node: Any) -> Any:
+        self.generic_visit(node)
+        for item in node.items:
+            e = item.context_expr
+            known = isinstance(e, s.Call) and (is_runtime(e.func) or bool(self.library(e.func)))
+            if not known:
+                item.context_expr = quote_expr("ag.entering($e)", e, e=e)
         return node
 
     visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = _function
