@@ -307,3 +307,10 @@ __all__ = [
     "copy_location", "keyword", "match_case", "name", "no_arguments", "own", "parameter_names", "parameters", "read", "runtime", "stmt", "thunk", "walk",
     "write",
 ]  # fmt: skip
+
+
+# The in-place operators, by the names of their nodes.
+AUGMENTED = {
+    "Add": "+=", "Sub": "-=", "Mult": "*=", "Div": "/=", "FloorDiv": "//=", "Mod": "%=", "Pow": "**=", "MatMult": "@=",
+    "LShift": "<<=", "RShift": ">>=", "BitAnd": "&=", "BitOr": "|=", "BitXor": "^=",
+}  # fmt: skip

@@ -11,6 +11,7 @@ import jax
 
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.calls import call
+from autograph.runtime.cells import location_of
 from autograph.runtime.deferred import fine
 from autograph.runtime.frames import frames, watched
 from autograph.runtime.heap import Attribute, HeapLocation, Variable
@@ -35,7 +36,7 @@ def set_attr(obj: Any, name: str, value: Any) -> None:
         if (setter := _setter(obj, name)) is not None:
             setter(value)
             return
-        value = _noticed(_place(obj, name), value)
+        value = noticed(_place(obj, name), value)
     setattr(obj, name, value)
 
 
@@ -44,6 +45,16 @@ def del_attr(obj: Any, name: str) -> None:
     if watched():
         touch(_place(obj, name))
     delattr(obj, name)
+
+
+def bound(variable: Callable[[], Any], value: Any) -> Any:
+    """What a global or nonlocal variable is bound to, given a function that reads it."""
+    return noticed(location_of(variable), value) if watched() else value
+
+
+def in_place(x: Any, symbol: str, value: Any) -> Any:
+    """`x += value` (or another operator): what `x` is bound to."""
+    return IN_PLACE[symbol](x, value)
 
 
 def update_attr(obj: Any, name: str, symbol: str, value: Any) -> None:
@@ -76,7 +87,7 @@ def _setter(obj: Any, name: str) -> Callable[[Any], None] | None:
     return None
 
 
-def _noticed(location: HeapLocation, value: Any) -> Any:
+def noticed(location: HeapLocation, value: Any) -> Any:
     """What a place is given, now that it is known to change."""
     old = location.get()
     if isinstance(old, Unset) or not (is_selectable(value) and is_selectable(old)):

@@ -49,7 +49,7 @@ def rebinds(variable: Callable[[], Any]) -> None:
     """Called before a function binds a global or nonlocal variable, with a function that reads it: a block that is traced remembers its value."""
     if not watched():
         return
-    touch(_location(variable))
+    touch(location_of(variable))
 
 
 def stores_into(variable: Callable[[], Any]) -> None:
@@ -57,11 +57,11 @@ def stores_into(variable: Callable[[], Any]) -> None:
     if watched():
         for frame in frames():
             if frame.root:
-                frame.stored[_location(variable)] = None
-    refuse_other_names(variable(), _location(variable).name.strip("`"))
+                frame.stored[location_of(variable)] = None
+    refuse_other_names(variable(), location_of(variable).name.strip("`"))
 
 
-def _location(variable: Callable[[], Any]) -> HeapLocation:
+def location_of(variable: Callable[[], Any]) -> HeapLocation:
     cells = variable.__closure__
     space: dict[str, Any] = variable.__globals__  # type: ignore[attr-defined]
     location: HeapLocation = Cell(cells[0], variable.__code__.co_freevars[0]) if cells else Variable(space, variable.__code__.co_names[0])  # type: ignore[attr-defined]

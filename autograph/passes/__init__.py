@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from autograph import syntax as s
 from autograph.names import Names, binds_all
 from autograph.passes.appends import lower_appends
+from autograph.passes.bindings import lower_bindings
 from autograph.passes.calls import lower_calls
 from autograph.passes.chains import cut_chains
 from autograph.passes.comprehensions import lower_comprehensions
@@ -48,6 +49,7 @@ PASSES = (
     Pass("walrus", spill_walruses, True),  # operands become functions, which cannot bind a name outside
     Pass("chains", cut_chains, True),  # before jumps, which nest
     Pass("jumps", lower_jumps, True),  # blocks are left at their end only, so that they can become functions
+    Pass("bindings", lower_bindings, True),  # before control flow: a block hands such a variable on itself
     Pass("control_flow", lower_control_flow, True),
     Pass("comprehensions", lower_comprehensions, False),  # what they evaluate becomes functions, whose expressions are lowered next
     Pass("texts", lower_texts, False),

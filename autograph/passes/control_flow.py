@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import Any
 
 from autograph import syntax as s
-from autograph.names import NONE, Names, binds, binds_all, reads
+from autograph.names import NONE, Names, binds_all, reads
 from autograph.passes.branch_values import value_of
 from autograph.passes.callables import is_runtime
 from autograph.passes.context import Context
@@ -28,7 +28,6 @@ from autograph.passes.plans import Plan, Plans, until_of
 from autograph.passes.switches import Switch, switch_of
 from autograph.passes.unset import check_reads
 from autograph.quote import quote
-from autograph.scopes import Scope
 
 _LARGEST_LAMBDA = 12  # nodes of a loop's test, and two for each variable, that are still read at a glance
 
@@ -36,22 +35,11 @@ _LARGEST_LAMBDA = 12  # nodes of a loop's test, and two for each variable, that 
 def lower_control_flow(fn: Any, context: Context) -> None:
     if _branches(fn.body):
         _Lower(fn, context).run()
-    else:
-        fn.body = [new for stmt in fn.body for new in [*_rebinding(stmt, fn), stmt]] if s.contains(fn.body, s.Global, s.Nonlocal) else fn.body
 
 
 def _branches(block: list[Any]) -> bool:
     kinds = (s.If, s.While, s.For)
     return any(isinstance(stmt, kinds) or (not isinstance(stmt, s.SCOPES) and any(map(_branches, s.blocks(stmt)))) for stmt in block)
-
-
-def _rebinding(stmt: Any, fn: Any, scope: Scope | None = None) -> list[Any]:
-    """The check that a function called in a staged block does not bind a name of somebody else's."""
-    if s.blocks(stmt) or isinstance(stmt, (*s.SCOPES, s.Global, s.Nonlocal)):
-        return []
-    scope = scope or Scope(fn)
-    names = binds(stmt) & (scope.globals | scope.nonlocals)
-    return _told(names, stmt)
 
 
 def _told(names: Names, stmt: Any) -> list[Any]:
@@ -111,8 +99,7 @@ class _Lower:
         if not isinstance(stmt, s.SCOPES):
             for inner in s.blocks(stmt):
                 inner[:] = self.block(inner)
-        check = _rebinding(stmt, self.fn, self.scope) if self.plans.declared and not self.depth else []
-        return [*check, stmt]
+        return [stmt]
 
     def branch(self, node: Any, plan: Plan) -> list[Any]:
         outs = self.scope.ordered(plan.outs)

@@ -27,11 +27,6 @@ from autograph.quote import quote, quote_expr
 from autograph.scopes import Scope
 from autograph.targets import leaves, targets
 
-_OPERATORS = {
-    "Add": "+=", "Sub": "-=", "Mult": "*=", "Div": "/=", "FloorDiv": "//=", "Mod": "%=", "Pow": "**=", "MatMult": "@=",
-    "LShift": "<<=", "RShift": ">>=", "BitAnd": "&=", "BitOr": "|=", "BitXor": "^=",
-}  # fmt: skip
-
 
 def lower_stores(fn: Any, context: Context) -> None:
     fn.body = _Stores(fn, context).block(fn.body)
@@ -183,7 +178,7 @@ class _Stores:
         return quote("_, $outs, = $call", stmt, outs=names, call=call) if names else quote("$call", stmt, call=call)
 
     def _update(self, stmt: Any) -> list[Any]:
-        target, operator = stmt.target, s.constant(_OPERATORS[type(stmt.op).__name__])
+        target, operator = stmt.target, s.constant(s.AUGMENTED[type(stmt.op).__name__])
         if not _acts(stmt.value) and not binds(stmt.value) & reads(target):
             if isinstance(target, s.Attribute):
                 return quote(

@@ -5,7 +5,7 @@ import autograph.runtime as ag
 def inside_with(x, lock):
     returned, result = False, ag.blank
     y = ag.Unset('y')
-    with lock:
+    with ag.entering(lock):
         def then(returned_, result_, y_):
             nonlocal returned, result, y
             returned = returned_
@@ -44,7 +44,7 @@ def inside_try(xs):
 
 
 def suppressed(x):
-    with ag.call(contextlib.suppress)(ValueError):
+    with ag.entering(ag.call(contextlib.suppress)(ValueError)):
         def then(x_):
             nonlocal x
             x = x_

@@ -14,7 +14,7 @@ def may_be_unset(x, n):
 def proved(x):
     returned, result = False, ag.blank
     y = ag.Unset('y')
-    with ag.call(open)('file'):
+    with ag.entering(ag.call(open)('file')):
         def then(returned_, result_, y_):
             nonlocal returned, result, y
             returned = returned_

@@ -1,0 +1,56 @@
+"""Bindings of global and nonlocal variables, which others see: the runtime is told; an error that only traced values know of prevents them.
+
+global n
+n = n + 1       =>   n = ag.bound(lambda: n, n + 1)
+n += f(x)       =>   n = ag.bound(lambda: n, ag.in_place(n, '+=', f(x)))
+n, m = 1, 2     =>   ag.rebinds(lambda: n)
+                     n, m = 1, 2
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograph import syntax as s
+from autograph.names import Names, binds
+from autograph.passes.context import Context
+from autograph.quote import quote, quote_expr
+from autograph.scopes import Scope
+
+_FAILING = (s.Raise, s.Assert, s.Call, s.Subscript)
+
+
+def lower_bindings(fn: Any, context: Context) -> None:
+    if s.contains(fn.body, s.Global, s.Nonlocal):
+        scope = Scope(fn)
+        fn.body = _block(fn.body, scope.globals | scope.nonlocals, s.contains(fn.body, *_FAILING) or None)
+
+
+def _block(block: list[Any], declared: Names, told: bool | None) -> list[Any]:
+    """A block whose bindings are `told`; blocks that may be staged hand their variables on themselves, if nothing fails."""
+    out: list[Any] = []
+    for stmt in block:
+        if not isinstance(stmt, s.SCOPES):
+            inside = False if told is None and isinstance(stmt, (s.If, s.While, s.For)) else told
+            for inner in s.blocks(stmt):
+                inner[:] = _block(inner, declared, inside)
+        out += [stmt] if told is False or s.blocks(stmt) or isinstance(stmt, (*s.SCOPES, s.Global, s.Nonlocal)) else _told(stmt, declared)
+    return out
+
+
+def _told(stmt: Any, declared: Names) -> list[Any]:
+    match stmt:
+        case s.Assign(targets=[s.Name(id=name)], value=value) if name in declared:
+            stmt.value = _bound(name, value)
+            return [stmt]
+        case s.AugAssign(target=s.Name(id=name), op=op, value=value) if name in declared:
+            symbol = s.constant(s.AUGMENTED[type(op).__name__])
+            return quote("$name = $new", stmt, name=name, new=_bound(name, quote_expr(
+                "ag.in_place($name, $symbol, $value)", stmt, name=name, symbol=symbol, value=value
+            )))  # fmt: skip
+    names = sorted(binds(stmt) & declared)
+    return [*(q for name in names for q in quote("ag.rebinds(lambda: $name)", stmt, name=name)), stmt]
+
+
+def _bound(name: str, value: Any) -> Any:
+    return quote_expr("ag.bound(lambda: $name, $value)", value, name=name, value=value)
