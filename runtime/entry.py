@@ -12,10 +12,12 @@ import numpy as np
 from autograph.runtime import _jax
 from autograph.runtime.deferred import Exit, received, values_of
 from autograph.runtime.errors import ArrayStoreError, NotStagedError
-from autograph.runtime.frames import Frame, root
+from autograph.runtime.frames import Frame, root, watched
 from autograph.runtime.growing import Growing, unknown_length
-from autograph.runtime.lifted import ERROR, reachable
+from autograph.runtime.heap import HeapLocation
+from autograph.runtime.lifted import ERROR, changed_under, reachable, restore
 from autograph.runtime.optional import optional_result
+from autograph.runtime.places import transformation
 from autograph.runtime.raw_errors import mark_of, named
 from autograph.runtime.values import has_maybe, is_value
 
@@ -34,6 +36,11 @@ def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
                 except Exit:
                     raise NotStagedError("every path through this function ends in an error") from None
             _refuse_arrays(frame)
+            if watched():  # a function of ours around has handed this one to JAX
+                for place in frame.written:
+                    if isinstance(place, HeapLocation):
+                        restore(frame)
+                        raise changed_under(place, transformation())
             if type(code := frame.values.pop(ERROR)) is not int:
                 received(code, values_of(frame.values))
         if (

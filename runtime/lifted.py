@@ -18,10 +18,11 @@ import jax
 
 from autograph.runtime import _jax
 from autograph.runtime._jax import Primitive
+from autograph.runtime.errors import EffectError
 from autograph.runtime.frames import Frame, frames, lifting
 from autograph.runtime.heap import Contents, HeapLocation, Items
 from autograph.runtime.packing import as_is, pack, unpack
-from autograph.runtime.places import here
+from autograph.runtime.places import here, transformation
 from autograph.runtime.specs import BLANK, Kept, Option, Spec, Static, Type, is_container, join, spec_in_block, spec_of, types, widen
 from autograph.runtime.values import ARRAYS, NUMBERS, UNSET, Maybe, blank, is_value, ours, parts
 
@@ -163,6 +164,8 @@ def touch(location: HeapLocation, late: bool = True) -> None:
             frame.saved[location] = location.get()
             frame.places[location] = here()
         if frame.lifting:
+            if frame.trace is not None and frame.trace is not _jax.current_trace() and _jax.recording():
+                raise changed_under(location, transformation())
             if location.shared in frame.protected:  # the block carries this variable, and puts the outer value back itself
                 frame.saved.pop(location)
                 return
@@ -170,6 +173,14 @@ def touch(location: HeapLocation, late: bool = True) -> None:
                 raise location.refusal("it is part of a value that the loop carries, and others may hold the original", here())
             frame.written[location] = None
             return
+
+
+def changed_under(location: HeapLocation, name: str) -> EffectError:
+    """The refusal of a change in a function that is given to JAX."""
+    return EffectError(
+        f"{location.name} is changed by a function under {name} of JAX, and would keep a value of its trace", here(),
+        "write it as an `if`, `while` or `for`, or return the new value",
+    )  # fmt: skip
 
 
 def enter(frame: Frame) -> None:

@@ -32,6 +32,19 @@ def visible(frame: FrameType | None) -> FrameType | None:
     return frame
 
 
+def transformation() -> str:
+    """The function of JAX that is calling the user's code that runs now."""
+    frame, name = caller(), ""
+    while (frame := frame.f_back if frame is not None else None) is not None:
+        code = frame.f_code
+        if code.co_filename.startswith(HIDDEN[-1]):
+            own = code.co_qualname.removesuffix(".__call__")
+            name = name if own.startswith(("reraise", "_", "wrap")) or "." in own else own
+        elif name and not code.co_filename.startswith(HIDDEN):
+            break
+    return f"`{name}`" if name else "a transformation"
+
+
 def place_of(frame: FrameType | None) -> Place | None:
     return Place(frame.f_code.co_filename, frame.f_lineno or frame.f_code.co_firstlineno) if frame else None
 

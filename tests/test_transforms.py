@@ -282,3 +282,33 @@ def test_functions_in_functions(inner: Any) -> None:
         eager(jnp.array([1.0, -2.0, -7.0]))
     with pytest.raises(ValueError, match="log of -2.0"):
         jax.grad(ag.function(log))(-2.0)
+
+
+def by_cond(m: Model, x: Any) -> Any:
+    return lax.cond(x[0] > 0, m.loss, lambda w, x: w, m.w, x)
+
+
+def by_while(m: Model, x: Any) -> Any:
+    return lax.while_loop(lambda w: w < 3, lambda w: m.loss(w, x) + 1, m.w)
+
+
+def by_custom_jvp(m: Model, x: Any) -> Any:
+    f = jax.custom_jvp(lambda w: m.loss(w, x))
+    f.defjvps(lambda t, y, w: t)
+    return f(m.w)
+
+
+@pytest.mark.parametrize("f", [by_cond, by_while, by_custom_jvp], ids=lambda f: f.__name__)
+def test_state_under_other_transformations_is_refused(f: Callable[..., Any]) -> None:
+    m = Model()
+    with pytest.raises(ag.AutographError, match=f"`Model.mean` is changed by a function under `{f.__name__[3:].replace('while', 'while_loop')}") as caught:
+        ag.function(f)(m, jnp.ones(2))
+    assert caught.value.id == "AG405" and (float(m.mean), m.calls, m.seen) == (0, 0, [])
+
+
+def test_errors_under_other_transformations_are_raised_by_a_callback() -> None:
+    f = ag.function(lambda x: lax.cond(x > 5, lambda x: x, log, x))
+    assert f(6.0) == 6 and f(1.0) == 0
+    with pytest.raises((ValueError, jax.errors.JaxRuntimeError), match="log of -1.0"):
+        jax.block_until_ready(f(-1.0))
+        jax.effects_barrier()
