@@ -29,7 +29,7 @@ from autograph.runtime.places import assigned_names, caller, here, last_store, p
 from autograph.runtime.predicates import truth
 from autograph.runtime.shared import one_for_each
 from autograph.runtime.spec_text import describe, described
-from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, join, of_aval, types, widen
+from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, is_container, join, of_aval, types, widen
 from autograph.runtime.stale import refuse_other_names
 from autograph.runtime.values import blank, map_maybe
 
@@ -218,8 +218,21 @@ def _called(fn: Callable[..., Any], state: Sequence[Any]) -> Any:
     if not copies:
         return fn(*[map_maybe(known, x) for x in state])
     out = fn(*[copies[id(x)][1] if id(x) in copies else map_maybe(known, x) for x in state])
-    originals = {id(copy): (x, copy) for x, copy in copies.values()}
-    return jax.tree.map(lambda v: _original(v, *originals[id(v)]) if id(v) in originals else v, out, is_leaf=lambda v: id(v) in originals)
+    return _uncopied(out, {id(copy): (x, copy) for x, copy in copies.values()})
+
+
+def _uncopied(out: Any, originals: dict[int, tuple[Any, Any]]) -> Any:
+    """What a branch gives, without the copies; lists and dicts stay the objects that they are."""
+
+    def leaf(v: Any) -> Any:
+        if id(v) in originals:
+            return _original(v, *originals[id(v)])
+        for k in range(len(v)) if type(v) is list else [*v] if type(v) is dict else ():
+            if (new := _uncopied(v[k], originals)) is not v[k]:
+                v[k] = new
+        return v
+
+    return jax.tree.map(leaf, out, is_leaf=lambda v: id(v) in originals or is_container(v))
 
 
 def _original(_: Any, x: Any, copy: Any) -> Any:

@@ -68,6 +68,23 @@ def location_of(variable: Callable[[], Any]) -> HeapLocation:
     return location
 
 
+def left_in(fn: Callable[..., Any], state: list[Any]) -> list[Any]:
+    """The state of a loop after its test: what it has left in the variables that it shares with the code around, its parameters `x_`."""
+    fn = getattr(fn, "__wrapped__", fn)
+    code: CodeType | None = getattr(fn, "__code__", None)
+    if code is None or not (code.co_freevars or code.co_names):
+        return state
+    free, space = stores(code)
+    cells = dict(zip(code.co_freevars, fn.__closure__ or (), strict=True))
+    out = list(state)
+    for k, name in enumerate(code.co_varnames[: code.co_argcount], len(state) - code.co_argcount):
+        if name.endswith("_") and name[:-1] in free:
+            out[k] = state[k] if (held := _contents(cells[name[:-1]])) is _EMPTY else held
+        elif name.endswith("_") and name[:-1] in space:
+            out[k] = fn.__globals__[name[:-1]]
+    return out
+
+
 @contextmanager
 def restored(frame: Frame, *fns: Callable[..., Any]) -> Iterator[None]:
     """Run blocks; afterwards the cells and globals that they assign hold what they held before."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from autograph.runtime import _jax
 from autograph.runtime.arguments import mutable_parts
-from autograph.runtime.errors import ArrayStoreError, AttributeStateError
+from autograph.runtime.errors import AliasError, ArrayStoreError, AttributeStateError
 from autograph.runtime.frames import Frame
 from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items
 from autograph.runtime.leaving import settled
@@ -174,6 +174,7 @@ class Begin:
             )  # fmt: skip
         if needed or dynamic or (found and self.walk is None):
             raise NeedsState(needed, dynamic)
+        self._refuse_stale(frame)
         if not any(change.where == "argument" for change in found):
             self._refuse_hidden()
         return Changes(found, arrays)
@@ -186,6 +187,18 @@ class Begin:
         return jax.tree.map(
             lambda x: x if (n := walk.number(x)) is None else Reached(n), out, is_leaf=lambda x: is_value(x) or walk.number(x) is not None
         )  # fmt: skip
+
+    def _refuse_stale(self, frame: Frame) -> None:
+        """A place that still holds an array that was stored into through another."""
+        for place in [p for x in (self.walk.objects if self.walk else self.parts) for p in places_in(x)]:
+            held = place.get()
+            for k, value in enumerate(held.values if isinstance(held, Items) else [held]):
+                if id(value) in frame.replaced and frame.replaced[id(value)][0] is value:
+                    key = "" if not isinstance(held, Items) else f"[{k if held.keys is None else held.keys[k]!r}]"
+                    raise AliasError(
+                        f"an array is stored into, and {place.name}{key} would keep the old one", frame.replaced[id(value)][1],
+                        "store through one name only, or put a copy there (`.copy()`)",
+                    )  # fmt: skip
 
     def _refuse_hidden(self) -> None:
         """An argument whose class keeps what it holds in a way of its own, and that has changed: nobody would put it back."""

@@ -18,7 +18,7 @@ class Frame:
     __slots__ = tuple(
         (
             "changed checked compared copied count discarded doubtful exact excluded given grows key late lent lifting made marked memory "
-            "passed places preset protected reads refusal root saved staged stands stored trace values written"
+            "passed places preset protected reads rebound refusal replaced root saved staged stands stored trace values written"
         ).split()
     )
 
@@ -27,6 +27,7 @@ class Frame:
         self.changed = False  # has a run that may be thrown away had an effect that cannot be undone?
         self.saved: dict[Any, Any] = {}  # what places in objects held before this run changed them
         self.protected: Any = frozenset()  # the shared variables that the block carries itself
+        self.rebound = False  # has one of them been bound, beside by the block's own text?
         self.stands: dict[int, tuple[Any, Any]] = {}  # by identity: an array of this block, and the one around that it stands for
         self.doubtful: dict[tuple[int, int], Any] = {}  # pairs of arrays that may be one, as traced values decide
         self.compared = False  # has a store asked whether two names hold one array?
@@ -39,6 +40,7 @@ class Frame:
         self.passed: set[int] = set()  # of all containers and objects among its arguments
         self.given: set[int] = set()  # identities of the containers and objects that the block was given as state
         self.exact = False  # does the caller see what arrays held when an error occurred?
+        self.replaced: dict[int, tuple[Any, Any]] = {}  # by identity: arrays that were stored into, which nothing may hold any more; and where
         self.lent: dict[int, Any] = {}  # by identity: arrays among the arguments that stand for NumPy's, which nobody would give new values
         self.root, self.checked = root, checked  # the trace of a whole function; does who called it read the error code?
         self.lifting = staged or root
@@ -57,6 +59,7 @@ class Frame:
         self.made.clear()
         self.copied.clear()
         self.lent = {}
+        self.replaced.clear()
         self.values.clear()
         self.marked.clear()
         self.saved.clear()

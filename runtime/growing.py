@@ -58,16 +58,6 @@ class Bound(Record):
         self.exact = None if self.exact is None else max(self.exact + by, 0)
 
 
-class Copied(Record):
-    """A container that a list has taken a copy of."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-        self.holds(value)
-
-
 class _Kind:
     """What two `Growing`s have in common that may meet in one variable."""
 
@@ -245,7 +235,8 @@ def with_room(attempt: Callable[[list[Any]], Any], state: list[Any], place: Plac
             with place.scope("grown") as turn:
                 out = attempt(state)
             del _stack.holders[around:]
-            return type(out)(map(_settled, out)) if type(out) in (list, tuple) and out is not state else _settled(out)
+            several = type(out) is tuple or (loop and type(out) is list and out is not state)  # of a branch a list is one value
+            return type(out)(map(_settled, out)) if several else _settled(out)
         except Grow as grow:
             del _stack.holders[around:]
             positions = [k for k, x in enumerate(state) if key_of(x) == grow.key]

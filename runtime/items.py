@@ -13,8 +13,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from autograph.runtime.attributes import IN_PLACE, set_attr, stored_in_place, unless_failed_now
+from autograph.runtime.branches import staged_cond
 from autograph.runtime.calls import call
 from autograph.runtime.errors import ArrayStoreError, ConcreteValueError
 from autograph.runtime.frames import frames, in_block, watched
@@ -83,9 +85,10 @@ def _replace(x: Any, after: Any) -> Any:
                 "a NumPy array among the arguments is stored into, and this function cannot give it the new values", here(),
                 "pass a `jnp` array, and return it",
             )  # fmt: skip
-        if frame.exact:
-            after = unless_failed_now(after, functools.partial(_same, x))
-            break
+        if frame.root and after is not x:
+            frame.replaced[id(x)] = x, here()
+    if any(frame.exact for frame in frames()):
+        after = unless_failed_now(after, functools.partial(_same, x))
     _replaced.pair = x, after
     if isinstance(x, np.ndarray):
         _replaced.numpy += [x] if _replaced.asked else []
@@ -141,6 +144,24 @@ def _store_traced(x: Any, i: Any, value: Any) -> None:
         x[k] = unless_failed_now(new, functools.partial(_same, old))
 
 
+def _store_inside(x: list[Any], i: Any, rest: tuple[Any, ...], value: Any) -> None:
+    """`x[i][j] = value` of a list of lists and a traced index: each of them is stored into, if it is the one."""
+    i = inside(i, len(x), "list index out of range")
+
+    def store(k: int) -> None:
+        new = set_path(x[k], rest, value)
+        if new is not x[k]:
+            touch(Contents(x))
+            x[k] = new
+
+    for k in range(len(x)):
+        staged_cond(lax.eq(i, jnp.asarray(k, i.dtype)), functools.partial(store, k), _nothing, ())
+
+
+def _nothing() -> None:
+    return None
+
+
 def del_item(x: Any, i: Any) -> None:
     """`del x[i]`."""
     if watched() and is_container(x):
@@ -157,6 +178,9 @@ def set_path(x: Any, path: tuple[Any, ...], value: Any) -> Any:
     i, *rest = path
     if not rest:
         return set_item(x, i, value)
+    if type(x) is list and unknown(i) and any(map(is_container, x)):
+        _store_inside(x, i, tuple(rest), value)
+        return x
     inner = get_item(x, i)
     new = set_path(inner, tuple(rest), value)
     if new is inner:
@@ -212,7 +236,7 @@ def set_attr_path(obj: Any, name: str, path: tuple[Any, ...], value: Any) -> Any
     x = getattr(obj, name)
     new = set_path(x, path, value)
     if new is not x:
-        refuse_other_names(x, f"`{type(obj).__name__}.{name}`")
+        refuse_other_names(x, f"`{type(obj).__name__}.{name}`", place=(obj, name))
         stored_in_place(obj, name)
         set_attr(obj, name, new)
     return new
@@ -220,10 +244,16 @@ def set_attr_path(obj: Any, name: str, path: tuple[Any, ...], value: Any) -> Any
 
 def update_path(x: Any, path: tuple[Any, ...], symbol: str, value: Any) -> Any:
     """`x[i][j] += value`."""
-    old = x
-    for i in path:
-        old = get_item(old, i)
-    return set_path(x, path, IN_PLACE[symbol](old, value))
+    return set_path(x, path, _operated(x, path, symbol, value))
+
+
+def _operated(x: Any, path: tuple[Any, ...], symbol: str, value: Any) -> Any:
+    """What `x[i][j] += value` stores."""
+    for i in path[:-1]:
+        x = get_item(x, i)
+    old = get_item(x, path[-1])
+    view = isinstance(old, np.ndarray) and isinstance(x, np.ndarray) and watched()  # the store itself decides whether the array changes
+    return IN_PLACE[symbol](old.copy() if view else old, value)
 
 
 def update_attr_item(obj: Any, name: str, i: Any, symbol: str, value: Any) -> Any:
@@ -233,10 +263,7 @@ def update_attr_item(obj: Any, name: str, i: Any, symbol: str, value: Any) -> An
 
 def update_attr_path(obj: Any, name: str, path: tuple[Any, ...], symbol: str, value: Any) -> Any:
     """`obj.name[i][j] += value`."""
-    old = getattr(obj, name)
-    for i in path:
-        old = get_item(old, i)
-    return set_attr_path(obj, name, path, IN_PLACE[symbol](old, value))
+    return set_attr_path(obj, name, path, _operated(getattr(obj, name), path, symbol, value))
 
 
 def update_item(x: Any, i: Any, symbol: str, value: Any) -> Any:
@@ -244,7 +271,7 @@ def update_item(x: Any, i: Any, symbol: str, value: Any) -> Any:
     x, i = read(x), _present(i)
     if is_mask(i) and is_array(x) and jnp.ndim(value) == 0:
         return _replace(x, where_masked(x, i, IN_PLACE[symbol](x, value)))
-    return set_item(x, i, IN_PLACE[symbol](get_item(x, i), value))
+    return set_item(x, i, _operated(x, (i,), symbol, value))
 
 
 def _is_ref(x: Any) -> bool:

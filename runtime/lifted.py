@@ -159,7 +159,8 @@ def touch(location: HeapLocation, late: bool = True) -> None:
         note_late(location)
     for frame in reversed(frames()):
         if id(location.obj) in frame.copied:
-            raise location.refusal("it was appended to a list in compiled code, which keeps a copy", here(), "append it when it is complete")
+            copy = frame.copied[id(location.obj)]
+            raise location.error(f"{location.name} is changed: {copy.why}", here(), copy.advice)
         if location not in frame.saved:
             frame.saved[location] = location.get()
             frame.places[location] = here()
@@ -168,6 +169,7 @@ def touch(location: HeapLocation, late: bool = True) -> None:
                 raise changed_under(location, transformation())
             if location.shared in frame.protected:  # the block carries this variable, and puts the outer value back itself
                 frame.saved.pop(location)
+                frame.rebound = True
                 return
             if frame.staged and any(id(location.obj) in f.given for f in frames()):
                 raise location.refusal("it is part of a value that the loop carries, and others may hold the original", here())

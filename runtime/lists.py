@@ -12,10 +12,10 @@ from autograph.runtime.calls import call
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import EffectError
 from autograph.runtime.frames import frames
-from autograph.runtime.growing import Copied, Grow, Growing, held
+from autograph.runtime.growing import Grow, Growing, held
 from autograph.runtime.places import caller, here
 from autograph.runtime.specs import is_container, spec_of, type_of, widen
-from autograph.runtime.values import ours
+from autograph.runtime.values import Copied, ours
 
 _HELD = 3  # references to an argument that nobody else holds: the caller's stack, the parameter, and the question
 
@@ -95,7 +95,7 @@ def _copied(value: Any, count: int) -> None:
             "append a tuple, or a new list: `items.append(list(row))`",
         )  # fmt: skip
     for f in frames():
-        f.copied[id(value)] = Copied(value)
+        f.copied[id(value)] = Copied(value, "it was appended to a list in compiled code, which keeps a copy", "append it when it is complete")
 
 
 def _is_local(value: Any, count: int) -> bool:

@@ -15,8 +15,10 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime._jax import Tracer, convert_type
+from autograph.runtime.block import containers
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import ConcreteValueError
+from autograph.runtime.frames import innermost
 from autograph.runtime.growing import Growing
 from autograph.runtime.optional import present, read
 from autograph.runtime.packing import pack, unpack
@@ -25,7 +27,7 @@ from autograph.runtime.rows import unknown, weak_integers
 from autograph.runtime.spec_text import describe
 from autograph.runtime.specs import Mismatch, Static, join, leaves, spec_of, types, widen
 from autograph.runtime.subscripts import has_span, load_span, plain
-from autograph.runtime.values import Maybe, traced
+from autograph.runtime.values import Copied, Maybe, traced
 
 AxisConcatenator = type(np.r_).__mro__[1]
 
@@ -100,7 +102,13 @@ def _from_sequence(x: Sequence[Any], i: Any) -> Any:
     i = inside(i, len(x), f"{kind} index out of range")
     if isinstance(x, builtins.range):
         return x.start + i * x.step
-    return row_of(x, i, kind)
+    item = row_of(x, i, kind)
+    if (frame := innermost()) is not None:
+        for key in containers([item]):
+            frame.copied[key] = Copied(
+                item, f"it is an item of a {kind} at a traced index, and that is a copy", f"store through the {kind}: `items[i][j] = v`"
+            )
+    return item
 
 
 def row_of(x: Sequence[Any], i: Any, kind: str) -> Any:

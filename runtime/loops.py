@@ -8,13 +8,14 @@ its start; if later, the finished turns stay and the rest is staged.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
 from jax import lax
 
 from autograph.runtime import _jax
+from autograph.runtime.cells import left_in
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import StepLimitError
 from autograph.runtime.frames import Place
@@ -75,7 +76,7 @@ def _run_while(
 ) -> list[Any]:  # fmt: skip
     finite = bool(hidden)
     begin: list[Spec] | None = None
-    p = _going(test, state, finite)
+    p, state = _going(test, state, finite)
     certain = p is True  # at least one turn is made
     if not place.remembers:
         turns = 0
@@ -83,7 +84,7 @@ def _run_while(
             before, recorded = snapshot(), _jax.equations()
             with nullcontext() if turns else place.scope("body") as frame:
                 after = listed(body(*state), len(state))
-            p = _going(test, after, finite)
+            p, after = _going(test, after, finite)
             turns += 1
             if turns == 1 and not isinstance(p, bool) and _jax.staging() and frame is not None and not frame.changed:
                 begin = [spec_in_block(x) for x in after]
@@ -102,8 +103,8 @@ def _run_while(
         p = True
 
     def turn(_: Any, *state: Any) -> Any:
-        after = listed(body(*state), len(state))
-        return (_going(test, after, finite), *after)
+        p, after = _going(test, listed(body(*state), len(state)), finite)
+        return (p, *after)
 
     stage = Stage(turn, [p, *state], source, Place(turn.__code__), begin and [Static(True), *begin], hidden=("the test", *hidden), turns=most)
     return stage.run_while(lambda p, *_: p, certain)[1:]
@@ -115,6 +116,7 @@ def _limited(test: Callable[..., Any], body: Callable[..., Any], state: list[Any
     def counted(turns: Any, *state: Any) -> Any:
         return (turns + 1, *listed(body(*state), len(state)))
 
+    @functools.wraps(test)
     def going(turns: Any, *state: Any) -> Any:
         more = turns < limit
         if more is False:
@@ -131,7 +133,7 @@ def _limited(test: Callable[..., Any], body: Callable[..., Any], state: list[Any
     return after
 
 
-def _going(test: Callable[..., Any], state: Sequence[Any], finite: bool) -> Any:
-    """The truth of a loop's test; a loop that need not end otherwise ends when something has failed."""
+def _going(test: Callable[..., Any], state: list[Any], finite: bool) -> tuple[Any, list[Any]]:
+    """The truth of a loop's test, and the state, which the test may change; a loop that need not end otherwise ends when something has failed."""
     p = truth(test(*state))
-    return unless_failed(p) if p is not False and not (finite and p is True) and may_have_failed() else p
+    return (unless_failed(p) if p is not False and not (finite and p is True) and may_have_failed() else p), left_in(test, state)

@@ -269,7 +269,9 @@ class Stage:
 
         # The test sees what the turns leave in the state outside.
         asked = Block(lambda *s: truth(test(*s)), self.specs, self.place, "test", finish, [test], outside=body.wrote)
-        if asked.frame.written or asked.left or any(e.effects for e in asked.eqns):  # a reference is read: JAX's test would see an old value
+        if (
+            asked.frame.written or asked.frame.rebound or asked.left or any(e.effects for e in asked.eqns)
+        ):  # a reference is read: JAX's test would see an old value
             raise Rotate
         asked.connect(body.wrote)
         carry, inner = self._carried()

@@ -9,15 +9,20 @@ import numpy as np
 
 from autograph.runtime._jax import recording
 from autograph.runtime.errors import AliasError
+from autograph.runtime.heap import Attribute
+from autograph.runtime.objects import attributes, is_state
 from autograph.runtime.places import assigned_names, caller, here, is_block, read_after, visible
 from autograph.runtime.raw_errors import mark_of
+from autograph.runtime.values import ARRAYS, NUMBERS
 
 
-def refuse_other_names(x: Any, stored: str, here_too: bool = False) -> None:
+def refuse_other_names(x: Any, stored: str, here_too: bool = False, place: tuple[Any, str] | None = None) -> None:
     """Called where an array that callers may hold is stored into as `stored`; `here_too`: other variables of the function itself are looked at.
 
+    `place` is the object and its attribute that the store is made through.
+
     Raises:
-      AliasError: (AG407) another variable of a function around holds it and is read later.
+      AliasError: (AG407) another variable of a function around, or a list, dict or object in one, holds it and is read later.
     """
     if not (isinstance(x, jax.Array) or (isinstance(x, np.ndarray) and recording())):  # others are changed in place
         return
@@ -25,11 +30,43 @@ def refuse_other_names(x: Any, stored: str, here_too: bool = False) -> None:
     gone = assigned_names(own) if here_too else []
     frame = own if here_too or own is None else visible(own.f_back)
     kinds = ("Staged",) if recording() else ("Form", "Staged")  # in a trace the plain form only calls the staged one
-    while frame is not None and (frame is own or mark_of(frame.f_code) in kinds or is_block(frame.f_code)):
-        for variable, held in frame.f_locals.items():
-            if held is x and variable not in (stored, f"{stored}_", *gone) and variable.isidentifier() and read_after(frame, variable):
+    while frame is not None and (frame is own or mark_of(frame.f_code) in ("Form", "Staged") or is_block(frame.f_code)):
+        reads = frame is own or mark_of(frame.f_code) in kinds or is_block(frame.f_code)
+        for variable, held in frame.f_locals.items() if reads else ():
+            if variable in (stored, f"{stored}_", *gone) or not variable.isidentifier():
+                continue
+            path = "" if held is x else _path_to(x, held, place) if recording() else None
+            if path is not None and (read_after(frame, variable) or path):
                 raise AliasError(
-                    f"{stored} is stored into, and `{variable}` in `{frame.f_code.co_name}` would keep the old array", here(),
-                    f"read `{variable}` again after the call, or give it a copy before (`{variable}.copy()`)",
+                    f"{stored} is stored into, and `{variable}{path}` in `{frame.f_code.co_name}` would keep the old array", here(),
+                    f"read `{variable}{path}` again after the call, or give it a copy before (`{variable}{path}.copy()`)"
+                    if not path else "store a copy there (`.copy()`)",
                 )  # fmt: skip
         frame, gone = visible(frame.f_back), []
+
+
+_MOST = 500  # objects that are looked into
+
+
+def _path_to(x: Any, held: Any, place: tuple[Any, str] | None) -> str | None:
+    """Where in a list, dict or object of the user's an array is held, but for the place that is stored into."""
+    todo: list[tuple[Any, str]] = [(held, "")]
+    seen: set[int] = set()
+    while todo and len(seen) < _MOST:
+        inside, path = todo.pop()
+        if id(inside) in seen or isinstance(inside, (*ARRAYS, *NUMBERS, str, type)):
+            continue
+        seen.add(id(inside))
+        if isinstance(inside, dict):
+            parts = [(v, f"[{k!r}]") for k, v in inside.items()]
+        elif isinstance(inside, (list, tuple)):
+            parts = [(v, f"[{k}]") for k, v in enumerate(inside)]
+        elif is_state(inside):
+            parts = [(Attribute(inside, n).get(), f".{n}") for n in attributes(inside) if place is None or not (inside is place[0] and n == place[1])]
+        else:
+            continue
+        for v, step in parts:
+            if v is x:
+                return path + step
+            todo.append((v, path + step))
+    return None

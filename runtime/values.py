@@ -35,6 +35,16 @@ class Record:
                 del ours[key]
 
 
+class Copied(Record):
+    """A container of which compiled code has a copy, so that a change of one would not show in the other: why that is, and what to do."""
+
+    __slots__ = ("advice", "value", "why")
+
+    def __init__(self, value: Any, why: str, advice: str) -> None:
+        self.value, self.why, self.advice = value, why, advice
+        self.holds(value)
+
+
 class Unset:
     """The value of the variable `name` while it has none."""
 
@@ -98,7 +108,9 @@ def map_maybe(fn: Callable[[Any], Any], value: Any) -> Any:
     """A value, with `fn` of the parts of it that may be unset or None in their place."""
     if not has_maybe(value):
         return value
-    return jax.tree.map(lambda x: fn(x) if isinstance(x, Maybe) else x, value, is_leaf=is_value)
+    leaves, tree = jax.tree.flatten(value, is_leaf=is_value)
+    after = [fn(x) if isinstance(x, Maybe) else x for x in leaves]
+    return value if all(a is b for a, b in zip(after, leaves, strict=True)) else tree.unflatten(after)  # a list stays the object that it is
 
 
 def has_maybe(value: Any) -> bool:

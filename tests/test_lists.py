@@ -239,7 +239,7 @@ def test_an_item_that_has_a_name_is_refused() -> None:
             row[0] = 5.0
         return out
 
-    with pytest.raises(ag.StagingError, match="AG405 a `list` is changed in a staged loop or branch: it was appended"):
+    with pytest.raises(ag.StagingError, match="AG405 a `list` is changed: it was appended"):
         f(jnp.asarray(V))
 
 

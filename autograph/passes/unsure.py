@@ -7,7 +7,7 @@ from typing import Any
 
 from autograph import syntax as s
 from autograph.facts import Bound
-from autograph.names import binds
+from autograph.names import binds, free
 from autograph.passes.context import Context
 from autograph.scopes import Scope
 
@@ -17,8 +17,11 @@ def note_unsure_reads(fn: Any, context: Context) -> None:
     scope = Scope(fn)
     given = frozenset(scope.parameters)
 
+    unbound = {n.id for n in s.own(*fn.body) if isinstance(n, s.Name) and isinstance(n.ctx, s.Del)}
+    unbound |= {n.name.id for n in s.own(*fn.body) if isinstance(n, s.ExceptHandler) and n.name is not None}
+
     def unproved(bound: Bound) -> frozenset[Any]:
-        found: set[Any] = set()
+        found: set[Any] = {n for name in unbound & scope.locals for n in _reads_later(fn.body, name)}
         for stmt in bound.before:
             known = bound.where_read(stmt)
             if known is not None and not (context.memo.exposed(stmt) & scope.locals) <= known:
@@ -28,6 +31,13 @@ def note_unsure_reads(fn: Any, context: Context) -> None:
     context.unsure[fn] = unsure = unproved(Bound(fn.body, given, context.memo))
     if unsure and s.contains(fn.body, s.With):
         context.suppressed |= unsure - unproved(Bound(fn.body, given, context.memo, suppress=False))
+
+
+def _reads_later(body: list[Any], name: str) -> Iterator[Any]:
+    """Where functions made in a body read a variable: they may be called when it is unset again."""
+    for node in s.own(*body):
+        if isinstance(node, (s.FunctionDef, s.AsyncFunctionDef, s.Lambda, s.GeneratorExp)) and name in free(node):
+            yield from (n for n in s.walk(node) if isinstance(n, s.Name) and n.id == name and isinstance(n.ctx, s.Load))
 
 
 def reads_of(stmt: Any) -> Iterator[Any]:
