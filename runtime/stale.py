@@ -35,7 +35,7 @@ def refuse_other_names(x: Any, stored: str, here_too: bool = False, place: tuple
         for variable, held in frame.f_locals.items() if reads else ():
             if variable in (stored, f"{stored}_", *gone) or not variable.isidentifier():
                 continue
-            path = "" if held is x else _path_to(x, held, place) if recording() else None
+            path = "" if held is x else _path_to(x, held, place)
             if path is not None and (read_after(frame, variable) or path):
                 raise AliasError(
                     f"{stored} is stored into, and `{variable}{path}` in `{frame.f_code.co_name}` would keep the old array", here(),

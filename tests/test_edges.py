@@ -358,3 +358,23 @@ def test_the_subject_of_a_match_is_read_whatever_the_patterns_look_at():
         for form in (ag.convert(f), ag.convert(f, form="staged"), ag.function(f, static_argnames="mode") if f is not deleted else ag.function(f)):
             with pytest.raises(UnboundLocalError):
                 form(2)
+
+
+def test_a_function_reads_a_variable_that_was_deleted_after_it_was_made():
+    def f(a, x):
+        j = a + 1
+
+        def g():
+            return j < 100
+
+        n = 0
+        while n < 3 and g():
+            n += 1
+            if x > n:
+                del j
+        return n
+
+    for form in (ag.convert(f), ag.convert(f, form="staged"), ag.function(f)):
+        assert form(1, -1.0) == 3
+        with pytest.raises(NameError, match="cannot access free variable 'j'"):
+            form(1, 5.0)

@@ -301,7 +301,9 @@ def by_custom_jvp(m: Model, x: Any) -> Any:
 @pytest.mark.parametrize("f", [by_cond, by_while, by_custom_jvp], ids=lambda f: f.__name__)
 def test_state_under_other_transformations_is_refused(f: Callable[..., Any]) -> None:
     m = Model()
-    with pytest.raises(ag.AutographError, match=f"`Model.mean` is changed by a function under `{f.__name__[3:].replace('while', 'while_loop')}") as caught:
+    with pytest.raises(
+        ag.AutographError, match=f"`Model.mean` is changed by a function under `{f.__name__[3:].replace('while', 'while_loop')}"
+    ) as caught:
         ag.function(f)(m, jnp.ones(2))
     assert caught.value.id == "AG405" and (float(m.mean), m.calls, m.seen) == (0, 0, [])
 

@@ -1827,3 +1827,211 @@ def f(a):
     return a
 """,
 )
+
+program(
+    'E1 global list and global array, each on its side',
+    """
+L = [1, 2, 3]
+T = np.zeros(4, np.int32)
+@ag.function
+def f(a):
+    if a > 0:
+        L[0] = 7
+    else:
+        T[3] = 5
+    if a > 0:
+        L[a % 3] = 8
+    return 2
+""",
+)
+
+program(
+    'E2 global list in a branch at a traced index, changed again by a method',
+    """
+L = [1, 2, 3]
+class Box:
+    def put(self, e):
+        L[e % 3] = e
+        return -1
+@ag.function
+def f(a, o, l):
+    if 0 != a:
+        L[a] = l[1]
+    o.put(5)
+    return 1
+def state():
+    return Box(), [0] * 3
+""",
+    (1,), (2,), (0,),
+)
+
+program(
+    'E3 in-place operator on a span of a global array',
+    """
+T = np.zeros(4, np.int32)
+@ag.function
+def f(a):
+    T[:] += 1
+    if a > 0:
+        T[1:3] *= 2
+    return a
+""",
+)
+
+program(
+    'E4 lists in a list at a traced index',
+    """
+@ag.function
+def f(a, m):
+    m[a % 2][a % 3] = 3
+    for k in range(2):
+        m[k % 2][a % 3] += k
+    if a > 2:
+        m[a % 2][0] = 9
+    return m[1][0]
+def state():
+    return [[1, 2, 3], [4, 5, 6]],
+""",
+)
+
+program(
+    'E5 an item of a list at a traced index is a copy',
+    """
+@ag.function
+def f(a, m):
+    row = m[a % 2]
+    row[0] = a
+    return m[1][0]
+def state():
+    return [[1, 2, 3], [4, 5, 6]],
+""",
+)
+
+program(
+    'E6 a test that changes what the loop carries',
+    """
+@ag.function
+def f(a, z):
+    def g(e):
+        z[a % 2] = e
+        return 3
+    c = 0
+    while c < g(c + 5) and c < a:
+        c += 1
+        if a == 10:
+            z[0] = 4
+            return c
+    return c
+def state():
+    return [7, 8],
+""",
+)
+
+program(
+    'E7 a test that changes an array which the loop carries',
+    """
+@ag.function
+def f(a):
+    z = jnp.zeros(2, jnp.int32)
+    def g(e):
+        nonlocal z
+        z[a % 2] = e
+        return 3
+    c = 0
+    while c < g(c + 5) and c < a:
+        c += 1
+        z = z + 1
+        if a == 10:
+            z[0] = 4
+            return c, z
+    return c, z
+""",
+)
+
+program(
+    'E8 an attribute in a dict, stored into by a method',
+    """
+class Box:
+    def __init__(self): self.a = jnp.zeros(3, jnp.int32)
+    def put(self, e): self.a[e % 3] = e
+@ag.function
+def f(a, q, d):
+    d['a'] = q.a
+    q.put(a)
+    return d['a'].sum()
+def state():
+    return Box(), {'a': jnp.zeros(3, jnp.int32)}
+""",
+)
+
+program(
+    'E9 an attribute in a dict, stored into',
+    """
+class Box:
+    def __init__(self): self.a = jnp.zeros(3, jnp.int32)
+@ag.function
+def f(a, q, d):
+    d['a'] = q.a
+    q.a[a % 3] = a
+    return d['a'].sum()
+def state():
+    return Box(), {'a': jnp.zeros(3, jnp.int32)}
+""",
+)
+
+program(
+    'E10 a variable in an attribute, stored into by a call of the object',
+    """
+class Box:
+    def __init__(self): self.a = jnp.zeros(3, jnp.int32)
+    def __call__(self, e): self.a[e % 3] = e
+@ag.function
+def f(a, q):
+    v = jnp.ones(3, jnp.int32)
+    q.a = v
+    q(a)
+    return v.sum()
+def state():
+    return Box(),
+""",
+)
+
+program(
+    'E11 globals and closures after an error',
+    """
+G = 0
+T = np.zeros(3, np.int32)
+@ag.function
+def f(a, d):
+    global G
+    G = G + 1
+    T[0] = G
+    for k in range(3):
+        G += 1
+        if a < k:
+            raise ValueError(f'bad {k}')
+        T[k] += 1
+        d['n'] += 1
+        G += 10
+    T[2] = 7
+    return a
+def state():
+    return {'n': 0},
+""",
+    (5,), (1,), (-1,), (5,),
+)
+
+program(
+    'E12 a NumPy argument',
+    """
+@ag.function
+def f(a, v):
+    v[0] = a
+    if a < 0:
+        raise ValueError('negative')
+    v[a % 3] += 2
+    return v.sum()
+def state():
+    return np.zeros(3, np.int32),
+""",
+)
