@@ -32,10 +32,7 @@ def test_programs_give_what_python_gives(part: int) -> None:
     assert tally.refused.total() <= 2, tally.refusals
 
 
-OPEN = pytest.mark.xfail(strict=True, reason="identity of lists in globals and arguments is lost in some branches: one program of these ten differs")
-
-
-@pytest.mark.parametrize("part", [pytest.param(0, marks=OPEN), 1, pytest.param(2, marks=OPEN), 3])
+@pytest.mark.parametrize("part", range(4))
 def test_programs_with_state_give_what_python_gives(part: int) -> None:
     tally = campaign.run(range(part * 10, (part + 1) * 10), seed=1, kind="stateful")
     for p, failures in tally.reports:

@@ -366,7 +366,7 @@ def forms_of(p: Program) -> list[str]:
     """The forms that this program is run in: compiling is slow."""
     number = p.number
     if p.kind == "stateful":
-        return state_runs.forms_of(number)
+        return state_runs.forms_of(p)
     return [form for form in FORMS if form not in ("jvp", "xla") or number % {"jvp": 5, "xla": 10}[form] == 0]
 
 

@@ -135,6 +135,7 @@ class StateRunner:
         return None
 
 
-def forms_of(number: int) -> list[str]:
-    """The forms that this program is run in."""
-    return ["function", *(["plain", "static"][number // 3 % 2 :][:1] if number % 3 == 0 else [])]
+def forms_of(p: Program) -> list[str]:
+    """The forms that this program is run in; a class's own `__setitem__` is converted in traces only."""
+    others = ["plain", "static"][p.number // 3 % 2 :][:1] if p.number % 3 == 0 and "def __setitem__" not in p.source else []
+    return ["function", *others]
