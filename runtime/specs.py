@@ -60,6 +60,8 @@ class Static(Record):
         a, b = self.value, other.value if isinstance(other, Static) else other
         if a is b or type(a) is not type(b):
             return a is b
+        if isinstance(a, jax.Array):  # a comparison would be recorded, perhaps of a value that is of another trace
+            return False
         if isinstance(a, Unset):
             return True
         if type(a) in NUMBERS:

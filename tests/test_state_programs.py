@@ -43,7 +43,6 @@ REFUSED = {
 }
 PLAIN = "the plain form on concrete arrays: "
 WRONG = {
-    ("Z1 tracer leak", "function"): "a list that one side of a branch in two loops makes longer and shorter: JAX's own error",
     ("E9 an attribute in a dict, stored into", "plain"): PLAIN + "a dict keeps the array that is stored into through an attribute",
     ("E9 an attribute in a dict, stored into", "static"): PLAIN + "a dict keeps the array that is stored into through an attribute",
     ("X12 item store through __setitem__, object", "plain"): PLAIN + "special methods are converted in traces only",

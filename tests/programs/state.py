@@ -2035,3 +2035,26 @@ def state():
     return np.zeros(3, np.int32),
 """,
 )
+
+program(
+    'E13 a test with a loop that changes a list of which the body changes another item',
+    """
+class Box:
+    def __init__(self): self.l = [5, 0, 0]
+    def count(self):
+        c = 0
+        while c > self.l[0]:
+            c += 1
+            self.l[1] = c
+        return c
+@ag.function
+def f(a, o):
+    c = 0
+    while o.count() < 7 and c < a:
+        c += 1
+        o.l[0] = c
+    return c
+def state():
+    return Box(),
+""",
+)
