@@ -118,7 +118,7 @@ class _Calls(s.Transformer):
         if isinstance(func, s.Call):  # jax.grad(f)(x): what a known function returned
             ours = is_runtime_call(func) and func.func.attr in ("call", "storing")
             callee = func.func.args[0] if isinstance(func.func, s.Call) and is_runtime_call(func.func) and func.func.args else func.func
-            return node if ours or self.library(callee) else self._wrapped(node)
+            return node if ours or self._kept(callee) else self._wrapped(node)
         return self._wrapped(node)
 
     def _named(self, node: Any, func: Any) -> Any:
