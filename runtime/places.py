@@ -106,11 +106,12 @@ def _fates(frame: FrameType, name: str) -> set[str]:
             continue
         seen.add(k)
         i = code[k]
-        if _names(i, "LOAD_", name):
+        first = next((kind for kind, n in _accesses(i) if n == name), "")
+        if first == "LOAD":
             fates.add("read")
         elif i.opname.startswith("RETURN_"):
             fates |= {"kept"} if k != start else set()
-        elif not _names(i, "STORE_", name) and i.opname not in ("RERAISE", "RAISE_VARARGS"):
+        elif first != "STORE" and i.opname not in ("RERAISE", "RAISE_VARARGS"):
             if i.opcode in dis.hasjrel or i.opcode in dis.hasjabs:
                 todo.append(index[i.argval])
             if i.opname not in _JUMPS:
@@ -118,11 +119,12 @@ def _fates(frame: FrameType, name: str) -> set[str]:
     return fates
 
 
-def _names(instruction: dis.Instruction, kind: str, name: str) -> bool:
-    """Whether an instruction loads or stores a variable, and not an attribute of this name."""
-    if not instruction.opname.startswith(kind) or "ATTR" in instruction.opname or "METHOD" in instruction.opname:
-        return False
-    return name in instruction.argval if isinstance(instruction.argval, tuple) else instruction.argval == name
+def _accesses(i: dis.Instruction) -> list[tuple[str, str]]:
+    """The variables that an instruction loads and stores, in order; from 3.13 on one instruction may do two of these."""
+    if "ATTR" in i.opname or "METHOD" in i.opname:
+        return []
+    kinds = re.findall("LOAD|STORE", i.opname)
+    return list(zip(kinds, i.argval, strict=False)) if isinstance(i.argval, tuple) else [(k, i.argval) for k in kinds if isinstance(i.argval, str)]
 
 
 def is_block(code: CodeType) -> bool:
