@@ -95,13 +95,11 @@ def spec_out(value: Any) -> Spec:
 
 def _made_here(container: Any) -> bool:
     """Whether the block that is being traced has made a container, going by what it holds."""
-    own = jax.tree.leaves(
-        container, is_leaf=lambda x: x is not container and (is_value(x) or is_container(x))
-    )  # a list in it may have changed by itself
-    if not any(_jax.made_here(x) for v in own if not is_container(v) for x in parts(v)):
-        return False
     around = lifting()
-    return not around or Contents(container) not in around[-1].saved
+    if around and Contents(container) in around[-1].saved:
+        return False
+    own = jax.tree.leaves(container, is_leaf=lambda x: x is not container and (is_value(x) or is_container(x)))
+    return any(_made_here(v) if is_container(v) else any(map(_jax.made_here, parts(v))) for v in own)  # a list in it may have changed by itself
 
 
 def joined(location: Location, a: Spec, b: Spec) -> Spec:

@@ -273,3 +273,16 @@ def test_keys_can_be_chosen() -> None:
 def test_no_tracer_leaks(f: Any) -> None:
     with jax.checking_leaks():
         jax.jit(ag.convert(f))(3)
+
+
+def test_dicts_of_dicts_that_a_branch_makes() -> None:
+    def f(params: Any, x: Any) -> Any:
+        for _ in range(x.astype(int)):
+            if x > 1:
+                params = jax.tree.map(lambda p: p + x, params)
+        return params
+
+    params = {"net": {"dense": {"kernel": jnp.ones(2)}, "list": [jnp.zeros(1)]}}
+    got = ag.function(f)(params, jnp.array(2.0))
+    assert got["net"]["dense"]["kernel"].tolist() == [5, 5] and got["net"]["list"][0].tolist() == [4]
+    assert params["net"]["dense"]["kernel"].tolist() == [1, 1]
