@@ -21,7 +21,7 @@ from autograph.runtime.objects import Walk, is_state, places_in
 from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import here
 from autograph.runtime.specs import Spec, Static, is_container, spec_of
-from autograph.runtime.values import NUMBERS, Maybe, Unset, is_value, traced
+from autograph.runtime.values import NUMBERS, Found, Maybe, Unset, is_value, traced
 
 
 class NeedsState(BaseException):
@@ -83,20 +83,7 @@ class Changes:
         self.found, self.arrays = found, arrays
 
 
-jax.tree_util.register_pytree_node(Changes, lambda c: (c.arrays, _Same(c.found)), lambda aux, arrays: Changes(aux.found, arrays))
-
-
-class _Same:
-    """The descriptions of one trace: equal to themselves."""
-
-    def __init__(self, found: Sequence[Change]) -> None:
-        self.found = found
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.found is other.found
-
-    def __hash__(self) -> int:
-        return id(self.found)
+jax.tree_util.register_pytree_node(Changes, lambda c: (c.arrays, Found(c.found)), lambda aux, arrays: Changes(aux.found, arrays))
 
 
 class Begin:

@@ -29,13 +29,14 @@ def refuse_other_names(x: Any, stored: str, here_too: bool = False, place: tuple
     own = caller()
     gone = assigned_names(own) if here_too else []
     frame = own if here_too or own is None else visible(own.f_back)
+    seen: set[int] = set()
     kinds = ("Staged",) if recording() else ("Form", "Staged")  # in a trace the plain form only calls the staged one
     while frame is not None and (frame is own or mark_of(frame.f_code) in ("Form", "Staged") or is_block(frame.f_code)):
         reads = frame is own or mark_of(frame.f_code) in kinds or is_block(frame.f_code)
         for variable, held in frame.f_locals.items() if reads else ():
             if variable in (stored, f"{stored}_", *gone) or not variable.isidentifier():
                 continue
-            path = "" if held is x else _path_to(x, held, place)
+            path = "" if held is x else _path_to(x, held, place, seen)
             if path is not None and (read_after(frame, variable) or path):
                 raise AliasError(
                     f"{stored} is stored into, and `{variable}{path}` in `{frame.f_code.co_name}` would keep the old array", here(),
@@ -48,10 +49,9 @@ def refuse_other_names(x: Any, stored: str, here_too: bool = False, place: tuple
 _MOST = 500  # objects that are looked into
 
 
-def _path_to(x: Any, held: Any, place: tuple[Any, str] | None) -> str | None:
-    """Where in a list, dict or object of the user's an array is held, but for the place that is stored into."""
+def _path_to(x: Any, held: Any, place: tuple[Any, str] | None, seen: set[int]) -> str | None:
+    """Where in a list, dict or object of the user's an array is held, but for the place stored into; `seen` are objects that do not hold it."""
     todo: list[tuple[Any, str]] = [(held, "")]
-    seen: set[int] = set()
     while todo and len(seen) < _MOST:
         inside, path = todo.pop()
         if id(inside) in seen or isinstance(inside, (*ARRAYS, *NUMBERS, str, type)):

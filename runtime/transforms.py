@@ -27,10 +27,10 @@ from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import here
 from autograph.runtime.raw_errors import named
 from autograph.runtime.specs import Spec
-from autograph.runtime.values import has_maybe, is_value
+from autograph.runtime.values import Found, has_maybe, is_value
 
 _AUX = {jax.grad, jax.value_and_grad, jax.jacfwd, jax.jacrev, jax.jacobian, jax.hessian}  # they give a function, and know `has_aux`
-_SAME = {jax.checkpoint, jax.jit}  # they give a function with the same results
+_SAME = {jax.checkpoint, jax.remat, jax.jit}  # they give a function with the same results
 _AT_ONCE = {jax.jvp, jax.vjp, jax.linearize}  # they call the function, and know `has_aux`
 _TURNS = {lax.scan, lax.map}
 _KNOWN = {*_AUX, *_SAME, *_AT_ONCE, *_TURNS, jax.vmap}
@@ -43,20 +43,7 @@ class _State:
         self.found, self.arrays = found, arrays
 
 
-jax.tree_util.register_pytree_node(_State, lambda s: (tuple(s.arrays), _Found(s.found)), lambda aux, arrays: _State(aux.found, arrays))
-
-
-class _Found:
-    """The places of one trace: equal to themselves."""
-
-    def __init__(self, found: Sequence[tuple[HeapLocation, Spec]]) -> None:
-        self.found = found
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Found) and self.found is other.found
-
-    def __hash__(self) -> int:
-        return id(self.found)
+jax.tree_util.register_pytree_node(_State, lambda s: (tuple(s.arrays), Found(s.found)), lambda aux, arrays: _State(aux.found, arrays))
 
 
 class _Run:

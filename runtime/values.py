@@ -35,6 +35,19 @@ class Record:
                 del ours[key]
 
 
+class Found:
+    """Descriptions that one trace has made, as a part of a pytree's structure: equal to themselves only."""
+
+    def __init__(self, found: Any) -> None:
+        self.found = found
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Found) and self.found is other.found
+
+    def __hash__(self) -> int:
+        return id(self.found)
+
+
 class Copied(Record):
     """A container of which compiled code has a copy, so that a change of one would not show in the other: why that is, and what to do."""
 

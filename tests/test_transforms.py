@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +14,9 @@ import pytest
 from jax import lax
 
 import autograph as ag
+from autograph.passes.callables import THREADED
+from autograph.runtime import transforms
+from autograph.runtime.transforms import is_transformation
 
 Program = Callable[[Any], Any]
 
@@ -72,7 +76,7 @@ def by_grad_of_grad(x: Any) -> Any:
 
 
 def by_checkpoint(x: Any) -> Any:
-    return jax.grad(jax.checkpoint(log))(x)
+    return jax.grad(jax.checkpoint(log))(x) + jax.remat(log)(x)
 
 
 def by_jit(x: Any) -> Any:
@@ -314,3 +318,8 @@ def test_errors_under_other_transformations_are_raised_by_a_callback() -> None:
     with pytest.raises((ValueError, jax.errors.JaxRuntimeError), match="log of -1.0"):
         jax.block_until_ready(f(-1.0))
         jax.effects_barrier()
+
+
+def test_the_names_that_the_text_knows_are_those_that_the_runtime_threads() -> None:
+    named = {functools.reduce(getattr, path.split(".")[1:], jax) for path in THREADED}
+    assert all(map(is_transformation, named)) and named == transforms._KNOWN
