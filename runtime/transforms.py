@@ -51,7 +51,7 @@ class _Run:
 
     def __init__(self, fn: Any, call: Callable[[Any], Any], name: str, has_aux: bool) -> None:
         self.fn, self.call, self.name, self.has_aux, self.checked = fn, call, name, has_aux, checked()
-        places = [ERROR, *(x for frame in lifting() for x in frame.values if isinstance(x, ErrorValues))]
+        places = [ERROR, *(x for frame in lifting() for x in (*frame.values, *frame.preset) if isinstance(x, ErrorValues))]
         self.before: dict[Any, Any] = {x: load(x) for x in places}
         self.failed: dict[Any, Any] = {}  # the error in which every path ends
 

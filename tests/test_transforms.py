@@ -323,3 +323,15 @@ def test_errors_under_other_transformations_are_raised_by_a_callback() -> None:
 def test_the_names_that_the_text_knows_are_those_that_the_runtime_threads() -> None:
     named = {functools.reduce(getattr, path.split(".")[1:], jax) for path in THREADED}
     assert all(map(is_transformation, named)) and named == transforms._KNOWN
+
+
+def test_an_error_with_values_in_a_loop() -> None:
+    @ag.function
+    def f(x: Any, n: Any) -> Any:
+        for _ in range(n):
+            x = x - jax.grad(log)(x)
+        return x
+
+    assert f(3.0, 2) == 3 - np.float32(1 / 3) - 1 / (3 - np.float32(1 / 3))
+    with pytest.raises(ValueError, match="log of -1.5"):
+        f(0.5, 3)
