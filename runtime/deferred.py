@@ -5,7 +5,6 @@ The first error in program order wins.  A block that certainly fails is left (`E
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any
@@ -21,7 +20,7 @@ from autograph.runtime.frames import attempt, frames, in_block
 from autograph.runtime.handlers import finally_around, handler_around
 from autograph.runtime.lifted import ERROR, ErrorValues, load, may_have_failed, reachable, store
 from autograph.runtime.places import caller, function_around, place_of
-from autograph.runtime.raised import explicit_raise, innermost_of, is_users, place_of_error
+from autograph.runtime.raised import as_of_concrete, explicit_raise, innermost_of, is_users, place_of_error
 from autograph.runtime.values import Blank
 
 
@@ -101,7 +100,7 @@ def defer(error: Exception) -> bool:
         return False
     try:
         if not raised:
-            error.args = tuple(re.sub(r"'\w*Tracer'", "'Array'", a) if isinstance(a, str) else a for a in error.args)  # as of a concrete array
+            as_of_concrete(error)
         _record(True, error, place_of_error(error), at_error=True)
     except Exit:
         return True

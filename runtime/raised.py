@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dis
 import os
+import re
 import sysconfig
 from types import FrameType
 
 from autograph.runtime.errors import AutographError, Place
-from autograph.runtime.places import HIDDEN, function_around
+from autograph.runtime.places import HIDDEN, caller, function_around
 
 _STDLIB = tuple({p + os.sep for k in ("stdlib", "platstdlib") for p in (sysconfig.get_paths()[k], os.path.realpath(sysconfig.get_paths()[k]))})
 _RAISE = dis.opmap["RAISE_VARARGS"]
@@ -24,6 +25,8 @@ def innermost_of(error: BaseException) -> tuple[FrameType, int, int] | None:
             if is_users(tb.tb_frame.f_code.co_filename):
                 found = tb
         tb = tb.tb_next
+    if ours and found is None and (frame := caller()) is not None:  # the call stands outside the block that failed: a later part of a chain
+        return frame, frame.f_lineno, frame.f_lasti
     if not ours:  # JAX's, a library's or the user's own
         found = hidden
     return found and (found.tb_frame, found.tb_lineno, found.tb_lasti)
@@ -46,6 +49,11 @@ def explicit_raise(error: BaseException) -> Place | None:
     if not is_users(code.co_filename):
         return None
     return Place(code.co_filename, line) if code.co_code[instruction] == _RAISE else None
+
+
+def as_of_concrete(error: BaseException) -> None:
+    """Let the message of an operation of Python's that failed name the type of the concrete value."""
+    error.args = tuple(re.sub(r"'\w*Tracer'", "'Array'", a) if isinstance(a, str) else a for a in error.args)
 
 
 def place_of_error(error: BaseException) -> tuple[Place, str] | None:

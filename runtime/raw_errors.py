@@ -16,7 +16,7 @@ import jax
 
 from autograph.runtime.errors import AutographError, ConcreteValueError, NotStagedError, Place
 from autograph.runtime.places import HIDDEN, is_block
-from autograph.runtime.raised import is_users
+from autograph.runtime.raised import as_of_concrete, is_users
 
 RAW = (
     jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError, jax.errors.TracerIntegerConversionError,
@@ -40,6 +40,9 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
         except IndexError as error:
             if str(error).startswith(_TRACED_SLICE):
                 raise _named(error) from error
+            raise
+        except (TypeError, AttributeError) as error:
+            as_of_concrete(error)
             raise
 
     return staged

@@ -378,3 +378,40 @@ def test_a_function_reads_a_variable_that_was_deleted_after_it_was_made():
         assert form(1, -1.0) == 3
         with pytest.raises(NameError, match="cannot access free variable 'j'"):
             form(1, 5.0)
+
+
+def test_an_operand_reads_a_variable_that_was_deleted():
+    def ternary(x):
+        s = 3
+        del s
+        return (x, x if x > 0 else s)
+
+    def conjunction(x, s):
+        del s
+        return x <= 0 and s
+
+    for form in (ag.convert(ternary), ag.convert(ternary, form="staged"), ag.function(ternary)):
+        assert form(1.0) == (1, 1)
+        with pytest.raises(UnboundLocalError, match="cannot access local variable 's'"):
+            form(-1.0)
+    for form in (ag.convert(conjunction), ag.convert(conjunction, form="staged"), ag.function(conjunction)):
+        assert not form(1.0, 2)
+        with pytest.raises(UnboundLocalError, match="cannot access local variable 's'"):
+            form(-1.0, 2)
+
+
+def test_a_later_part_of_a_chain_fails():
+    def f(x):
+        limit = None
+        return 1 if 0 < x + 1 > limit else 2
+
+    def g(x):
+        limit = None
+        return x > limit
+
+    for form in (f, ag.convert(f), ag.convert(f, form="staged"), ag.function(f)):
+        assert form(-5.0) == 2
+        with pytest.raises(TypeError, match="'>' not supported between instances of '(float|Array)' and 'NoneType'"):
+            form(1.0)
+    with pytest.raises(TypeError, match="'>' not supported between instances of 'Array' and 'NoneType'"):
+        ag.function(g)(1.0)

@@ -27,13 +27,15 @@ from autograph.passes.context import Context
 from autograph.passes.plans import Plan, Plans, until_of
 from autograph.passes.switches import Switch, switch_of
 from autograph.passes.unset import check_reads
+from autograph.passes.unsure import lazy_operands
 from autograph.quote import quote
 
 _LARGEST_LAMBDA = 12  # nodes of a loop's test, and two for each variable, that are still read at a glance
 
 
 def lower_control_flow(fn: Any, context: Context) -> None:
-    if _branches(fn.body):
+    unsure = context.unsure.get(fn)
+    if _branches(fn.body) or (unsure and any(n in unsure for operand in lazy_operands(fn.body) for n in s.walk(operand))):
         _Lower(fn, context).run()
 
 

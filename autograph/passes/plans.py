@@ -10,6 +10,7 @@ from autograph.facts import Bound, Liveness
 from autograph.names import NONE, Names, binds_itself, free, surely_binds
 from autograph.passes.context import Context
 from autograph.passes.exits import falls_through
+from autograph.passes.unsure import lazy_operands
 from autograph.scopes import Scope
 
 _FAR, _NEAR = (1 << 30, 0), (0, 0)
@@ -81,8 +82,8 @@ class Plans:
         if unsure:
             level = self._bound_at_level(self.fn.body)
             found |= {n.id for n in unsure} - level - frozenset(self.scope.parameters)
-            for stmt in self._outermost(self.fn.body):
-                found |= {n.id for n in s.walk(stmt) if n in unsure}
+            for node in [*self._outermost(self.fn.body), *lazy_operands(self.fn.body)]:
+                found |= {n.id for n in s.walk(node) if n in unsure}
         for stmt in self._outermost(self.fn.body):
             if s.contains(stmt, s.Delete):
                 found |= {n.id for n in s.own(stmt) if isinstance(n, s.Name) and isinstance(n.ctx, s.Del)}

@@ -40,6 +40,18 @@ def _reads_later(body: list[Any], name: str) -> Iterator[Any]:
             yield from (n for n in s.walk(node) if isinstance(n, s.Name) and n.id == name and isinstance(n.ctx, s.Load))
 
 
+def lazy_operands(body: list[Any]) -> Iterator[Any]:
+    """The operands that are evaluated in functions of their own when they are lowered: a variable that they read must exist."""
+    for node in s.own(*body):
+        match node:
+            case s.IfExp(body=then, orelse=orelse):
+                yield from (then, orelse)
+            case s.BoolOp(values=[_, *rest]) | s.Compare(comparators=[_, *rest]):
+                yield from rest
+            case s.Assert(msg=message) if message is not None:
+                yield message
+
+
 def reads_of(stmt: Any) -> Iterator[Any]:
     """The names that a statement itself reads, also in functions made in it; the statements in its blocks are visited on their own."""
     inside = {id(child) for block in s.blocks(stmt) for child in block}
