@@ -38,7 +38,6 @@ class Aliases:
         self.stores, self.shared = (
             {at: tuple(_marked(p, bound) for p in paths) for at, paths in found.items()} for found in (self.stores, self.shared)
         )
-        self.calls = {at: u for at, u in self.calls.items() if all(p.split(".")[0] in bound or "." in p for p in u.paths)}
 
     def _start(self, node: Any, stored: dict[str, dict[int, str]], state: State) -> None:
         self._stored = stored

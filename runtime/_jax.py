@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,8 +22,10 @@ from jax._src.api_util import debug_info as _debug_info
 from jax._src.array import ArrayImpl
 from jax._src.interpreters import partial_eval as _pe
 from jax.core import ShapedArray, Tracer
-from jax.extend.core import ClosedJaxpr, Literal, Primitive, Var
+from jax.extend.core import ClosedJaxpr, Literal, Primitive, Var, jaxpr_as_fun, unmapped_aval
 from jax.interpreters import ad, batching, mlir
+from jax.interpreters import partial_eval as pe
+from jax.ref import AbstractRef
 
 for _folder in {os.path.dirname(f(__file__)) + os.sep for f in (os.path.abspath, os.path.realpath)}:
     _tracebacks.register_exclusion(_folder)  # our frames stay out of the user's tracebacks,
@@ -35,7 +38,8 @@ except ImportError:
 
 __all__ = [
     "INT32", "ArrayImpl", "ClosedJaxpr", "Literal", "Primitive", "ShapedArray", "Tracer", "Var", "ad", "batching", "bind_in", "bind_scan", "boundary",
-    "concrete", "current_trace", "known_value", "equations", "eval_trace", "mlir", "recording", "staging", "trace", "trace_state",
+    "concrete", "current_trace", "known_value", "equations", "eval_trace", "jaxpr_as_fun", "mlir", "pe", "recording", "set_current_trace", "staging",
+    "trace", "trace_state",
 ]  # fmt: skip
 
 INT32 = np.dtype("int32")
@@ -43,6 +47,7 @@ INT32 = np.dtype("int32")
 # `trace_state.value is eval_trace` outside every trace: the cheap question that a converted function asks on entry.
 trace_state = _core.trace_state_strong_ref
 eval_trace = _core.eval_trace
+set_current_trace = _core.set_current_trace
 
 
 def boundary(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -173,3 +178,38 @@ def convert_type(x: Any, dtype: Any, weak: bool) -> jax.Array:
 def aval_of(x: Any) -> Any:
     """The abstract value of an array or constant."""
     return _core.typeof(x)
+
+
+def with_axis(size: int, aval: Any, mesh: Any = None) -> Any:
+    """A type with an axis in front."""
+    return unmapped_aval(size, 0, aval, mesh)
+
+
+def is_reference(x: Any) -> bool:
+    """Whether a value is a `jax.Ref`."""
+    return isinstance(_core.typeof(x), AbstractRef)
+
+
+def used_inputs(jaxpr: Any, outputs: Sequence[bool]) -> list[bool]:
+    """Which inputs of a jaxpr some of its outputs depend on."""
+    return list(_pe.dce_jaxpr(jaxpr, list(outputs))[1])
+
+
+def jaxprs_in(value: Any) -> list[Any]:
+    """The jaxprs that a parameter of an equation is or holds."""
+    return [v for v in (value if isinstance(value, (tuple, list)) else (value,)) if hasattr(v, "eqns") or hasattr(v, "jaxpr")]
+
+
+def primitives(jaxpr: Any) -> set[str]:
+    """The names of the primitives in a jaxpr, and in the jaxprs of its equations."""
+    found: set[str] = set()
+    for eqn in getattr(jaxpr, "jaxpr", jaxpr).eqns:
+        found.add(eqn.primitive.name)
+        for value in eqn.params.values():
+            found.update(*map(primitives, jaxprs_in(value)))
+    return found
+
+
+def about_derivatives(error: Exception) -> bool:
+    """Whether an error of JAX's says that something has no derivative."""
+    return re.search(r"[Dd]ifferentiat|JVP|jvp|[Tt]ranspos", str(error)) is not None

@@ -5,8 +5,9 @@ The transpiler says which names and places may hold the array; here it is known 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from types import FrameType, MethodType
+from types import CellType, CodeType, FrameType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
 import jax
@@ -137,6 +138,9 @@ def storing(f: Any, *wanted: int | str) -> Callable[..., tuple[Any, ...]]:
         variant = variant_of(f) if watched() or any(map(is_array, given)) else None
         if variant is None:
             return (call(f)(*args, **kwargs), *given)
+        for k, x in zip(wanted, given, strict=True):
+            if is_array(x):
+                _refuse_other_reader(f, k, x)
         result, *finals = variant.function(*args, **kwargs)
         after = dict(zip(variant.names, finals, strict=True))
         skipped = isinstance(f, MethodType)
@@ -144,6 +148,46 @@ def storing(f: Any, *wanted: int | str) -> Callable[..., tuple[Any, ...]]:
         return (result, *(after.get(names.get(k, "") if isinstance(k, int) else k, g) for k, g in zip(wanted, given, strict=True)))
 
     return run
+
+
+def _refuse_other_reader(f: Any, argument: int | str, x: Any) -> None:
+    """Raise AliasError if a function that stores into an argument also names a variable from outside that holds the same array."""
+    code = getattr(getattr(f, "__func__", f), "__code__", None)
+    if code is None:
+        return
+    for name, held in _named_outside(getattr(f, "__func__", f)).items():
+        if _holds(held, x):
+            parameter = argument if isinstance(argument, str) else code.co_varnames[argument + isinstance(f, MethodType)]
+            raise AliasError(
+                f"`{code.co_name}` stores into its parameter `{parameter}`, and reads the same array as `{name}`", here(),
+                f"let it use only one of them, or give it a copy (`{name}.copy()`)",
+            )  # fmt: skip
+
+
+def _named_outside(function: Any) -> dict[str, Any]:
+    """The global and free variables that a function names, and those that functions of its file name which it calls."""
+    found: dict[str, Any] = {}
+    todo, seen = [function], set()
+    while todo:
+        f = inspect.unwrap(todo.pop())
+        if not isinstance(f, FunctionType) or id(f) in seen or f.__globals__ is not function.__globals__:
+            continue
+        seen.add(id(f))
+        codes = [f.__code__]
+        while codes:
+            code = codes.pop()
+            codes += [c for c in code.co_consts if isinstance(c, CodeType)]
+            held = {n: f.__globals__[n] for n in code.co_names if n in f.__globals__}
+            found |= held
+            todo += held.values()
+        cells = zip(f.__code__.co_freevars, f.__closure__ or (), strict=True)
+        inside = {n: c.cell_contents for n, c in cells if c != _EMPTY}
+        found |= inside
+        todo += inside.values()
+    return found
+
+
+_EMPTY = CellType()
 
 
 def any_array(*values: Any) -> bool:

@@ -16,6 +16,7 @@ from autograph.runtime.deferred import fine
 from autograph.runtime.frames import frames, watched
 from autograph.runtime.heap import Attribute, HeapLocation, Variable
 from autograph.runtime.lifted import may_have_failed, note_late, touch
+from autograph.runtime.shared import guard
 from autograph.runtime.specs import is_container
 from autograph.runtime.values import ARRAYS, NUMBERS, Maybe, Unset, is_value
 
@@ -109,4 +110,6 @@ def unless_failed_now(value: Any, old: Callable[[], Any]) -> Any:
     """What is stored: the old value where an error has occurred before, which only traced values know."""
     if not may_have_failed() or not is_selectable(value):
         return value
-    return staged_cond(fine(), lambda: value, old, ())
+    out = staged_cond(fine(), lambda: value, old, ())
+    guard(value, out)
+    return out

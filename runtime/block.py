@@ -20,8 +20,9 @@ from autograph.runtime.deferred import Exit, defer
 from autograph.runtime.frames import Frame, Place
 from autograph.runtime.heap import HeapLocation
 from autograph.runtime.knowledge import Fact, assume, known, refined
-from autograph.runtime.lifted import ERROR, Location, Watch, enter, forget_local, kept, load, marker_p, restore
+from autograph.runtime.lifted import ERROR, Location, Watch, enter, forget_local, kept, load, marker_p, restore, settle_late
 from autograph.runtime.packing import pack, to_type, unpack
+from autograph.runtime.shared import with_guards
 from autograph.runtime.specs import Spec, Type, of_aval, types
 from autograph.runtime.values import Maybe, map_maybe, nothing
 
@@ -80,7 +81,8 @@ class Block:
                         box, self.left = [nothing], True
                     watch.notice()
                     forget_local(frame, box)
-                    return finish(self, box.pop())
+                    settle_late(frame)
+                    return finish(self, with_guards(box.pop(), frame.guards))
                 finally:
                     self.args = []
                     restore(frame)

@@ -69,9 +69,8 @@ def call(f: Any) -> Any:
         if type(f) in _NATIVE:
             owner = f.__self__
             if is_container(owner):
-                if f.__name__ in MUTATING:
-                    touch(Contents(owner))
-                return functools.partial(_sort, owner) if f.__name__ == "sort" and isinstance(owner, list) else f
+                method = functools.partial(_sort, owner) if f.__name__ == "sort" and isinstance(owner, list) else f
+                return functools.partial(_changed_by, owner, method) if f.__name__ in MUTATING else method
         if recording():
             if (instead := effect_of(f)) is not None:
                 return instead
@@ -82,6 +81,12 @@ def call(f: Any) -> Any:
             if makes(f):
                 return keeping(replaced(f) or (_resolve or _find())(f))
     return replaced(f) or (_resolve or _find())(f)
+
+
+def _changed_by(owner: Any, method: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """A call of a method that changes its object: the arguments have been evaluated, and may have failed."""
+    touch(Contents(owner))
+    return method(*args, **kwargs)
 
 
 def _sort(items: list[Any], *, key: Any = None, reverse: Any = False) -> None:

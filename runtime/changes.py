@@ -14,14 +14,15 @@ from autograph.runtime import _jax
 from autograph.runtime.arguments import mutable_parts
 from autograph.runtime.errors import AliasError, ArrayStoreError, AttributeStateError
 from autograph.runtime.frames import Frame
-from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items
+from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items, Variable
 from autograph.runtime.leaving import settled
 from autograph.runtime.lifted import forget_local, touch
 from autograph.runtime.objects import Walk, is_state, places_in
 from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import here
+from autograph.runtime.shared import origin
 from autograph.runtime.specs import Spec, Static, is_container, spec_of
-from autograph.runtime.values import NUMBERS, Found, Maybe, Unset, is_value, traced
+from autograph.runtime.values import ARRAYS, NUMBERS, Found, Maybe, Unset, is_value, traced
 
 
 class NeedsState(BaseException):
@@ -99,8 +100,8 @@ class Begin:
         self.leaves = [jax.tree.leaves(x) for x in self.parts]
         self.places = {("place", k): p.get() for k, p in enumerate(walk.places if walk else ())}
 
-    def changes(self, frame: Frame, out: list[Any], direct: bool) -> Changes:
-        """What has changed when the trace ends; `out` holds the result, and nothing else does.
+    def changes(self, frame: Frame, out: list[Any], direct: bool, variables: dict[str, Any]) -> Changes:
+        """What has changed when the trace ends; `out` holds the result, and nothing else does; `variables` are the function's globals.
 
         Raises NeedsState if it is not known to be an input.
         """
@@ -148,11 +149,11 @@ class Begin:
             places = [p for p in frame.written if isinstance(p, HeapLocation)]
             return [p for p in places if p not in covered and not _unchanged(frame.saved[p], p.get())]
 
-        needed = outside()
+        needed = outside() + self._also_held(frame, variables)
         if needed:  # recursive closures and cyclic objects of the function itself are still there
             gc.collect()
             forget_local(frame, out)
-            needed = outside()
+            needed = outside() + self._also_held(frame, variables)
         if (found or needed) and direct:
             first = next(iter(frame.places), None)
             raise AttributeStateError(
@@ -161,7 +162,7 @@ class Begin:
             )  # fmt: skip
         if needed or dynamic or (found and self.walk is None):
             raise NeedsState(needed, dynamic)
-        self._refuse_stale(frame)
+        self._refuse_stale(frame, variables)
         if not any(change.where == "argument" for change in found):
             self._refuse_hidden()
         return Changes(found, arrays)
@@ -175,17 +176,29 @@ class Begin:
             lambda x: x if (n := walk.number(x)) is None else Reached(n), out, is_leaf=lambda x: is_value(x) or walk.number(x) is not None
         )  # fmt: skip
 
-    def _refuse_stale(self, frame: Frame) -> None:
+    def _also_held(self, frame: Frame, variables: dict[str, Any]) -> list[HeapLocation]:
+        """The global variables that hold a NumPy array which is changed in place through an object: the program must not take it for a constant."""
+        known = set(self.walk.places if self.walk else ())
+        arrays = {id(old) for place, old in frame.saved.items() if place in frame.stored and isinstance(old, np.ndarray)}
+        found = [Variable(variables, name) for name, value in variables.items() if id(value) in arrays]
+        return [place for place in found if place not in known and place not in frame.saved]
+
+    def _refuse_stale(self, frame: Frame, variables: dict[str, Any]) -> None:
         """A place that still holds an array that was stored into through another."""
+        found = [(f"`{name}`", value) for name, value in variables.items()]
         for place in [p for x in (self.walk.objects if self.walk else self.parts) for p in places_in(x)]:
             held = place.get()
-            for k, value in enumerate(held.values if isinstance(held, Items) else [held]):
-                if id(value) in frame.replaced and frame.replaced[id(value)][0] is value:
-                    key = "" if not isinstance(held, Items) else f"[{k if held.keys is None else held.keys[k]!r}]"
-                    raise AliasError(
-                        f"an array is stored into, and {place.name}{key} would keep the old one", frame.replaced[id(value)][1],
-                        "store through one name only, or put a copy there (`.copy()`)",
-                    )  # fmt: skip
+            if isinstance(held, Items):
+                keys = range(len(held.values)) if held.keys is None else held.keys
+                found += [(f"{place.name}[{k!r}]", v) for k, v in zip(keys, held.values, strict=False)]
+            else:
+                found.append((place.name, held))
+        for name, value in found:
+            if isinstance(value, ARRAYS) and (replaced := frame.replaced.get(id(origin(value)))) is not None:
+                raise AliasError(
+                    f"an array is stored into, and {name} would keep the old one", replaced[1],
+                    "store through one name only, or put a copy there (`.copy()`)",
+                )  # fmt: skip
 
     def _refuse_hidden(self) -> None:
         """An argument whose class keeps what it holds in a way of its own, and that has changed: nobody would put it back."""

@@ -178,3 +178,9 @@ class ReverseModeError(StagingError, ValueError):
     """Reverse-mode differentiation through a loop whose number of turns is not known."""
 
     id = "AG601"
+
+
+class NotDifferentiableError(StagingError, TypeError):
+    """Something in a loop that is differentiated has no derivative."""
+
+    id = "AG602"

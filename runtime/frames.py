@@ -17,7 +17,7 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "changed checked compared copied count discarded doubtful exact excluded given grows key late lent lifting made marked memory "
+            "changed checked compared copied count discarded doubtful exact excluded given grows guards key late lent lifting made marked memory "
             "passed places preset protected reads rebound refusal replaced root saved staged stands stored trace values written"
         ).split()
     )
@@ -28,6 +28,7 @@ class Frame:
         self.saved: dict[Any, Any] = {}  # what places in objects held before this run changed them
         self.protected: Any = frozenset()  # the shared variables that the block carries itself
         self.rebound = False  # has one of them been bound, beside by the block's own text?
+        self.guards: dict[int, tuple[Any, Any]] = {}  # by identity: an array, and what a place holds for it unless an error has occurred
         self.stands: dict[int, tuple[Any, Any]] = {}  # by identity: an array of this block, and the one around that it stands for
         self.doubtful: dict[tuple[int, int], Any] = {}  # pairs of arrays that may be one, as traced values decide
         self.compared = False  # has a store asked whether two names hold one array?
@@ -63,7 +64,9 @@ class Frame:
         self.values.clear()
         self.marked.clear()
         self.saved.clear()
+        self.late.clear()
         self.stands.clear()
+        self.guards.clear()
         self.doubtful.clear()
         self.excluded.clear()
 
@@ -105,6 +108,12 @@ def lifting() -> list[Frame]:
 
 def frames() -> list[Frame]:
     return _stack.frames
+
+
+def changed_outside() -> bool:
+    """Whether the `ag.function` that is being traced has changed state outside: an error now must leave what has changed."""
+    roots = [f for f in _stack.frames if f.root]
+    return bool(roots) and roots[-1].checked and bool(roots[-1].written)
 
 
 @contextmanager

@@ -200,7 +200,7 @@ def traced_by(fn: Callable[..., Any], checks: _Checks, state: State | None = Non
                     if not ((may_have_failed() or frame.written or stored is not None) and defer(error)):  # what was changed before is committed
                         raise
                 frame.memory.clear()  # what it remembers may hold objects that the function made
-                changes = begin.changes(frame, box, checks.direct)
+                changes = begin.changes(frame, box, checks.direct, getattr(inspect.unwrap(fn), "__globals__", {}))
                 box[:] = [begin.given(x) for x in box]
             finally:
                 restore(frame)

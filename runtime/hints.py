@@ -12,6 +12,8 @@ from autograph.runtime.places import caller
 class Hints(NamedTuple):
     max_steps: int | None = None
     unroll: int = 1
+    checkpoints: int | None = None
+    exceeded: str = "error"
 
 
 class _Active(threading.local):
@@ -28,7 +30,11 @@ class loop:
     Args:
       max_steps: a staged `while` or `for` that would make more turns raises StepLimitError (AG503); the turns of a loop that runs in Python are
         not counted.
+      exceeded: "error", or "nan": the loop ends after `max_steps` turns, and the floating-point numbers that it changes are nan. Such a program needs
+        nobody to read errors.
       unroll: how many turns a compiled loop over rows or a range of known length makes at once.
+      checkpoints: how many states each level of reverse mode stores in a loop of unknown length, instead of what a budget of 32 MiB gives: more is
+        faster and takes more memory.
 
     >>> import autograph as ag
     >>> @ag.function
@@ -42,12 +48,16 @@ class loop:
     10
     """
 
-    def __init__(self, *, max_steps: int | None = None, unroll: int = 1) -> None:
+    def __init__(self, *, max_steps: int | None = None, unroll: int = 1, checkpoints: int | None = None, exceeded: str = "error") -> None:
         if max_steps is not None and (type(max_steps) is not int or max_steps < 0):
             raise ValueError(f"max_steps is a number of turns, not {max_steps!r}")
         if type(unroll) is not int or unroll < 1:
             raise ValueError(f"unroll is a positive number of turns, not {unroll!r}")
-        self.hints = Hints(max_steps, unroll)
+        if checkpoints is not None and (type(checkpoints) is not int or checkpoints < 2):
+            raise ValueError(f"checkpoints is a number of stored states, at least 2, not {checkpoints!r}")
+        if exceeded not in ("error", "nan"):
+            raise ValueError(f"exceeded is 'error' or 'nan', not {exceeded!r}")
+        self.hints = Hints(max_steps, unroll, checkpoints, exceeded)
 
     def __enter__(self) -> None:
         _active.stack.append((caller(), self.hints))

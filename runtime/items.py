@@ -16,9 +16,10 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime.attributes import IN_PLACE, set_attr, stored_in_place, unless_failed_now
+from autograph.runtime.block import containers
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.calls import call
-from autograph.runtime.errors import ArrayStoreError, ConcreteValueError
+from autograph.runtime.errors import ArrayStoreError, ConcreteValueError, EffectError
 from autograph.runtime.frames import frames, in_block, watched
 from autograph.runtime.growing import Growing
 from autograph.runtime.heap import Contents
@@ -26,7 +27,7 @@ from autograph.runtime.lifted import touch
 from autograph.runtime.loads import get_item, inside
 from autograph.runtime.optional import present, read
 from autograph.runtime.packing import pack, unpack
-from autograph.runtime.places import here
+from autograph.runtime.places import caller, here
 from autograph.runtime.rows import unknown
 from autograph.runtime.specs import is_container, join, spec_of, widen
 from autograph.runtime.stale import refuse_other_names
@@ -68,7 +69,10 @@ def _same(x: Any) -> Any:
 
 def _is_outside(x: Any) -> bool:
     """Whether an array is that of a variable around the function, which stores into it in every call."""
-    return any(place.get() is x for f in frames() if f.root for place in f.stored)
+    if any(place.get() is x for f in frames() if f.root for place in f.stored):
+        return True
+    frame = caller() if watched() else None
+    return frame is not None and any(v is x for v in frame.f_globals.values())
 
 
 def _present(i: Any) -> Any:
@@ -135,6 +139,11 @@ def _store_traced(x: Any, i: Any, value: Any) -> None:
         )  # fmt: skip
     if i.shape != () or not jnp.issubdtype(i.dtype, jnp.integer):
         raise TypeError(f"list indices must be integers or slices, not {type(i).__name__}")
+    if containers([*x, value]):
+        raise EffectError(
+            "a traced value says which item of a list is replaced, and the items are lists or dicts, of which others may hold the same", here(),
+            "store what is in it, `items[i][j] = v`, or use a `jnp` array",
+        )  # fmt: skip
     i = inside(i, len(x), "list assignment index out of range")
     touch(Contents(x))
     for k, old in enumerate(list(x)):
@@ -236,7 +245,7 @@ def set_attr_path(obj: Any, name: str, path: tuple[Any, ...], value: Any) -> Any
     x = getattr(obj, name)
     new = set_path(x, path, value)
     if new is not x:
-        refuse_other_names(x, f"`{type(obj).__name__}.{name}`", place=(obj, name))
+        refuse_other_names(x, f"`{type(obj).__name__}.{name}`", here_too=True, place=(obj, name))
         stored_in_place(obj, name)
         set_attr(obj, name, new)
     return new

@@ -23,7 +23,22 @@ from autograph.runtime.frames import Frame, frames, lifting
 from autograph.runtime.heap import Contents, HeapLocation, Items
 from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import here, transformation
-from autograph.runtime.specs import BLANK, Kept, Option, Spec, Static, Type, is_container, join, spec_in_block, spec_of, types, widen
+from autograph.runtime.specs import (
+    BLANK,
+    Kept,
+    Mismatch,
+    Option,
+    Spec,
+    Static,
+    Type,
+    is_container,
+    join,
+    leaves,
+    spec_in_block,
+    spec_of,
+    types,
+    widen,
+)
 from autograph.runtime.values import ARRAYS, NUMBERS, UNSET, Maybe, blank, is_value, ours, parts
 
 marker_p = Primitive("marker")
@@ -205,10 +220,40 @@ def restore(frame: Frame) -> None:
 def note_late(location: HeapLocation) -> None:
     """Called before a change that an error before it prevents, and that no select can express: the call that commits it looks at the error."""
     around = lifting()
-    if around and around[-1].root and may_have_failed():
+    if around and may_have_failed():
         held, code = around[-1].late.setdefault(location, []), load(ERROR)
         if not held or held[-1][0] is not code:
             held.append((code, location.get()))
+
+
+def settle_late(frame: Frame) -> None:
+    """At the end of a block: what has changed since an error is what it was then.
+
+    Raises the location's error (AG401, AG405) if no select can express it.
+    """
+    for location, held in frame.late.items():
+        if location not in frame.written:
+            continue
+        now = location.get()
+        for code, before in reversed(held):
+            now = _if_fine(code, now, before, location)
+        location.put(now)
+
+
+def _if_fine(code: Any, now: Any, before: Any, location: HeapLocation) -> Any:
+    if isinstance(now, Items) and isinstance(before, Items) and now.alike(before):
+        return Items(now.keys, [_if_fine(code, a, b, location) for a, b in zip(now.values, before.values, strict=True)])
+    if now is before or type(now) is type(before) and isinstance(now, (*NUMBERS, str)) and repr(now) == repr(before):
+        return now
+    try:
+        joint = widen(join(spec_of(now), spec_of(before)))
+        if isinstance(now, Items) or is_container(now) or any(isinstance(leaf, Static) for leaf in leaves(joint)):
+            raise Mismatch("", joint, joint)
+    except Mismatch:
+        raise location.refusal("an error before, which only traced values decide, would prevent this change", here()) from None
+    fine = jax.lax.eq(code, jax.numpy.int32(0))
+    flat = zip(pack(now, joint), pack(before, joint), strict=True)
+    return unpack(joint, iter([jax.numpy.where(fine, new, old) for new, old in flat]))
 
 
 class Watch:
@@ -224,7 +269,7 @@ class Watch:
             now = location.get()
             if not now.same(before):
                 location.put(before)
-                touch(location)
+                touch(location, late=False)
                 location.put(now)
 
 
@@ -237,10 +282,12 @@ def forget_local(frame: Frame, out: list[Any]) -> None:
 
 def _forgotten(frame: Frame, inside: Counter[int]) -> bool:
     found = False
-    for location in [x for x in frame.saved if x not in frame.preset]:
+    for location in [x for x in {**frame.saved, **frame.stored, **frame.late} if x not in frame.preset]:
         if sys.getrefcount(location.obj) <= ours[id(location.obj)] + inside[id(location.obj)] + 1:
             frame.written.pop(location, None)
-            del frame.saved[location]
+            frame.saved.pop(location, None)
+            frame.stored.pop(location, None)
+            frame.late.pop(location, None)
             frame.places.pop(location, None)
             found = True
     return found

@@ -11,7 +11,8 @@ from autograph.runtime import _jax
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.deferred import fail_with
 from autograph.runtime.errors import BranchTypeError, NotStagedError, OptionalError
-from autograph.runtime.frames import in_block
+from autograph.runtime.frames import changed_outside, in_block
+from autograph.runtime.handlers import handler_around
 from autograph.runtime.knowledge import Facts, facts_of, known, note
 from autograph.runtime.lifted import may_have_failed
 from autograph.runtime.places import here
@@ -97,7 +98,7 @@ def asserted(p: Any, message: Callable[[], Any] | None = None) -> bool:
     if p is True:
         return True
     args = () if message is None else (message(),)
-    if p is False and not in_block() and not may_have_failed():
+    if p is False and not in_block() and not may_have_failed() and not (changed_outside() and handler_around() is None):
         raise AssertionError(*args)
     fail_with(True if p is False else lax.bitwise_not(p), AssertionError(*args))
     return True

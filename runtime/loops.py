@@ -12,6 +12,8 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 from jax import lax
 
 from autograph.runtime import _jax
@@ -25,6 +27,7 @@ from autograph.runtime.lifted import may_have_failed
 from autograph.runtime.predicates import truth
 from autograph.runtime.specs import Spec, Static, spec_in_block
 from autograph.runtime.stage import ROTATED, Rotate, Stage, given, listed, unless_failed
+from autograph.runtime.values import Maybe, is_value
 
 
 def while_loop(test: Callable[..., Any], body: Callable[..., Any], *state: Any) -> Any:
@@ -127,10 +130,25 @@ def _limited(test: Callable[..., Any], body: Callable[..., Any], state: list[Any
     turns, *after = run_while(going, counted, [0, *state], source, ("the number of turns", *hidden), most=limit)
     over = turns >= limit
     p = truth(test(*after)) if over is not False else False
-    if p is not False:
-        when = over if p is True else p if over is True else lax.bitwise_and(p, over)
-        fail(when, StepLimitError, f"this loop makes more than max_steps={limit} turns", advice="allow more turns")
+    if p is False:
+        return after
+    when = over if p is True else p if over is True else lax.bitwise_and(p, over)
+    if hints_here().exceeded == "nan":
+        return [_nan(x, when) if x is not y else x for x, y in zip(after, state, strict=True)]
+    fail(when, StepLimitError, f"this loop makes more than max_steps={limit} turns", advice="allow more turns")
     return after
+
+
+def _nan(value: Any, when: Any) -> Any:
+    """A value whose floating-point numbers are nan where `when` holds."""
+
+    def leaf(x: Any) -> Any:
+        if isinstance(x, Maybe):
+            return Maybe(_nan(x.value, when), x.tag, x.bits, x.name)
+        inexact = isinstance(x, float) or isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jnp.inexact)
+        return jnp.where(when, jnp.asarray(jnp.nan, jnp.result_type(x)), x) if inexact else x
+
+    return jax.tree.map(leaf, value, is_leaf=is_value)
 
 
 def _going(test: Callable[..., Any], state: list[Any], finite: bool) -> tuple[Any, list[Any]]:

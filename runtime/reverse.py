@@ -1,4 +1,4 @@
-"""A loop of unknown length has forward-mode derivatives only: asking for reverse mode is an error that names the loop.
+"""A loop of unknown length that works on references has forward-mode derivatives only: reverse mode is an error that names the loop.
 
 JAX's own error would come from inside `while_p`'s transposition, without the user's loop.  The results of the loop pass through an
 identity whose tangent is a linear identity; transposing that one raises.
@@ -36,8 +36,8 @@ def _tangent_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, place: Plac
 
 def _transpose(_: Any, x: Any, *, place: Place | None) -> list[Any]:
     raise ReverseModeError(
-        "reverse-mode differentiation through a loop whose number of turns only the traced values know", place,
-        "use forward mode (`jax.jvp`, `jax.jacfwd`), or a loop over an array that no `break` or `return` leaves early",
+        "reverse-mode differentiation through a loop that reads or writes a `jax.Ref`, and whose number of turns only the traced values know",
+        place, "keep what the loop changes in variables, or use forward mode (`jax.jvp`, `jax.jacfwd`)",
     )  # fmt: skip
 
 
@@ -47,7 +47,7 @@ ad.primitive_transposes[_tangent_p] = _transpose
 
 
 def forward_only(outs: Sequence[Any], place: Place | None) -> list[Any]:
-    """The results of a loop of unknown length; those that can carry a derivative refuse reverse mode."""
+    """The results of a loop that works on references; those that can carry a derivative refuse reverse mode."""
     return [_value_p.bind(x, place=place) if _differentiable(x) else x for x in outs]
 
 

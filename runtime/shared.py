@@ -14,14 +14,31 @@ from autograph.runtime._jax import Tracer, Var
 from autograph.runtime.errors import AliasError
 from autograph.runtime.frames import frames, innermost
 from autograph.runtime.places import here
+from autograph.runtime.values import is_value
 
 
 def origin(x: Any) -> Any:
     """The array of the outermost trace that an array of a block stands for; itself, if it stands for none."""
     for frame in reversed(frames()):
-        if (found := frame.stands.get(id(x))) is not None:
+        while (found := frame.stands.get(id(x))) is not None:
             x = found[1]
     return x
+
+
+def guard(x: Any, guarded: Any) -> None:
+    """A place holds `guarded` for an array, which is what it held before if an error has occurred: it counts as the same array."""
+    if _is_array(x) and x is not guarded and (frame := innermost()) is not None:
+        frame.stands[id(guarded)] = guarded, x
+        frame.guards.setdefault(id(x), (x, guarded))
+
+
+def with_guards(out: Any, guards: dict[int, tuple[Any, Any]]) -> Any:
+    """A result in which arrays are what places hold for them: they stay one array behind the block."""
+    if not guards:
+        return out
+    leaves, tree = jax.tree.flatten(out, is_leaf=is_value)
+    new = [guards[id(x)][1] if id(x) in guards else x for x in leaves]
+    return out if all(a is b for a, b in zip(leaves, new, strict=True)) else tree.unflatten(new)
 
 
 def doubtful(a: Any, b: Any) -> bool:

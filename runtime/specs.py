@@ -206,10 +206,7 @@ def join(a: Spec, b: Spec, path: str = "") -> Spec:
         return a
     if bits := _bits(a) | _bits(b):
         return Option(join(_inner(a), _inner(b), path), bits, _name(a) or _name(b))
-    if isinstance(a, Kept):
-        a = spec_of(a.value)
-    if isinstance(b, Kept):
-        b = spec_of(b.value)
+    a, b = _opened(a), _opened(b)
     if is_leaf(a) and is_leaf(b):
         return _join_leaves(a, b, path)
     if is_leaf(a) or is_leaf(b):
@@ -219,6 +216,13 @@ def join(a: Spec, b: Spec, path: str = "") -> Spec:
         raise Mismatch(path, a, b)
     keys = [_key(k) for k, _ in jax.tree_util.tree_flatten_with_path(a, is_leaf=lambda x: x is not a)[0]]
     return tree.unflatten([join(x, y, path + key) for key, x, y in zip(keys, xs, ys, strict=True)])
+
+
+def _opened(spec: Spec) -> Spec:
+    """The parts of what a spec says to stay the object that it is."""
+    if isinstance(spec, Kept) or isinstance(spec, Static) and isinstance(spec.value, tuple):
+        return spec_of(spec.value)
+    return spec
 
 
 def _join_leaves(a: Type | Static, b: Type | Static, path: str) -> Spec:

@@ -17,6 +17,7 @@ from autograph.runtime.errors import IntegerRangeError, LoopTypeError
 from autograph.runtime.frames import Frame, Place, lifting
 from autograph.runtime.growing import marks, repeated, reset
 from autograph.runtime.heap import HeapLocation
+from autograph.runtime.hints import hints_here
 from autograph.runtime.knowledge import Fact, Facts, facts_of, known, note
 from autograph.runtime.lifted import (
     CODE,
@@ -31,10 +32,10 @@ from autograph.runtime.lifted import (
     spec_out,
     store,
 )
+from autograph.runtime.loop_binding import bind_while
 from autograph.runtime.packing import as_is, blank_uses, pack, unpack
 from autograph.runtime.places import caller, last_store, parameter_names, place_of
 from autograph.runtime.predicates import truth
-from autograph.runtime.reverse import forward_only
 from autograph.runtime.shared import Pairs, after_loop, shared_pairs
 from autograph.runtime.spec_text import describe, described
 from autograph.runtime.specs import Mismatch, Option, Spec, Static, has_option, is_leaf, join, of_aval, spec_in_block, type_of, types, widen
@@ -279,12 +280,11 @@ class Stage:
             v for location, spec in body.wrote.items()
             for v in (asked.reads[location][1] if location in asked.reads else [Var(t.aval()) for t in types([spec])])
         ]  # fmt: skip
-        outs = lax.while_p.bind(
-            *asked.consts.values(), *body.consts.values(), *self.pack_state(), *carry,
-            cond_nconsts=len(asked.consts), cond_jaxpr=asked.jaxpr([*asked.consts, *asked.invars, *tested]),
-            body_nconsts=len(body.consts), body_jaxpr=body.jaxpr([*body.consts, *body.invars, *inner]),
+        outs = bind_while(
+            asked.jaxpr([*asked.consts, *asked.invars, *tested]), body.jaxpr([*body.consts, *body.invars, *inner]),
+            list(asked.consts.values()), list(body.consts.values()), [*self.pack_state(), *carry], place_of(caller()), hints_here().checkpoints,
         )  # fmt: skip
-        return self.results(forward_only(outs, place_of(caller())), certain)
+        return self.results(outs, certain)
 
     def run_scan(self, xs: Iterable[Any], length: int, unroll: int) -> list[Any]:
         self._check()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import FrameType
 from typing import Any
 
 import jax
@@ -13,6 +14,7 @@ from autograph.runtime.heap import Attribute
 from autograph.runtime.objects import attributes, is_state
 from autograph.runtime.places import assigned_names, caller, here, is_block, read_after, visible
 from autograph.runtime.raw_errors import mark_of
+from autograph.runtime.shared import origin
 from autograph.runtime.values import ARRAYS, NUMBERS
 
 
@@ -30,20 +32,28 @@ def refuse_other_names(x: Any, stored: str, here_too: bool = False, place: tuple
     gone = assigned_names(own) if here_too else []
     frame = own if here_too or own is None else visible(own.f_back)
     seen: set[int] = set()
+    if place is not None and own is not None:
+        for variable, held in own.f_globals.items():
+            if origin(held) is origin(x) and variable not in gone:
+                raise _stale(stored, variable, "", own)
     kinds = ("Staged",) if recording() else ("Form", "Staged")  # in a trace the plain form only calls the staged one
     while frame is not None and (frame is own or mark_of(frame.f_code) in ("Form", "Staged") or is_block(frame.f_code)):
         reads = frame is own or mark_of(frame.f_code) in kinds or is_block(frame.f_code)
         for variable, held in frame.f_locals.items() if reads else ():
             if variable in (stored, f"{stored}_", *gone) or not variable.isidentifier():
                 continue
-            path = "" if held is x else _path_to(x, held, place, seen)
+            path = "" if origin(held) is origin(x) else _path_to(x, held, place, seen)
             if path is not None and (read_after(frame, variable) or path):
-                raise AliasError(
-                    f"{stored} is stored into, and `{variable}{path}` in `{frame.f_code.co_name}` would keep the old array", here(),
-                    f"read `{variable}{path}` again after the call, or give it a copy before (`{variable}{path}.copy()`)"
-                    if not path else "store a copy there (`.copy()`)",
-                )  # fmt: skip
+                raise _stale(stored, variable, path, frame)
         frame, gone = visible(frame.f_back), []
+
+
+def _stale(stored: str, variable: str, path: str, frame: FrameType) -> AliasError:
+    return AliasError(
+        f"{stored} is stored into, and `{variable}{path}` in `{frame.f_code.co_name}` would keep the old array", here(),
+        f"read `{variable}{path}` again after the call, or give it a copy before (`{variable}{path}.copy()`)"
+        if not path else "store a copy there (`.copy()`)",
+    )  # fmt: skip
 
 
 _MOST = 500  # objects that are looked into
@@ -52,6 +62,7 @@ _MOST = 500  # objects that are looked into
 def _path_to(x: Any, held: Any, place: tuple[Any, str] | None, seen: set[int]) -> str | None:
     """Where in a list, dict or object of the user's an array is held, but for the place stored into; `seen` are objects that do not hold it."""
     todo: list[tuple[Any, str]] = [(held, "")]
+    x = origin(x)
     while todo and len(seen) < _MOST:
         inside, path = todo.pop()
         if id(inside) in seen or isinstance(inside, (*ARRAYS, *NUMBERS, str, type)):
@@ -66,7 +77,7 @@ def _path_to(x: Any, held: Any, place: tuple[Any, str] | None, seen: set[int]) -
         else:
             continue
         for v, step in parts:
-            if v is x:
+            if origin(v) is x:
                 return path + step
             todo.append((v, path + step))
     return None

@@ -3,8 +3,10 @@
 global n
 n = n + 1       =>   n = ag.bound(lambda: n, n + 1)
 n += f(x)       =>   n = ag.bound(lambda: n, ag.in_place(n, '+=', f(x)))
-n, m = 1, 2     =>   ag.rebinds(lambda: n)
-                     n, m = 1, 2
+n, m = 1, 2     =>   item, m = 1, 2
+                     n = ag.bound(lambda: n, item)
+for n in x: ... =>   ag.rebinds(lambda: n)
+                     for n in x: ...
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from autograph.names import Names, binds
 from autograph.passes.context import Context
 from autograph.quote import quote, quote_expr
 from autograph.scopes import Scope
+from autograph.targets import leaves
 
 _FAILING = (s.Raise, s.Assert, s.Call, s.Subscript)
 
@@ -23,23 +26,25 @@ _FAILING = (s.Raise, s.Assert, s.Call, s.Subscript)
 def lower_bindings(fn: Any, context: Context) -> None:
     if s.contains(fn.body, s.Global, s.Nonlocal):
         scope = Scope(fn)
-        fn.body = _block(fn.body, scope.globals | scope.nonlocals, s.contains(fn.body, *_FAILING) or None)
+        fn.body = _block(fn.body, scope.globals | scope.nonlocals, s.contains(fn.body, *_FAILING) or None, context)
 
 
-def _block(block: list[Any], declared: Names, told: bool | None) -> list[Any]:
+def _block(block: list[Any], declared: Names, told: bool | None, context: Context) -> list[Any]:
     """A block whose bindings are `told`; blocks that may be staged hand their variables on themselves, if nothing fails."""
     out: list[Any] = []
     for stmt in block:
         if not isinstance(stmt, s.SCOPES):
             inside = False if told is None and isinstance(stmt, (s.If, s.While, s.For)) else told
             for inner in s.blocks(stmt):
-                inner[:] = _block(inner, declared, inside)
-        out += [stmt] if told is False or s.blocks(stmt) or isinstance(stmt, (*s.SCOPES, s.Global, s.Nonlocal)) else _told(stmt, declared)
+                inner[:] = _block(inner, declared, inside, context)
+        out += [stmt] if told is False or s.blocks(stmt) or isinstance(stmt, (*s.SCOPES, s.Global, s.Nonlocal)) else _told(stmt, declared, context)
     return out
 
 
-def _told(stmt: Any, declared: Names) -> list[Any]:
+def _told(stmt: Any, declared: Names, context: Context) -> list[Any]:
     match stmt:
+        case s.Assign(targets=targets) if any(n.id in declared for t in targets if not isinstance(t, s.Name) for n in _names(t)):
+            return _unpacked(stmt, declared, context)
         case s.Assign(targets=[s.Name(id=name)], value=value) if name in declared:
             stmt.value = _bound(name, value)
             return [stmt]
@@ -54,3 +59,19 @@ def _told(stmt: Any, declared: Names) -> list[Any]:
 
 def _bound(name: str, value: Any) -> Any:
     return quote_expr("ag.bound(lambda: $name, $value)", value, name=name, value=value)
+
+
+def _names(target: Any) -> list[Any]:
+    """The variables in a target."""
+    return [leaf for leaf in leaves(target) if isinstance(leaf, s.Name)]
+
+
+def _unpacked(stmt: Any, declared: Names, context: Context) -> list[Any]:
+    """`n, m = v`: the declared ones among the variables are bound one after the other, once all of it is unpacked."""
+    out: list[Any] = [stmt]
+    for target in stmt.targets:
+        for leaf in _names(target):
+            if leaf.id in declared:
+                name, leaf.id = leaf.id, context.fresh("item")
+                out += quote("$name = $new", stmt, name=name, new=_bound(name, s.at(s.name(leaf.id), stmt)))
+    return out

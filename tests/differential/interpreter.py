@@ -112,10 +112,10 @@ def _equation(e: Any, ins: list[Any]) -> Sequence[Any]:
             out = ins[0].copy()
             out[_window(out.shape, ins[1].shape, ins[2:])] = ins[1]
             return [out]
-        case "gather" | "scatter" | "scatter-add" | "clamp":  # rare, and intricate: JAX itself
-            out = e.primitive.bind(*ins, **p)
-            return out if e.primitive.multiple_results else [out]
-    raise NotImplementedError(f"the interpreter does not know {name}")
+    if any(hasattr(x, "eqns") or hasattr(x, "jaxpr") for value in p.values() for x in (value if isinstance(value, (list, tuple)) else [value])):
+        raise NotImplementedError(f"the interpreter does not know {name}")
+    out = e.primitive.bind(*ins, **p)  # rare, or intricate: JAX itself
+    return out if e.primitive.multiple_results else [out]
 
 
 def _window(shape: Sequence[int], sizes: Sequence[int], starts: Sequence[Any]) -> tuple[slice, ...]:

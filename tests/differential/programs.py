@@ -767,11 +767,11 @@ class Generator:
         return "\n".join([header, *indented(lines)]) + "\n"
 
 
-def program(number: int, seed: int = 0) -> Program:
+def program(number: int, seed: int = 0, writer: type[Generator] = Generator) -> Program:
     """The program of that number; the same for the same seed."""
     rng = random.Random(seed * 1_000_003 + number)
     loose, rows = rng.random() < LOOSE_SHARE, rng.choice([3, 4])
-    g = Generator(rng, loose, rows)
+    g = writer(rng, loose, rows)
     parts: list[str] = []
     helpers: list[str] = []
     optional_helpers: list[str] = []

@@ -1,7 +1,7 @@
 """Runs a program with state in every form, and compares what can be seen of it: results, exceptions, printed lines, objects and globals.
 
-The truth is the program over NumPy.  The forms: `function` (as it stands, compiled), `plain` and `static` (`ag.convert`, on concrete arrays).
-Each calls `f` with all the inputs, one after the other: what it has changed stays.
+The truth is the program over NumPy.  The forms: `function` (as it stands: the jaxpr, interpreted on NumPy), `xla` (compiled), `plain` and
+`static` (`ag.convert`, on concrete arrays).  Each calls `f` with all the inputs, one after the other: what it has changed stays.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import interpreter
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -26,7 +27,7 @@ from programs import Program
 
 import autograph as ag
 
-FORMS = {"function": "@ag.function", "plain": "@ag.convert", "static": '@ag.convert(form="staged")'}
+FORMS = {"function": "@ag.function", "xla": "@ag.function", "plain": "@ag.convert", "static": '@ag.convert(form="staged")'}
 EXPECTED = ("ValueError", "RuntimeError", "KeyError", "AssertionError")  # what a program may raise
 LARGEST = 2**20
 
@@ -100,6 +101,24 @@ def truths(p: Program) -> list[Seen]:
     return out
 
 
+class Interpreted:
+    """A jitted function whose calls interpret its jaxpr: compiling takes longer than all else."""
+
+    def __init__(self, jitted: Any) -> None:
+        self.jitted = jitted
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        traced = self.jitted.trace(*args, **kwargs)
+        out = interpreter.run(traced.jaxpr, jax.tree.leaves((args, kwargs)))
+        return jax.tree.unflatten(jax.tree.structure(traced.out_info), map(jnp.asarray, out))
+
+
+def interpreted(module: types.ModuleType) -> None:
+    """Let the `ag.function` of a program be interpreted."""
+    function = module.f if "_jitted" in dir(module.f) else vars(module.Box)["step"]
+    function._jitted, function._state.jitted = Interpreted(function._jitted), Interpreted(function._state.jitted)
+
+
 class StateRunner:
     """Runs the forms of one program and collects what differs."""
 
@@ -125,6 +144,8 @@ class StateRunner:
 
     def compare(self, form: str) -> None:
         module = load(self.p, self.p.source.replace("@ag.function", FORMS[form]))
+        if form == "function":
+            interpreted(module)
         for got, want in zip(calls(module, self.p.inputs, jnp.asarray), self.want, strict=True):
             self.compared[form] += 1
             for part in got:
@@ -136,6 +157,7 @@ class StateRunner:
 
 
 def forms_of(p: Program) -> list[str]:
-    """The forms that this program is run in; a class's own `__setitem__` is converted in traces only."""
-    others = ["plain", "static"][p.number // 3 % 2 :][:1] if p.number % 3 == 0 and "def __setitem__" not in p.source else []
-    return ["function", *others]
+    """The forms that this program is run in; a class's own `__setitem__` and property setters are converted in traces only."""
+    own = "def __setitem__" in p.source or ".setter" in p.source
+    others = ["plain", "static"][p.number // 3 % 2 :][:1] if p.number % 3 == 0 and not own else []
+    return ["function", *["xla"] * (p.number % 5 == 0), *others]

@@ -1,0 +1,90 @@
+"""A loop of unknown length, as it is bound: `lax.while_loop` where nothing is differentiated, and the derivatives of our own where something is."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+from jax import lax
+
+from autograph.runtime import _jax
+from autograph.runtime import loop_rules as _rules
+from autograph.runtime._jax import ClosedJaxpr
+from autograph.runtime.differentiable import Loop, inexact, is_zero
+from autograph.runtime.errors import Place
+from autograph.runtime.loop_primitives import bind
+from autograph.runtime.masks import merge, pick, split
+from autograph.runtime.quiet import prints, quiet
+from autograph.runtime.reverse import forward_only
+
+assert _rules  # the rules are registered
+
+
+def bind_while(
+    test: ClosedJaxpr, turn: ClosedJaxpr, tested: Sequence[Any], consts: Sequence[Any], carry: Sequence[Any], place: Place | None,
+    checkpoints: int | None = None,
+) -> list[Any]:  # fmt: skip
+    """`while test(*tested, *carry): carry = turn(*consts, *carry)` on arrays.
+
+    A loop that writes to references, that carries nothing a derivative could be of, or that stands in a Pallas kernel, is JAX's own.
+    """
+
+    tests, fixed = len(tested), len(consts)
+    operands = [*tested, *consts, *carry]
+    plain = functools.partial(lax.while_p.bind, cond_nconsts=tests, cond_jaxpr=test, body_nconsts=fixed, body_jaxpr=turn)
+    if not any(inexact(v.aval) for v in turn.jaxpr.invars[fixed:]) or _in_kernel():
+        return list(plain(*operands))
+    if any(map(_jax.is_reference, operands)):
+        return forward_only(plain(*operands), place)
+    whole = _differentiable(plain, test, turn, tests, fixed, place, checkpoints)
+    return list(whole(*operands))
+
+
+def _differentiable(
+    plain: Callable[..., Any], test: ClosedJaxpr, turn: ClosedJaxpr, tests: int, fixed: int, place: Place | None, checkpoints: int | None
+) -> Callable[..., Any]:
+    """A loop of JAX's, as a function of its flat operands, with our derivatives."""
+    types = [v.aval for v in turn.jaxpr.invars]
+    silent = quiet(turn) if prints(turn) else turn
+    run, again, asked = (_jax.jaxpr_as_fun(j) for j in (turn, silent, test))
+    loop = Loop(
+        lambda tc, x: asked(*tc, *x)[0], lambda c, x: list(run(*c, *x)), lambda c, x: list(again(*c, *x)),
+        tuple(v.aval for v in test.jaxpr.invars[:tests]), tuple(types[:fixed]), tuple(types[fixed:]),
+        (False,) * fixed, (False,) * (len(types) - fixed), frozenset(test.effects | turn.effects), checkpoints,
+        "custom_vjp_call" in _jax.primitives(turn), place=place,
+    )  # fmt: skip
+
+    def derivative(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[list[Any], list[Any]]:
+        _, dc, dx = split(tangents, tests, fixed)
+        _, c, x = split(primals, tests, fixed)
+        active = loop.activated([not is_zero(t) for t in dc], [not is_zero(t) for t in dx])
+        if not active.active_carry:
+            out, on = list(plain(*primals)), []
+        else:
+            given = [_array(t, p) for t, p in zip(pick(active.const_active, dc), pick(active.const_active, c), strict=True)]
+            given += [_array(t, p) for t, p in zip(pick(active.carry_active, dx), pick(active.carry_active, x), strict=True)]
+            _, *found = bind("both", active, *primals, *given)
+            out, on = split(found, loop.carry)
+        none = [jax.custom_derivatives.SymbolicZero(jax.typeof(o).to_tangent_aval()) for o, a in zip(out, active.carry_active, strict=True) if not a]
+        return out, merge(active.carry_active, on, none)
+
+    whole = jax.custom_jvp(lambda *operands: list(plain(*operands)))
+    whole.defjvp(derivative, symbolic_zeros=True)
+    return whole
+
+
+def _array(tangent: Any, primal: Any) -> Any:
+    return jax.numpy.zeros_like(primal) if is_zero(tangent) else tangent
+
+
+def _in_kernel() -> bool:
+    """Whether a Pallas kernel is being traced, whose compiler knows JAX's own primitives only."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if "/pallas/" in frame.f_code.co_filename and "jax" in frame.f_code.co_filename:
+            return True
+        frame = frame.f_back  # type: ignore[assignment]
+    return False

@@ -1,0 +1,261 @@
+"""How the primitives of a loop are differentiated: forward mode, the split into what is known and what is linear, and transposition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from autograph.runtime._jax import Literal, ad, pe, set_current_trace
+from autograph.runtime.differentiable import Loop, is_zero
+from autograph.runtime.lanes import Lanes, Stack, all_lanes, wide
+from autograph.runtime.loop_primitives import KINDS, Kind, bind
+from autograph.runtime.masks import merge, pick, split
+from autograph.runtime.mesh import zeros
+
+Rule = Callable[[list[Any], list[Any], Loop], tuple[list[Any], list[Any]]]
+
+
+def _instant(tangent: Any, primal: Any) -> Any:
+    return zeros(jax.typeof(primal).to_tangent_aval()) if is_zero(tangent) else tangent
+
+
+def _given(active: Sequence[bool], tangents: list[Any], primals: list[Any]) -> list[Any]:
+    """The tangents of active leaves, as arrays."""
+    return list(map(_instant, pick(active, tangents), pick(active, primals)))
+
+
+class _Widened:
+    """The loop with more active leaves, because some have tangents; lists of the leaves active before are spread over those active now."""
+
+    def __init__(self, loop: Loop, consts: list[Any], carry: list[Any]) -> None:
+        self.old = loop
+        self.loop = loop.activated(
+            [a or not is_zero(t) for a, t in zip(loop.const_active, consts, strict=True)],
+            [a or not is_zero(t) for a, t in zip(loop.carry_active, carry, strict=True)],
+        )
+
+    def consts(self, values: list[Any], primals: list[Any]) -> list[Any]:
+        return _spread(self.old.const_active, self.loop.const_active, values, primals)
+
+    def carry(self, values: list[Any], primals: list[Any]) -> list[Any]:
+        return _spread(self.old.carry_active, self.loop.carry_active, values, primals)
+
+    def kept_consts(self, values: list[Any]) -> list[Any]:
+        return _kept(self.old.const_active, self.loop.const_active, values)
+
+    def kept_carry(self, values: list[Any]) -> list[Any]:
+        return _kept(self.old.carry_active, self.loop.carry_active, values)
+
+
+def _spread(old: Sequence[bool], new: Sequence[bool], values: list[Any], primals: list[Any]) -> list[Any]:
+    given = merge(old, values, [None] * (len(old) - len(values)))
+    return [zeros(jax.typeof(p).to_tangent_aval()) if v is None else v for v, p in zip(pick(new, given), pick(new, primals), strict=True)]
+
+
+def _kept(old: Sequence[bool], new: Sequence[bool], values: list[Any]) -> list[Any]:
+    return [v for v, o in zip(values, pick(new, old), strict=True) if o]
+
+
+# --- forward mode ----------------------------------------------------------------------------------------------------------------------------
+
+
+def _run_jvp(primals: list[Any], tangents: list[Any], loop: Loop) -> tuple[list[Any], list[Any]]:
+    tests = len(loop.test_types)
+    _, c, x = split(primals, tests, loop.consts)
+    _, dc, dx = split(tangents, tests, loop.consts)
+    loop = loop.activated([not is_zero(t) for t in dc], [not is_zero(t) for t in dx])
+    if not loop.active_carry:
+        out = bind("run", loop, *primals)
+        return out, [None] * len(out)
+    out = bind("both", loop, *primals, *_given(loop.const_active, dc, c), *_given(loop.carry_active, dx, x))
+    values, on = out[: 1 + loop.carry], out[1 + loop.carry :]
+    return values, [None, *merge(loop.carry_active, on, [None] * (loop.carry - loop.active_carry))]
+
+
+def _both_jvp(primals: list[Any], tangents: list[Any], loop: Loop) -> tuple[list[Any], list[Any]]:
+    counts = len(loop.test_types), loop.consts, loop.carry, loop.active_consts
+
+    def of_doubled(operands: list[Any]) -> list[Any]:
+        tc, c, x, dc, dx = split(operands, *counts)
+        return [*tc, *c, *dc, *x, *dx]
+
+    return _run_jvp(of_doubled(primals), of_doubled(tangents), loop.doubled)
+
+
+def _lin_jvp(primals: list[Any], tangents: list[Any], loop: Loop) -> tuple[list[Any], list[Any]]:
+    counts = 1, loop.consts, loop.carry, loop.active_consts
+    (n,), c, x, dc, dx = split(primals, *counts)
+    _, ct, xt, dct, dxt = split(tangents, *counts)
+    out = bind("lin", loop, *primals)
+    dct, dxt = list(map(_instant, dct, dc)), list(map(_instant, dxt, dx))
+    if all(map(is_zero, [*ct, *xt])):
+        return out, bind("lin", loop, n, *c, *x, *dct, *dxt)
+    wide_ = _Widened(loop, ct, xt)
+    w = wide_.loop
+    found = bind(
+        "lin", w.doubled, n, *c, *wide_.consts(dc, c), *x, *wide_.carry(dx, x), *_given(w.const_active, ct, c), *wide_.consts(dct, c),
+        *_given(w.carry_active, xt, x), *wide_.carry(dxt, x),
+    )  # fmt: skip
+    return out, wide_.kept_carry(found[w.active_carry :])
+
+
+def _adj_jvp(primals: list[Any], tangents: list[Any], loop: Loop) -> tuple[list[Any], list[Any]]:
+    counts = 1, loop.consts, loop.carry
+    (n,), c, x, cotangents = split(primals, *counts)
+    _, ct, xt, cotangents_t = split(tangents, *counts)
+    out = bind("adj", loop, *primals)
+    cotangents_t = list(map(_instant, cotangents_t, cotangents))
+    if all(map(is_zero, [*ct, *xt])):
+        return out, bind("adj", loop, n, *c, *x, *cotangents_t)
+    wide_ = _Widened(loop, ct, xt)
+    w = wide_.loop
+    found = bind(
+        "adjt", w, n, *c, *x, *wide_.carry(cotangents, x), *_given(w.const_active, ct, c), *_given(w.carry_active, xt, x),
+        *wide_.carry(cotangents_t, x),
+    )  # fmt: skip
+    consts, carry = split(found, w.active_consts)
+    return out, wide_.kept_consts(consts) + wide_.kept_carry(carry)
+
+
+def _adjt_jvp(primals: list[Any], tangents: list[Any], loop: Loop) -> tuple[list[Any], list[Any]]:
+    def of_doubled(operands: list[Any]) -> list[Any]:
+        n, c, x, ct, dc, dx, dct = split(operands, 1, loop.consts, loop.carry, loop.active_carry, loop.active_consts, loop.active_carry)
+        return [*n, *c, *dc, *x, *dx, *dct, *ct]
+
+    def part(values: list[Any]) -> list[Any]:
+        consts, _, carry, _ = split(values, loop.active_consts, loop.active_consts, loop.active_carry)
+        return [*consts, *carry]
+
+    out, out_t = _adj_jvp(of_doubled(primals), of_doubled(tangents), loop.doubled)
+    return part(out), part(out_t)
+
+
+def _lifted(rule: Rule) -> Callable[..., Any]:
+    """The rule for one lane, over all lanes."""
+
+    def jvp(primals: Sequence[Any], tangents: Sequence[Any], *, loop: Loop, stack: Stack) -> Any:
+        there = [not is_zero(t) for t in tangents]
+        results: list[bool] = []
+
+        def lane(operands: list[Any], given: list[Any]) -> tuple[list[Any], list[Any]]:
+            some = iter(given)
+            zero = [ad.Zero(jax.typeof(p).to_tangent_aval()) for p in operands]
+            out, out_t = rule(list(operands), [next(some) if t else z for t, z in zip(there, zero, strict=True)], loop)
+            results[:] = [t is not None for t in out_t]
+            return list(out), pick(results, out_t)
+
+        f: Callable[..., Any] = lane
+        for lanes in stack:
+            f = lanes.over(f, (list(lanes.operands), pick(there, lanes.operands)), 0)
+        out, some = f(list(primals), pick(there, tangents))
+        out_t = merge(results, some, [None] * (len(results) - len(some)))
+        if stack:  # results that do not differ between lanes stay without the axis
+            out, out_t = _narrowed(out, stack), _narrowed(out_t, stack)
+        return out, [ad.Zero(jax.typeof(o).to_tangent_aval()) if t is None else t for t, o in zip(out_t, out, strict=True)]
+
+    return jvp
+
+
+def _narrowed(values: list[Any], stack: Stack) -> list[Any]:
+    def narrow(k: int, v: Any) -> Any:
+        same = [lanes.results[k] is None for lanes in reversed(stack)]
+        return v if v is None or not any(same) else v[tuple(0 if s else slice(None) for s in same)]
+
+    return [narrow(k, v) for k, v in enumerate(values)]
+
+
+for _name, _rule in {"run": _run_jvp, "both": _both_jvp, "lin": _lin_jvp, "adj": _adj_jvp, "adjt": _adjt_jvp}.items():
+    ad.primitive_jvps[KINDS[_name].primitive] = _lifted(_rule)
+
+
+# --- what is known, and what is linear -------------------------------------------------------------------------------------------------------
+
+
+def _of_run(stack: Stack, fixed: int, results: int) -> Stack:
+    """The lanes of `run`, of those of `both`."""
+    return tuple(lanes._replace(operands=lanes.operands[:fixed], results=lanes.results[:results]) for lanes in stack)
+
+
+def _partial_eval(trace: Any, *tracers: Any, loop: Loop, stack: Stack) -> list[Any]:
+    """`both` of known values and unknown tangents: the loop is run now, and its linear part is left."""
+    kind = KINDS["both"]
+    fixed, tests, values = kind.fixed(loop), len(loop.test_types), 1 + loop.carry
+    known = [t.is_known() for t in tracers]
+    if not all(known[:fixed]) or all(known):
+        return list(trace.default_process_primitive(kind.primitive, tracers, {"loop": loop, "stack": stack}))
+    out = KINDS["run"].primitive.bind(*(t.pval.get_known() for t in tracers[:fixed]), loop=loop, stack=_of_run(stack, fixed, values))
+    rest = [trace.new_instantiated_const(out[0]), *tracers[tests:]]
+    if stack:  # by way of the batching rule, so that all lanes become one loop
+        left = tuple(Lanes((s.results[0], *s.operands[tests:]), s.results[values:], s.size, s.options) for s in stack)
+        rest = [trace.instantiate_const(trace.to_jaxpr_tracer(t)) for t in rest]
+        with set_current_trace(trace):
+            linear = all_lanes(lambda *ops: bind("lin", loop, *ops), left)(*rest)
+    else:
+        linear = trace.default_process_primitive(KINDS["lin"].primitive, rest, {"loop": loop, "stack": ()})
+    as_tracer = getattr(trace, "to_jaxpr_tracer", None) or trace.new_const
+    return [*map(as_tracer, out), *linear]
+
+
+def _partial_eval_custom(saveable: Any, unknown: Sequence[bool], instantiated: Sequence[bool], eqn: Any) -> Any:
+    """Under `jax.checkpoint`: known values are computed now, and everything again on the way back."""
+    loop, stack = eqn.params["loop"], eqn.params["stack"]
+    fixed, count, values = KINDS["both"].fixed(loop), len(eqn.outvars), 1 + loop.carry
+    more = [v for v, i in zip(eqn.invars, instantiated, strict=True) if not i and not isinstance(v, Literal)]
+    if not any(unknown):
+        return eqn, None, [False] * count, [False] * count, []
+    if any(unknown[:fixed]):
+        return None, eqn, [True] * count, [True] * count, more
+    known = eqn.replace(
+        primitive=KINDS["run"].primitive, invars=eqn.invars[:fixed], outvars=eqn.outvars[:values],
+        params={"loop": loop, "stack": _of_run(stack, fixed, values)},
+    )  # fmt: skip
+    return known, eqn, [False] * values + [True] * loop.active_carry, [True] * count, more
+
+
+pe.custom_partial_eval_rules[KINDS["both"].primitive] = _partial_eval
+pe.partial_eval_jaxpr_custom_rules[KINDS["both"].primitive] = _partial_eval_custom
+
+
+# --- transposition ---------------------------------------------------------------------------------------------------------------------------
+
+
+def _lin_transpose(fixed: list[Any], cotangents: list[Any], loop: Loop) -> list[Any]:
+    return bind("adj", loop, *fixed, *cotangents)
+
+
+def _adj_transpose(fixed: list[Any], cotangents: list[Any], loop: Loop) -> list[Any]:
+    return bind("lin", loop, *fixed, *cotangents)
+
+
+def _adjt_transpose(fixed: list[Any], cotangents: list[Any], loop: Loop) -> list[Any]:
+    before, ct = split(fixed, 1 + loop.consts + loop.carry)
+    return [*bind("adjt", loop, *fixed, *cotangents, *map(jnp.zeros_like, ct)), *bind("lin", loop, *before, *cotangents)]
+
+
+def _transposed(kind: Kind, rule: Callable[..., list[Any]]) -> Callable[..., Any]:
+    def transpose(cotangents: Sequence[Any], *operands: Any, loop: Loop, stack: Stack) -> list[Any]:
+        count = kind.fixed(loop)
+        fixed, linear = list(operands[:count]), operands[count:]
+        types = wide(kind.types(loop), stack)
+        given = [zeros(a) if type(ct) is ad.Zero else ct for ct, a in zip(cotangents, types, strict=True)]
+
+        def lane(fixed: list[Any], given: list[Any]) -> list[Any]:
+            return rule(fixed, given, loop)
+
+        f: Callable[..., Any] = lane
+        for lanes in stack:
+            f = lanes.over(f, (list(lanes.operands[:count]), list(lanes.results)), 0)
+        out = f(fixed, given)
+        for k, v in enumerate(out):  # what the lanes share gets the sum over them
+            shared = tuple(i for i, lanes in enumerate(reversed(stack)) if lanes.operands[count + k] is None)
+            out[k] = v.sum(axis=shared) if shared else v
+        return [None] * count + [o if ad.is_undefined_primal(v) else None for o, v in zip(out, linear, strict=True)]
+
+    return transpose
+
+
+for _name, _transpose in {"lin": _lin_transpose, "adj": _adj_transpose, "adjt": _adjt_transpose}.items():
+    ad.primitive_transposes[KINDS[_name].primitive] = _transposed(KINDS[_name], _transpose)
