@@ -71,7 +71,7 @@ def _differentiable(
         none = [jax.custom_derivatives.SymbolicZero(jax.typeof(o).to_tangent_aval()) for o, a in zip(out, active.carry_active, strict=True) if not a]
         return out, merge(active.carry_active, on, none)
 
-    whole = jax.custom_jvp(lambda *operands: list(plain(*operands)))
+    whole: Callable[..., Any] = jax.custom_jvp(lambda *operands: list(plain(*operands)))
     whole.defjvp(derivative, symbolic_zeros=True)
     return whole
 

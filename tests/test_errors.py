@@ -296,19 +296,18 @@ def test_a_global_that_a_compiled_function_changes() -> None:
     assert [float(ag.function(f)(x)) for x in (1.0, 2.0)] == [1.0, 3.0] and f.__globals__["total"] == 3.0
 
 
-def test_reverse_mode_through_a_loop_of_unknown_length() -> None:
+def test_reverse_mode_through_a_loop_that_works_on_a_reference() -> None:
     def f(x: Any) -> Any:
+        turns = jax.new_ref(jnp.float32(0))
         while x < 10:
+            turns[...] += 1
             x = x * 2
-        return x
+        return x * turns[...]
 
     with pytest.raises(errors.ReverseModeError) as caught:
         jax.jit(jax.grad(ag.convert(f)))(1.0)
     assert isinstance(caught.value, ValueError) and caught.value.id == "AG601"
-    assert str(caught.value).startswith(line(f, 1))
-    for order, x in ((jax.hessian, 1.0), (jax.jacrev, 1.0), (lambda g: jax.vmap(jax.grad(g)), jnp.ones(2))):
-        with pytest.raises(errors.ReverseModeError):
-            jax.jit(order(ag.convert(f)))(x)
+    assert str(caught.value).startswith(line(f, 2))
 
 
 def test_a_loop_over_a_number() -> None:

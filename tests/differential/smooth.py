@@ -52,7 +52,7 @@ def inputs(rng: random.Random, rows: int) -> tuple[Any, ...]:
     def some() -> float:
         return rng.uniform(-3, 3)
 
-    return np.int32(rng.randint(-1, 4)), np.int32(rng.randint(-2, 4)), some(), some(), np.array([some() for _ in range(rows)])
+    return np.int64(rng.randint(-1, 4)), np.int64(rng.randint(-2, 4)), some(), some(), np.array([some() for _ in range(rows)])
 
 
 class Real:
