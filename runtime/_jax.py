@@ -185,6 +185,27 @@ def with_axis(size: int, aval: Any, mesh: Any = None) -> Any:
     return unmapped_aval(size, 0, aval, mesh)
 
 
+def axes_of(aval: Any) -> frozenset[str]:
+    """The axes of a mesh that values of a type vary over, inside `jax.shard_map`; the attribute of the type has moved between versions."""
+    kind = getattr(aval, "manual_axis_type", None)
+    axes = kind.varying if kind is not None else getattr(aval, "vma", None)
+    return frozenset(axes or ())
+
+
+def shaped(shape: tuple[int, ...], dtype: Any, weak: bool, axes: frozenset[str]) -> ShapedArray:
+    """The type of an array that varies over some axes of a mesh."""
+    if not axes:
+        return ShapedArray(shape, dtype, weak_type=weak)
+    made = jax.make_jaxpr(lambda: varying(lax.full(shape, 0, dtype), axes))().out_avals[0]  # with the mesh of the context
+    return made.update(weak_type=weak)
+
+
+def varying(x: Any, axes: frozenset[str]) -> Any:
+    """A value, marked as one that varies over some axes of a mesh."""
+    more = axes - axes_of(_core.typeof(x)) if axes else axes
+    return lax.pcast(x, tuple(sorted(more)), to="varying") if more else x
+
+
 def is_reference(x: Any) -> bool:
     """Whether a value is a `jax.Ref`."""
     return isinstance(_core.typeof(x), AbstractRef)

@@ -29,7 +29,7 @@ from autograph.runtime.places import assigned_names, caller, here, last_store, p
 from autograph.runtime.predicates import truth
 from autograph.runtime.shared import one_for_each
 from autograph.runtime.spec_text import describe, described
-from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, is_container, join, of_aval, types, widen
+from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, is_container, join, of_aval, over, types, widen
 from autograph.runtime.stale import refuse_other_names
 from autograph.runtime.values import blank, map_maybe
 
@@ -89,7 +89,7 @@ def switch(subject: Any, cases: dict[Any, Callable[..., Any]], default: Callable
     index: Any = np.int32(len(open_))
     for k in reversed(range(len(open_))):
         index = lax.select(open_[k][0], np.int32(k), index)
-    return _roomy(lambda state: _Sides([*(fn for _, fn in open_), default], state, (), ()).bind(index), state, default)
+    return _roomy(lambda state: _Sides([*(fn for _, fn in open_), default], state, (), (), index).bind(index), state, default)
 
 
 def keep(*state: Any) -> Any:
@@ -101,7 +101,7 @@ def staged_cond(
     p: Any, then: Callable[..., Any], orelse: Callable[..., Any], state: Sequence[Any], sources: Sequence[Callable[..., Any]] = ()
 ) -> Any:
     """`cond` with a traced predicate; `sources` are the user's blocks, where the sides are wrappers around them."""
-    return _roomy(lambda state: _Sides([then, orelse], state, sources, facts_of(p)).bind(p), state, then)
+    return _roomy(lambda state: _Sides([then, orelse], state, sources, facts_of(p), p).bind(p), state, then)
 
 
 def _roomy(bind: Callable[[Sequence[Any]], Any], state: Sequence[Any], source: Any) -> Any:
@@ -112,8 +112,11 @@ def _roomy(bind: Callable[[Sequence[Any]], Any], state: Sequence[Any], source: A
 class _Sides:
     """The sides of a branch, each traced once; their results are brought to joint types."""
 
-    def __init__(self, fns: Sequence[Callable[..., Any]], state: Sequence[Any], sources: Sequence[Callable[..., Any]], facts: Sequence[Any]) -> None:
+    def __init__(
+        self, fns: Sequence[Callable[..., Any]], state: Sequence[Any], sources: Sequence[Callable[..., Any]], facts: Sequence[Any], chosen: Any
+    ) -> None:
         self.fns, self.state = fns, state
+        self.axes = _jax.axes_of(_jax.aval_of(chosen))  # devices of a mesh that choose differently hold different results
         self.joint: Spec = BLANK
         self.wrote: dict[Location, Spec] = {}  # what some side sets outside, with its joint type
         self.before = lifting()
@@ -153,7 +156,8 @@ class _Sides:
             joint = block.wrote.get(location) or outer_spec(location, self.before)
             for other in self.blocks:
                 joint = self._joined_state(location, joint, other.wrote.get(location) or outer_spec(location, self.before), block)
-            self.wrote[location] = joint
+            self.wrote[location] = over(joint, self.axes)
+        self.joint = over(self.joint, self.axes)
         return _packed(out, self.joint) + [x for location, value in held.items() for x in pack(value, self.wrote[location])]
 
     def _joined_state(self, location: Location, a: Spec, b: Spec, block: Block) -> Spec:

@@ -16,10 +16,10 @@ import jax
 import jax.numpy as jnp
 
 from autograph.runtime import _jax
-from autograph.runtime._jax import ad
+from autograph.runtime._jax import ad, axes_of
 from autograph.runtime.errors import AutographError, NotDifferentiableError, Place
 from autograph.runtime.masks import drop, merge, pick, split
-from autograph.runtime.mesh import Axes, axes_of, count_type
+from autograph.runtime.mesh import Axes, count_type
 
 Types = tuple[Any, ...]
 Turn = Callable[[list[Any], list[Any]], list[Any]]

@@ -11,6 +11,7 @@ import itertools
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -120,7 +121,7 @@ def _made_here(container: Any) -> bool:
 def joined(location: Location, a: Spec, b: Spec) -> Spec:
     """The spec that covers what a location may hold; raises Mismatch, or the error of an attribute that may be missing."""
     spec = join(a, b)
-    return CODE if location is ERROR and isinstance(widen(spec), Type) else spec
+    return replace(CODE, axes=wide.axes) if location is ERROR and isinstance(wide := widen(spec), Type) else spec
 
 
 def may_be_missing(spec: Spec) -> bool:

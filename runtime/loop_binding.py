@@ -71,9 +71,10 @@ def _differentiable(
         none = [jax.custom_derivatives.SymbolicZero(jax.typeof(o).to_tangent_aval()) for o, a in zip(out, active.carry_active, strict=True) if not a]
         return out, merge(active.carry_active, on, none)
 
-    whole: Callable[..., Any] = jax.custom_jvp(lambda *operands: list(plain(*operands)))
+    whole = jax.custom_jvp(lambda *operands: list(plain(*operands)))
     whole.defjvp(derivative, symbolic_zeros=True)
-    return whole
+    found: Callable[..., Any] = whole
+    return found
 
 
 def _array(tangent: Any, primal: Any) -> Any:

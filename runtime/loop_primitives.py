@@ -22,11 +22,11 @@ import jax.numpy as jnp
 from jax import lax
 
 from autograph.runtime import sweeps
-from autograph.runtime._jax import Primitive, batching, mlir, with_axis
+from autograph.runtime._jax import Primitive, axes_of, batching, mlir, with_axis
 from autograph.runtime.differentiable import Loop, strong
 from autograph.runtime.lanes import Lanes, Stack, all_lanes, vmapped, wide
 from autograph.runtime.masks import merge, pick, split
-from autograph.runtime.mesh import axes_of, like
+from autograph.runtime.mesh import like
 
 
 class Kind(NamedTuple):

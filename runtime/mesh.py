@@ -1,42 +1,25 @@
-"""The axes of a mesh over which a value varies inside `jax.shard_map`, which its type tells."""
+"""Values of a type inside `jax.shard_map`, which tells over which axes of a mesh they vary."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 from jax import lax
 
-from autograph.runtime._jax import ShapedArray, ad
+from autograph.runtime._jax import ad, axes_of, shaped, varying
 
 Axes = frozenset[str]
 
 
-def axes_of(aval: Any) -> Axes:
-    """The mesh axes that a value of a type varies over; the attribute of the type has moved between versions of JAX."""
-    kind = getattr(aval, "manual_axis_type", None)
-    axes = kind.varying if kind is not None else getattr(aval, "vma", None)
-    return frozenset(axes or ())
-
-
-def varying(x: Any, axes: Iterable[str]) -> Any:
-    """A value, marked as one that varies over some axes."""
-    more = frozenset(axes) - axes_of(jax.typeof(x))
-    return lax.pcast(x, tuple(sorted(more)), to="varying") if more else x
-
-
 def like(x: Any, *types: Any) -> Any:
     """A value, marked as one that varies over the axes that values of some types vary over."""
-    return varying(x, frozenset().union(*map(axes_of, types)))
+    return varying(x, frozenset[str]().union(*map(axes_of, types)))
 
 
 def count_type(axes: Axes) -> Any:
     """The type of a number of turns that differs along some axes."""
-    if not axes:
-        return ShapedArray((), jnp.dtype("int32"))
-    return jax.make_jaxpr(lambda: varying(jnp.int32(0), axes))().out_avals[0]
+    return shaped((), jnp.dtype("int32"), False, axes)
 
 
 def zeros(aval: Any) -> Any:

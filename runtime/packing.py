@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime._jax import convert_type
+from autograph.runtime._jax import convert_type, varying
 from autograph.runtime.specs import SCALARS, TAG, Option, Spec, Static, Type, array_spec, children, covers, is_leaf, type_of
 from autograph.runtime.values import ARRAYS, NONE, NUMBERS, SET, UNSET, Blank, Maybe, Unset, blank, parts
 
@@ -27,6 +27,10 @@ blank_uses: Final = _Uses()
 
 def to_type(x: Any, t: Type) -> Any:
     """`x` widened to an array of type `t`; never narrowed."""
+    return varying(_to_type(x, t), t.axes) if t.axes else _to_type(x, t)
+
+
+def _to_type(x: Any, t: Type) -> Any:
     if isinstance(x, Blank):
         blank_uses.count += x is blank
         if t.weak:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph.runtime._jax import ShapedArray, Tracer
+from autograph.runtime._jax import ShapedArray, Tracer, axes_of, shaped
 from autograph.runtime.values import ARRAYS, ATOMS, CONTAINERS, NONE, NUMBERS, UNSET, Blank, Maybe, Record, Unset, blank, is_value
 
 Spec = Any  # a pytree of Type and Static
@@ -27,14 +27,15 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """Shape, dtype and weak type of an array."""
+    """Shape, dtype and weak type of an array, and over which axes of a mesh it varies."""
 
     shape: tuple[int, ...]
     dtype: Any
     weak: bool
+    axes: frozenset[str] = frozenset()
 
     def aval(self) -> ShapedArray:
-        return ShapedArray(self.shape, self.dtype, weak_type=self.weak)
+        return shaped(self.shape, self.dtype, self.weak, self.axes)
 
     def __repr__(self) -> str:
         return f"{self.dtype.name}[{','.join(map(str, self.shape))}]"
@@ -108,12 +109,12 @@ def type_of(v: Any) -> Type | None:
         return Type((), jax.dtypes.canonicalize_dtype(kind), _WEAK_TYPES[kind])
     aval = jax.typeof(v)
     dtype = jax.dtypes.canonicalize_dtype(aval.dtype) if isinstance(aval.dtype, np.dtype) else aval.dtype
-    return Type(aval.shape, dtype, aval.weak_type and aval.dtype != bool)
+    return Type(aval.shape, dtype, aval.weak_type and aval.dtype != bool, axes_of(aval))
 
 
 def of_aval(aval: Any) -> Type:
     # Comparing two weak values gives a weak bool; a bool has nothing to be weak about.
-    return Type(aval.shape, aval.dtype, bool(getattr(aval, "weak_type", False)) and aval.dtype != bool)
+    return Type(aval.shape, aval.dtype, bool(getattr(aval, "weak_type", False)) and aval.dtype != bool, axes_of(aval))
 
 
 def spec_of(v: Any) -> Spec:
@@ -180,6 +181,13 @@ def widen(spec: Spec) -> Spec:
     return (type_of(spec) or spec) if is_leaf(spec) else jax.tree.map(lambda s: type_of(s) or s, spec)
 
 
+def over(spec: Spec, axes: frozenset[str]) -> Spec:
+    """The spec of values that vary over some axes of a mesh as well."""
+    if not axes:
+        return spec
+    return jax.tree.map(lambda s: replace(s, axes=s.axes | axes) if isinstance(s, Type) else s, spec, is_leaf=is_leaf)
+
+
 def children(v: Any) -> tuple[list[Any], Any]:
     found: tuple[list[Any], Any] = jax.tree.flatten(v, is_leaf=lambda x: x is not v)
     return found
@@ -236,7 +244,7 @@ def _join_leaves(a: Type | Static, b: Type | Static, path: str) -> Spec:
     except Exception as error:  # no common dtype, or promotion is strict: the reason is JAX's
         raise Mismatch(path, a, b, str(error).splitlines()[0]) from None
     weak = all(u.weak or (u.dtype == bool and s.dtype != t.dtype) for u in (s, t))
-    return Type(s.shape or t.shape, dtype, weak)
+    return Type(s.shape or t.shape, dtype, weak, s.axes | t.axes)
 
 
 def _promotable(t: Type) -> Any:

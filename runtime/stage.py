@@ -38,7 +38,7 @@ from autograph.runtime.places import caller, last_store, parameter_names, place_
 from autograph.runtime.predicates import truth
 from autograph.runtime.shared import Pairs, after_loop, shared_pairs
 from autograph.runtime.spec_text import describe, described
-from autograph.runtime.specs import Mismatch, Option, Spec, Static, has_option, is_leaf, join, of_aval, spec_in_block, type_of, types, widen
+from autograph.runtime.specs import Mismatch, Option, Spec, Static, has_option, is_leaf, join, of_aval, over, spec_in_block, type_of, types, widen
 from autograph.runtime.values import NUMBERS, Blank, Maybe, Unset, blank, is_value, map_maybe, nothing
 
 _MOST_RUNS = 30  # the lattice of types is finite and low: this is never reached by types that settle
@@ -81,14 +81,22 @@ class Stage:
         self.specs = self._from_memory(entry)
         if begin is not None:
             self.specs = self.joined(self.specs, [widen(s) for s in begin])
-        known = marks()
+        self.test = test
+        self.remembered, self.turns, self.all_made = marks(), turns, all_made
+        self._settle()
+        place.remember((entry, self.specs, self.preset))
+        self.guarded = ERROR in self.block.wrote or may_have_failed()
+
+    def _settle(self) -> None:
+        """Trace the body until the types of the state no longer change."""
+        test, place = self.test, self.place
         for _ in range(_MOST_RUNS):
-            reset(known)
+            reset(self.remembered)
             self.uses = blank_uses.count
             facts = self._facts(test) if test is not None and any(map(has_option, self.specs)) else []
             known_of = functools.partial(_of_state, facts)
             self.block = Block(
-                body, [*self.items, *self.specs], place, "body", self._finish, [self.source], known_of, self.preset, stands=self._before()
+                self.body, [*self.items, *self.specs], place, "body", self._finish, [self.source], known_of, self.preset, stands=self._before()
             )
             old, self.specs = self.specs, self.joint
             if self.settled:
@@ -97,9 +105,7 @@ class Stage:
             self.preset.update((location, spec) for location, spec in self.block.wrote.items() if location is not ERROR)
         else:
             raise AssertionError(f"{place}: the types of the loop variables do not settle: {self.specs}")
-        repeated(known, state, turns, all_made)
-        place.remember((entry, self.specs, self.preset))
-        self.guarded = ERROR in self.block.wrote or may_have_failed()
+        repeated(self.remembered, self.state, self.turns, self.all_made)
 
     def _before(self) -> list[Any]:
         """The arrays of the state before the loop."""
@@ -274,6 +280,11 @@ class Stage:
             asked.frame.written or asked.frame.rebound or asked.left or any(e.effects for e in asked.eqns)
         ):  # a reference is read: JAX's test would see an old value
             raise Rotate
+        if (axes := _jax.axes_of(asked.outvars[0].aval)) and any(not axes <= t.axes for t in types([*self.specs, *body.wrote.values()])):
+            self.specs = [over(s, axes) for s in self.specs]  # devices that stop after different turns hold different values
+            self.preset.update((location, over(spec, axes)) for location, spec in body.wrote.items())
+            self._settle()
+            return self.run_while(test, certain)
         asked.connect(body.wrote)
         carry, inner = self._carried()
         tested = [

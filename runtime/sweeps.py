@@ -13,9 +13,10 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from autograph.runtime._jax import varying
 from autograph.runtime.differentiable import Loop, strong
 from autograph.runtime.masks import pick, split
-from autograph.runtime.mesh import like, room, varying, zeros
+from autograph.runtime.mesh import like, room, zeros
 from autograph.runtime.pullback import Pullback, plan, pullback_of
 
 Sums = tuple[list[Any], list[Any]]  # the cotangents of the carry, and those of the constants so far

@@ -449,4 +449,4 @@ def test_on_a_mesh_of_two_devices() -> None:
     program = Path(__file__).parent / "programs" / "mesh.py"
     done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("ok") == 6
+    assert done.stdout.count("ok") == 7

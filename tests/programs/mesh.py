@@ -107,11 +107,32 @@ def tested_together():
     close(got, jax.grad(lambda x, w: (reference(x, w) ** 2).sum(), (0, 1))(XS[:2], W))
 
 
+def chosen_apart():
+    """A branch that the devices decide for themselves, between values that are the same on all."""
+
+    @ag.convert
+    def per_device(x):
+        if x.sum() > 0:
+            scale, name = 2.0, 1
+        else:
+            scale, name = 3.0, 7
+        total = scale
+        while total < 10 * scale:
+            total = total * 1.5 + abs(x.sum())
+        return (total * x)[None], jnp.full((1,), name)
+
+    xs = jnp.stack([XS[0] + 5, XS[1] - 5])
+    got = jax.jit(jax.shard_map(lambda x: per_device(x[0]), mesh=MESH, in_specs=P("d"), out_specs=P("d")))(xs)
+    want = [ag.convert(per_device)(x) for x in xs]
+    close(got, jax.tree.map(lambda *a: jnp.concatenate(a), *want))
+
+
 if __name__ == "__main__":
     for name, run in {
         "collective, checked": lambda: collective(True), "collective, not checked": lambda: collective(False),
         "unequal, checked": lambda: unequal(True), "unequal, not checked": lambda: unequal(False),
         "unequal, second order": lambda: unequal(True, second=True), "tested together": tested_together,
+        "chosen apart": chosen_apart,
     }.items():  # fmt: skip
         run()
         print("ok", name, flush=True)
