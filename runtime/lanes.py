@@ -39,10 +39,14 @@ def vmapped(f: Callable[..., Any], operands: Any, results: Any, size: int, optio
 
 
 def all_lanes(f: Callable[..., Any], stack: Stack) -> Callable[..., Any]:
-    """A function of one lane's operands, over all lanes."""
+    """A function of one lane's operands, over all lanes; a result that does not differ between them is that of the first."""
     for lanes in stack:
-        f = lanes.over(f, list(lanes.operands), list(lanes.results))
+        f = _first_of_equal(lanes.over(f, list(lanes.operands), 0), lanes.results)
     return f
+
+
+def _first_of_equal(f: Callable[..., Any], results: Sequence[int | None]) -> Callable[..., Any]:
+    return lambda *operands: [v[0] if r is None else v for v, r in zip(f(*operands), results, strict=True)]
 
 
 def wide(avals: Sequence[Any], stack: Stack) -> list[Any]:

@@ -4,7 +4,8 @@
     both  (tc, c, x, dc, dx)       ->  n, x, dx         forward mode: one loop over values and tangents
     lin   (n, c, x, dc, dx)        ->  dx               its part that is linear, in dc and dx
     adj   (n, c, x, ct)            ->  c', x'           the transpose of `lin`: linear in ct
-    adjt  (n, c, x, ct, dc, dx, t) ->  dc', dx'         the derivative of `adj`: linear in dc, dx and t
+    adjb  (n, c, x, ct, dc, dx, t) ->  c', x', dc', dx'  its forward mode: one sweep over values and tangents
+    adjt  (n, c, x, ct, dc, dx, t) ->  dc', dx'         the part of that which is linear, in dc, dx and t
 
 Closed under differentiation: `lin` and `adj` are each other's transposes, that of `adjt` is `adjt` and `lin`, and derivatives are of the same
 kinds on the loop of values and tangents.  Under `jax.vmap` lanes stop at their own count.
@@ -58,8 +59,12 @@ KINDS = {
     ),
     "lin": Kind(Primitive("ag_loop_tangents"), sweeps.tangents, lambda loop: 1 + loop.consts + loop.carry, _active),
     "adj": Kind(Primitive("ag_loop_vjp"), sweeps.cotangents, lambda loop: 1 + loop.consts + loop.carry, _grown),
+    "adjb": Kind(
+        Primitive("ag_loop_vjp_jvp"), sweeps.cotangents_and_tangents, lambda loop: 1 + loop.consts + loop.carry + loop.active_carry,
+        lambda loop: _grown(loop) * 2,
+    ),
     "adjt": Kind(
-        Primitive("ag_loop_vjp_jvp"), sweeps.cotangents_of_tangents, lambda loop: 1 + loop.consts + loop.carry + loop.active_carry, _grown
+        Primitive("ag_loop_vjp_tangents"), sweeps.tangents_of_cotangents, lambda loop: 1 + loop.consts + loop.carry + loop.active_carry, _grown
     ),
 }  # fmt: skip
 
@@ -88,7 +93,7 @@ def _define(name: str, kind: Kind) -> None:
     p.multiple_results = True
 
     def compute(*operands: Any, loop: Loop, stack: Stack) -> Any:
-        counted = {} if name not in ("adj", "adjt") else {"lanes": math.prod(lanes.size for lanes in stack)}
+        counted = {} if name not in ("adj", "adjb", "adjt") else {"lanes": math.prod(lanes.size for lanes in stack)}
         return all_lanes(lambda *ops: kind.compute(loop, list(ops), **counted), stack)(*operands)
 
     @functools.lru_cache(maxsize=512)
@@ -132,6 +137,9 @@ def _batch(name: str, axis: Any, args: Sequence[Any], dims: Sequence[Any], *, lo
         carry = loop.reached(c, x)
         differ = named or any(d and b for d, b in zip(loop.test_dependencies, [*tc, *carry], strict=True))
         results = [differ, *(differ or b for b in carry), *([True] * loop.active_carry if name == "both" else [])]
+    elif name == "adjb":
+        count = loop.active_consts + loop.active_carry
+        results = [any(batched[: kind.fixed(loop)])] * count + [True] * count
     elif name == "lin" and not stack and any(batched[1 : 1 + loop.consts + loop.carry]):
         return _one_loop(loop, operands, batched, axis.size, options, named)
     axes = tuple(0 if b else None for b in results or [True] * len(wide(kind.types(loop), stack)))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from autograph.runtime._jax import Literal, ad, pe, set_current_trace
 from autograph.runtime.differentiable import Loop, is_zero
-from autograph.runtime.lanes import Lanes, Stack, all_lanes, wide
+from autograph.runtime.lanes import Stack, all_lanes, wide
 from autograph.runtime.loop_primitives import KINDS, Kind, bind
 from autograph.runtime.masks import merge, pick, split
 from autograph.runtime.mesh import zeros
@@ -106,31 +106,36 @@ def _adj_jvp(primals: list[Any], tangents: list[Any], loop: Loop) -> tuple[list[
     counts = 1, loop.consts, loop.carry
     (n,), c, x, cotangents = split(primals, *counts)
     _, ct, xt, cotangents_t = split(tangents, *counts)
-    out = bind("adj", loop, *primals)
     cotangents_t = list(map(_instant, cotangents_t, cotangents))
     if all(map(is_zero, [*ct, *xt])):
-        return out, bind("adj", loop, n, *c, *x, *cotangents_t)
+        return bind("adj", loop, *primals), bind("adj", loop, n, *c, *x, *cotangents_t)
     wide_ = _Widened(loop, ct, xt)
     w = wide_.loop
     found = bind(
-        "adjt", w, n, *c, *x, *wide_.carry(cotangents, x), *_given(w.const_active, ct, c), *_given(w.carry_active, xt, x),
+        "adjb", w, n, *c, *x, *wide_.carry(cotangents, x), *_given(w.const_active, ct, c), *_given(w.carry_active, xt, x),
         *wide_.carry(cotangents_t, x),
     )  # fmt: skip
-    consts, carry = split(found, w.active_consts)
-    return out, wide_.kept_consts(consts) + wide_.kept_carry(carry)
+    consts, carry, dconsts, dcarry = split(found, w.active_consts, w.active_carry, w.active_consts)
+    return wide_.kept_consts(consts) + wide_.kept_carry(carry), wide_.kept_consts(dconsts) + wide_.kept_carry(dcarry)
 
 
-def _adjt_jvp(primals: list[Any], tangents: list[Any], loop: Loop) -> tuple[list[Any], list[Any]]:
+def _adjb_jvp(primals: list[Any], tangents: list[Any], loop: Loop) -> tuple[list[Any], list[Any]]:
     def of_doubled(operands: list[Any]) -> list[Any]:
         n, c, x, ct, dc, dx, dct = split(operands, 1, loop.consts, loop.carry, loop.active_carry, loop.active_consts, loop.active_carry)
         return [*n, *c, *dc, *x, *dx, *dct, *ct]
 
-    def part(values: list[Any]) -> list[Any]:
-        consts, _, carry, _ = split(values, loop.active_consts, loop.active_consts, loop.active_carry)
-        return [*consts, *carry]
+    def parts(values: list[Any]) -> list[Any]:
+        dconsts, consts, dcarry, carry = split(values, loop.active_consts, loop.active_consts, loop.active_carry)
+        return [*consts, *carry, *dconsts, *dcarry]
 
     out, out_t = _adj_jvp(of_doubled(primals), of_doubled(tangents), loop.doubled)
-    return part(out), part(out_t)
+    return parts(out), parts(out_t)
+
+
+def _adjt_jvp(primals: list[Any], tangents: list[Any], loop: Loop) -> tuple[list[Any], list[Any]]:
+    out, out_t = _adjb_jvp(primals, tangents, loop)
+    linear = slice(loop.active_consts + loop.active_carry, None)
+    return out[linear], out_t[linear]
 
 
 def _lifted(rule: Rule) -> Callable[..., Any]:
@@ -167,56 +172,76 @@ def _narrowed(values: list[Any], stack: Stack) -> list[Any]:
     return [narrow(k, v) for k, v in enumerate(values)]
 
 
-for _name, _rule in {"run": _run_jvp, "both": _both_jvp, "lin": _lin_jvp, "adj": _adj_jvp, "adjt": _adjt_jvp}.items():
+for _name, _rule in {"run": _run_jvp, "both": _both_jvp, "lin": _lin_jvp, "adj": _adj_jvp, "adjb": _adjb_jvp, "adjt": _adjt_jvp}.items():
     ad.primitive_jvps[KINDS[_name].primitive] = _lifted(_rule)
 
 
 # --- what is known, and what is linear -------------------------------------------------------------------------------------------------------
 
 
-def _of_run(stack: Stack, fixed: int, results: int) -> Stack:
-    """The lanes of `run`, of those of `both`."""
-    return tuple(lanes._replace(operands=lanes.operands[:fixed], results=lanes.results[:results]) for lanes in stack)
+class _Split(NamedTuple):
+    """How a primitive in forward mode falls into a part of known values and one that is linear in unknown tangents."""
+
+    whole: Kind
+    known: Kind
+    name: str  # of the linear part
+    linear: Kind
+    values: Callable[[Loop], int]  # the number of results that are values
+    counts: bool  # whether the number of turns is a result of the known part, and the operands of the test are not needed any more
+
+    def known_stack(self, loop: Loop, stack: Stack) -> Stack:
+        fixed, values = self.whole.fixed(loop), self.values(loop)
+        return tuple(lanes._replace(operands=lanes.operands[:fixed], results=lanes.results[:values]) for lanes in stack)
+
+    def linear_stack(self, loop: Loop, stack: Stack) -> Stack:
+        values = self.values(loop)
+        return tuple(
+            lanes._replace(operands=tuple(self.operands(loop, lanes.results[0], lanes.operands)), results=lanes.results[values:]) for lanes in stack
+        )
+
+    def operands(self, loop: Loop, count: Any, operands: Sequence[Any]) -> list[Any]:
+        """What belongs to the operands of the linear part, of what belongs to those of the whole."""
+        return [count, *operands[len(loop.test_types) :]] if self.counts else list(operands)
+
+    def partial_eval(self, trace: Any, *tracers: Any, loop: Loop, stack: Stack) -> list[Any]:
+        """Known values and unknown tangents: the values are computed now, and the linear part is left."""
+        fixed = self.whole.fixed(loop)
+        known = [t.is_known() for t in tracers]
+        if not all(known[:fixed]) or all(known):
+            return list(trace.default_process_primitive(self.whole.primitive, tracers, {"loop": loop, "stack": stack}))
+        out = self.known.primitive.bind(*(t.pval.get_known() for t in tracers[:fixed]), loop=loop, stack=self.known_stack(loop, stack))
+        rest = self.operands(loop, trace.new_instantiated_const(out[0]), tracers)
+        if stack:  # by way of the batching rule, so that all lanes become one loop
+            rest = [trace.instantiate_const(trace.to_jaxpr_tracer(t)) for t in rest]
+            with set_current_trace(trace):
+                left = all_lanes(lambda *ops: bind(self.name, loop, *ops), self.linear_stack(loop, stack))(*rest)
+        else:
+            left = trace.default_process_primitive(self.linear.primitive, rest, {"loop": loop, "stack": ()})
+        as_tracer = getattr(trace, "to_jaxpr_tracer", None) or trace.new_const
+        return [*map(as_tracer, out), *left]
+
+    def partial_eval_custom(self, saveable: Any, unknown: Sequence[bool], instantiated: Sequence[bool], eqn: Any) -> Any:
+        """Under `jax.checkpoint`: known values are computed now, and everything again on the way back."""
+        loop, stack = eqn.params["loop"], eqn.params["stack"]
+        fixed, count, values = self.whole.fixed(loop), len(eqn.outvars), self.values(loop)
+        more = [v for v, i in zip(eqn.invars, instantiated, strict=True) if not i and not isinstance(v, Literal)]
+        if not any(unknown):
+            return eqn, None, [False] * count, [False] * count, []
+        if any(unknown[:fixed]):
+            return None, eqn, [True] * count, [True] * count, more
+        known = eqn.replace(
+            primitive=self.known.primitive, invars=eqn.invars[:fixed], outvars=eqn.outvars[:values],
+            params={"loop": loop, "stack": self.known_stack(loop, stack)},
+        )  # fmt: skip
+        return known, eqn, [False] * values + [True] * (count - values), [True] * count, more
 
 
-def _partial_eval(trace: Any, *tracers: Any, loop: Loop, stack: Stack) -> list[Any]:
-    """`both` of known values and unknown tangents: the loop is run now, and its linear part is left."""
-    kind = KINDS["both"]
-    fixed, tests, values = kind.fixed(loop), len(loop.test_types), 1 + loop.carry
-    known = [t.is_known() for t in tracers]
-    if not all(known[:fixed]) or all(known):
-        return list(trace.default_process_primitive(kind.primitive, tracers, {"loop": loop, "stack": stack}))
-    out = KINDS["run"].primitive.bind(*(t.pval.get_known() for t in tracers[:fixed]), loop=loop, stack=_of_run(stack, fixed, values))
-    rest = [trace.new_instantiated_const(out[0]), *tracers[tests:]]
-    if stack:  # by way of the batching rule, so that all lanes become one loop
-        left = tuple(Lanes((s.results[0], *s.operands[tests:]), s.results[values:], s.size, s.options) for s in stack)
-        rest = [trace.instantiate_const(trace.to_jaxpr_tracer(t)) for t in rest]
-        with set_current_trace(trace):
-            linear = all_lanes(lambda *ops: bind("lin", loop, *ops), left)(*rest)
-    else:
-        linear = trace.default_process_primitive(KINDS["lin"].primitive, rest, {"loop": loop, "stack": ()})
-    as_tracer = getattr(trace, "to_jaxpr_tracer", None) or trace.new_const
-    return [*map(as_tracer, out), *linear]
-
-
-def _partial_eval_custom(saveable: Any, unknown: Sequence[bool], instantiated: Sequence[bool], eqn: Any) -> Any:
-    """Under `jax.checkpoint`: known values are computed now, and everything again on the way back."""
-    loop, stack = eqn.params["loop"], eqn.params["stack"]
-    fixed, count, values = KINDS["both"].fixed(loop), len(eqn.outvars), 1 + loop.carry
-    more = [v for v, i in zip(eqn.invars, instantiated, strict=True) if not i and not isinstance(v, Literal)]
-    if not any(unknown):
-        return eqn, None, [False] * count, [False] * count, []
-    if any(unknown[:fixed]):
-        return None, eqn, [True] * count, [True] * count, more
-    known = eqn.replace(
-        primitive=KINDS["run"].primitive, invars=eqn.invars[:fixed], outvars=eqn.outvars[:values],
-        params={"loop": loop, "stack": _of_run(stack, fixed, values)},
-    )  # fmt: skip
-    return known, eqn, [False] * values + [True] * loop.active_carry, [True] * count, more
-
-
-pe.custom_partial_eval_rules[KINDS["both"].primitive] = _partial_eval
-pe.partial_eval_jaxpr_custom_rules[KINDS["both"].primitive] = _partial_eval_custom
+for _split in (
+    _Split(KINDS["both"], KINDS["run"], "lin", KINDS["lin"], lambda loop: 1 + loop.carry, counts=True),
+    _Split(KINDS["adjb"], KINDS["adj"], "adjt", KINDS["adjt"], lambda loop: loop.active_consts + loop.active_carry, counts=False),
+):  # fmt: skip
+    pe.custom_partial_eval_rules[_split.whole.primitive] = _split.partial_eval
+    pe.partial_eval_jaxpr_custom_rules[_split.whole.primitive] = _split.partial_eval_custom
 
 
 # --- transposition ---------------------------------------------------------------------------------------------------------------------------

@@ -32,4 +32,6 @@ def room(aval: Any, rows: int) -> Any:
     mesh = getattr(getattr(aval, "sharding", None), "mesh", None)
     if mesh is not None and not mesh.empty:
         return jnp.broadcast_to(zeros(aval), (rows, *aval.shape))
-    return like(lax.empty((rows, *aval.shape), aval.dtype), aval)
+    return like(
+        lax.full((rows, *aval.shape), 0, aval.dtype), aval
+    )  # `lax.empty` would have an axis of lanes under `jax.vmap`, and is as slow on the CPU

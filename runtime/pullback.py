@@ -21,7 +21,8 @@ BUDGET = 32 * 2**20  # bytes of stored states, all levels together
 REACH = 2**19  # turns that the levels reach; a longer loop is swept in blocks of so many
 DENSE = 2**20  # bytes of what pullbacks read, in the innermost level
 ROWS = 64  # the fewest turns for which that is worth it
-_LOOPS = frozenset({"while", "scan", "ag_loop", "ag_loop_jvp", "ag_loop_tangents", "ag_loop_vjp", "ag_loop_vjp_jvp"})
+_LOOPS = frozenset({"while", "scan", "ag_loop", "ag_loop_jvp", "ag_loop_tangents", "ag_loop_vjp", "ag_loop_vjp_jvp", "ag_loop_vjp_tangents"})
+FEW_LEVELS = 2**18  # bytes of a level that spares another, where a level is a further copy of much work
 SHORT = 2**17  # above so many bytes of buffers, a loop of few turns gets its own small buffer
 
 
@@ -128,9 +129,10 @@ def plan(loop: Loop, lanes: int = 1) -> Plan:
     single = back.has_loops or loop.order > 1  # much work in a turn: one copy of it, or nested loops and hessians grow too large
     inner = min(128 if single else 1024, DENSE // residuals)
     dense = inner >= ROWS
+    most = max(1024, FEW_LEVELS // state) if single else 1024
     for levels in range(2, 8):
         rows = max(2, math.ceil((REACH / inner) ** (1 / (levels - 1)) if dense else REACH ** (1 / levels)))
-        if rows <= 1024 and rows * (levels - dense) * state <= BUDGET:
+        if rows <= most and rows * (levels - dense) * state <= BUDGET:
             break
     if not dense:
         inner = rows

@@ -54,12 +54,17 @@ def cotangents(loop: Loop, operands: list[Any], lanes: int = 1) -> list[Any]:
     return _Sweep(loop, n, c, x, lanes).cotangents(ct)
 
 
-def cotangents_of_tangents(loop: Loop, operands: list[Any], lanes: int = 1) -> list[Any]:
-    """The derivative of `cotangents`, in the direction of some tangents."""
+def cotangents_and_tangents(loop: Loop, operands: list[Any], lanes: int = 1) -> list[Any]:
+    """What `cotangents` gives, and its derivative in the direction of some tangents: by one sweep of the loop of values and tangents."""
     (n,), c, x, ct, dc, dx, dct = split(operands, 1, loop.consts, loop.carry, loop.active_carry, loop.active_consts, loop.active_carry)
     out = cotangents(loop.doubled, [n, *c, *dc, *x, *dx, *dct, *ct], lanes)
-    consts, _, carry, _ = split(out, loop.active_consts, loop.active_consts, loop.active_carry)
-    return [*consts, *carry]
+    dconsts, consts, dcarry, carry = split(out, loop.active_consts, loop.active_consts, loop.active_carry)
+    return [*consts, *carry, *dconsts, *dcarry]
+
+
+def tangents_of_cotangents(loop: Loop, operands: list[Any], lanes: int = 1) -> list[Any]:
+    """The derivative of `cotangents` alone."""
+    return cotangents_and_tangents(loop, operands, lanes)[loop.active_consts + loop.active_carry :]
 
 
 def _at(buffers: list[Any], k: Any) -> list[Any]:
@@ -108,32 +113,31 @@ class _Sweep:
         """The last turns that all levels together reach: all of them, mostly."""
         end, sums = s
         start = jnp.maximum(0, end - self._span(self.plan.levels))
-        first = lax.while_loop(lambda s: s[0] < start, lambda s: (s[0] + 1, self.back.next(self.c, s[1])), (self.zero, self.start))[1]
-        return start, self._sweep(self.plan.levels, first, end - start, sums)
+        return start, self._sweep(self.plan.levels, self.start, end - start, sums, start)
 
-    def _sweep(self, level: int, x: list[Any], length: Any, sums: Sums) -> Sums:
-        """The way back through `length` turns from x, which are no more than the span of the level."""
+    def _sweep(self, level: int, x: list[Any], length: Any, sums: Sums, first: Any = 0) -> Sums:
+        """The way back through `length` turns, no more than the span of the level, which begin `first` turns after x."""
         if level == 1:
             return self._innermost(x, length, self.plan.inner, sums)
         stride = self._span(level - 1)
         parts = -(-length // stride)
-        starts = self._states(x, (parts - 1) * stride, stride, self.plan.rows)
+        starts = self._states(x, (parts - 1) * stride, stride, self.plan.rows, first)
         return _down(parts, lambda k, sums: self._sweep(level - 1, _at(starts, k), jnp.minimum(stride, length - k * stride), sums), sums)
 
     def _innermost(self, x: list[Any], length: Any, rows: int, sums: Sums) -> Sums:
         stored = self._residuals(x, length, rows) if self.plan.dense else self._states(x, length - 1, 1, rows)
         return _down(length, lambda k, sums: self._back(_at(stored, k), sums), sums)
 
-    def _states(self, x: list[Any], turns: Any, stride: int, rows: int) -> list[Any]:
-        """Row k holds the state after k strides: of what is written to a row the last stays, so that no condition is needed."""
+    def _states(self, x: list[Any], turns: Any, stride: int, rows: int, first: Any = 0) -> list[Any]:
+        """Row k holds the state k strides after the first turns: of what is written to a row the last stays, so that no condition is needed."""
 
         def turn(s: Any) -> Any:
             i, x, stored = s
             x = self.back.next(self.c, x)
-            return i + 1, x, _put(stored, x, (i + stride) // stride if stride != 1 else i + 1)
+            return i + 1, x, _put(stored, x, jnp.maximum(0, (i - first + stride) // stride) if stride != 1 else i + 1)
 
         stored = _put([room(a, rows) for a in self.back.state_types], x, 0)
-        out: list[Any] = lax.while_loop(lambda s: s[0] < turns, turn, (self.zero, x, stored))[2]
+        out: list[Any] = lax.while_loop(lambda s: s[0] < first + turns, turn, (self.zero, x, stored))[2]
         return out
 
     def _residuals(self, x: list[Any], turns: Any, rows: int) -> list[Any]:
