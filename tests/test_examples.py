@@ -8,7 +8,9 @@ import inspect
 import math
 import re
 import types
+import zlib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -17,7 +19,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from examples import binary_search, collatz, gcd, kmeans, lbfgs, mandelbrot, metropolis, newton, rnn
+from examples import binary_search, collatz, gcd, kmeans, lbfgs, mandelbrot, metropolis, newton, ode, raymarch, rnn
 
 Fn = Callable[..., Any]
 LARGEST = 2**31 - 1
@@ -460,3 +462,46 @@ def test_script_is_plain_python(name: str) -> None:
     assert public and "main" in vars(module)
     for f in public:
         assert "lax." not in inspect.getsource(f.__wrapped__)
+
+
+# Steps of adaptive size
+
+
+def test_solution_of_van_der_pol() -> None:
+    def position(a: float) -> Any:
+        return ode.solve(ode.oscillator, jnp.array([2.0, 0.0]), 3.0, a, 1e-4)[0][0]
+
+    slope = jax.jit(jax.grad(position))(2.0)
+    ends = [float(jax.jit(lambda a: ode.solve(ode.oscillator, jnp.array([2.0, 0.0]), 3.0, a, 1e-6)[0][0])(a)) for a in (1.95, 2.05)]
+    assert slope == pytest.approx((ends[1] - ends[0]) / 0.1, rel=2e-2)
+    y, steps, repeated = jax.jit(lambda: ode.solve(ode.oscillator, jnp.array([2.0, 0.0]), 3.0, 2.0, 1e-4))()
+    python = ode.solve(ode.oscillator, jnp.array([2.0, 0.0]), 3.0, 2.0, 1e-4)  # nothing is traced: the statements of the text run
+    assert_same(y, python[0], 1e-4)
+    assert 10 < steps < 200 and abs(int(steps) - int(python[1])) <= 2 and repeated >= 1
+
+
+def test_decay() -> None:
+    value, slope = jax.jit(jax.value_and_grad(lambda a: ode.solve(ode.decay, jnp.ones(1), 2.0, a)[0][0]))(0.5)
+    assert value == pytest.approx(math.exp(-1), rel=1e-3) and slope == pytest.approx(-2 * math.exp(-1), rel=1e-3)
+
+
+# Ray marching
+
+
+def test_ray_march_and_its_derivative() -> None:
+    image = jax.jit(raymarch.picture, static_argnums=(1, 2))(1.0, 16, 12)
+    assert image.shape == (12, 16) and float(image.min()) == 0.0 and 0.5 < float(image.max()) <= 1.0
+    direction = jnp.array([0.1, 0.05, 1.0])
+    slope = jax.jit(jax.grad(raymarch.shade, 1))(direction, 1.0)
+    near = [float(jax.jit(raymarch.shade)(direction, 1.0 + s)) for s in (-1e-2, 1e-2)]
+    assert slope == pytest.approx((near[1] - near[0]) / 2e-2, rel=0.05)
+
+
+def test_radius_from_a_picture() -> None:
+    radius, off = raymarch.found_radius(raymarch.picture(1.0, 12, 9), 0.9, steps=12)
+    assert radius == pytest.approx(1.0, abs=0.03) and off < 5e-3
+
+
+def test_picture_file(tmp_path: Path) -> None:
+    data = raymarch.png(np.linspace(0, 1, 12).reshape(3, 4))
+    assert data[:8] == b"\x89PNG\r\n\x1a\n" and zlib.decompress(data[data.index(b"IDAT") + 4 : data.index(b"IEND") - 8])[:5] == b"\0\x00\x17\x2e\x45"
