@@ -32,7 +32,8 @@ class Block:
 
     `finish(block, result)` runs at the end of the same trace and says which arrays the jaxpr returns.  `consts` maps variables of the
     jaxpr to the values that they stand for: arrays and tracers of the trace around.  `sources` are the user's blocks that run in it, `state` what
-    they are given besides the arguments; `stands` are the values outside that the last of the flat arguments stand for.
+    they are given besides the arguments; `stands` are the values outside that the last of the flat arguments stand for.  `chosen` is what chooses
+    a side of a branch, and which side this is.
     """
 
     def __init__(
@@ -48,12 +49,14 @@ class Block:
         outside: Mapping[Location, Spec] | None = None,
         state: Sequence[Any] = (),
         stands: Sequence[Any] = (),
+        chosen: Any = None,
     ) -> None:
         self.args: list[Any] = []
         self.left = False  # does it certainly end in an error?
         self.wrote: dict[Location, Spec] = {}  # what it sets of the state outside
         with place.scope(part, staged=True) as frame:
             self.frame = frame
+            frame.chosen = chosen
             frame.preset = dict(preset or outside or {})
             if preset is not None:  # a turn of a loop: it starts only if nothing has failed before
                 frame.values[ERROR] = 0

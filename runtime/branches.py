@@ -127,7 +127,9 @@ class _Sides:
         for k, fn in enumerate(fns):
             reset(known)
             run, learnt = functools.partial(_called, fn, state), facts[k] if k < len(facts) else ()
-            block = Block(run, (), place, k, self._finish, sources or (fn,), facts=functools.partial(_given_facts, learnt), state=state)
+            block = Block(
+                run, (), place, k, self._finish, sources or (fn,), facts=functools.partial(_given_facts, learnt), state=state, chosen=(chosen, k)
+            )
             block.connect()
             self.blocks.append(block)
             ends.append(marks())

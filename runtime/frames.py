@@ -17,8 +17,8 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "changed checked compared copied count discarded doubtful exact excluded given grows guards key late lent lifting made marked memory "
-            "passed places preset protected reads rebound refusal replaced root saved staged stands stored trace values written"
+            "changed checked chosen compared copied count discarded doubtful exact excluded given grows guards key late lent lifting made marked "
+            "memory passed places preset protected reads rebound refusal replaced root saved staged stands stored trace values written"
         ).split()
     )
 
@@ -28,6 +28,7 @@ class Frame:
         self.saved: dict[Any, Any] = {}  # what places in objects held before this run changed them
         self.protected: Any = frozenset()  # the shared variables that the block carries itself
         self.rebound = False  # has one of them been bound, beside by the block's own text?
+        self.chosen: Any = None  # of the side of a branch: the traced truth value or index that chooses, and which side it is
         self.guards: dict[int, tuple[Any, Any]] = {}  # by identity: an array, and what a place holds for it unless an error has occurred
         self.stands: dict[int, tuple[Any, Any]] = {}  # by identity: an array of this block, and the one around that it stands for
         self.doubtful: dict[tuple[int, int], Any] = {}  # pairs of arrays that may be one, as traced values decide
@@ -67,6 +68,7 @@ class Frame:
         self.late.clear()
         self.stands.clear()
         self.guards.clear()
+        self.chosen = None
         self.doubtful.clear()
         self.excluded.clear()
 

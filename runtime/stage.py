@@ -11,6 +11,7 @@ from jax import lax
 
 from autograph.runtime import _jax
 from autograph.runtime._jax import Var
+from autograph.runtime.active import where_active
 from autograph.runtime.block import Block
 from autograph.runtime.deferred import fine
 from autograph.runtime.errors import IntegerRangeError, LoopTypeError
@@ -272,7 +273,7 @@ class Stage:
         body.connect(body.wrote)
 
         def finish(block: Block, p: Any) -> list[Any]:
-            return [] if block.frame.written else [unless_failed(p) if self.guarded and p is not False else p]
+            return [] if block.frame.written else [where_active(unless_failed(p) if self.guarded and p is not False else p)]
 
         # The test sees what the turns leave in the state outside.
         asked = Block(lambda *s: truth(test(*s)), self.specs, self.place, "test", finish, [test], outside=body.wrote)

@@ -479,3 +479,35 @@ def test_item_stores(run: Any) -> None:
 def test_no_tracer_leaks(f: Any) -> None:
     with jax.checking_leaks():
         jax.jit(ag.convert(f))(3)
+
+
+def test_a_loop_in_a_branch_ends_for_lanes_that_are_not_in_it() -> None:
+    """JAX evaluates both sides of a branch for all lanes: 0 doubled is never 100."""
+
+    @ag.convert
+    def grown(x):
+        if x > 0:
+            while x < 100:
+                x = x * 2
+        return x
+
+    xs = jnp.array([-1.0, 0.0, 3.0, 99.0])
+    assert jax.vmap(grown)(xs).tolist() == [-1.0, 0.0, 192.0, 198.0]
+    assert jax.jit(jax.vmap(jax.grad(grown)))(xs).tolist() == [1.0, 1.0, 64.0, 2.0]
+    assert jax.jit(jax.grad(lambda xs: jax.vmap(grown)(xs).sum()))(xs).tolist() == [1.0, 1.0, 64.0, 2.0]
+
+    @ag.convert
+    def by_kind(k, n):
+        match k:
+            case 0:
+                while n != 1:
+                    n = n // 2 if n % 2 == 0 else 3 * n + 1
+            case 1:
+                while n % 5:
+                    n += 1
+            case _:
+                n = -n
+        return n
+
+    kinds, numbers = jnp.array([0, 1, 2, 2]), jnp.array([6, 7, 0, 3])
+    assert jax.jit(jax.vmap(by_kind))(kinds, numbers).tolist() == [1, 10, 0, -3]
