@@ -85,7 +85,7 @@ def main(arguments: list[str]) -> None:
     for row in image:
         print("".join(SHADES[int(v * (len(SHADES) - 1))] for v in row).rstrip())
     radius, off = found_radius(picture(1.0, 24, 18), 0.8)
-    print(f"the radius found from the picture: {radius:.3f}, mean square difference {off:.1e}")
+    print(f"the radius found from the picture: {radius:.3f}, mean square difference {off:.4f}")
     if arguments:
         Path(arguments[0]).write_bytes(png(np.asarray(jax.jit(picture, static_argnums=(1, 2))(1.0, 640, 480))))
 

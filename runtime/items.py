@@ -245,7 +245,7 @@ def set_attr_path(obj: Any, name: str, path: tuple[Any, ...], value: Any) -> Any
     x = getattr(obj, name)
     new = set_path(x, path, value)
     if new is not x:
-        refuse_other_names(x, f"`{type(obj).__name__}.{name}`", here_too=True, place=(obj, name))
+        refuse_other_names(x, f"`{type(obj).__name__}.{name}`", place=(obj, name))
         stored_in_place(obj, name)
         set_attr(obj, name, new)
     return new

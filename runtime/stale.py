@@ -33,8 +33,9 @@ def refuse_other_names(x: Any, stored: str, here_too: bool = False, place: tuple
     frame = own if here_too or own is None else visible(own.f_back)
     seen: set[int] = set()
     if place is not None and own is not None:
+        renewed = assigned_names(own)
         for variable, held in own.f_globals.items():
-            if origin(held) is origin(x) and variable not in gone:
+            if origin(held) is origin(x) and variable not in renewed:
                 raise _stale(stored, variable, "", own)
     kinds = ("Staged",) if recording() else ("Form", "Staged")  # in a trace the plain form only calls the staged one
     while frame is not None and (frame is own or mark_of(frame.f_code) in ("Form", "Staged") or is_block(frame.f_code)):
