@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from jax import lax
 from autograph.runtime import _jax
 from autograph.runtime import loop_rules as _rules
 from autograph.runtime._jax import ClosedJaxpr
+from autograph.runtime.active import in_kernel
 from autograph.runtime.differentiable import Loop, inexact, is_zero
 from autograph.runtime.errors import Place
 from autograph.runtime.loop_primitives import bind
@@ -35,7 +35,7 @@ def bind_while(
     tests, fixed = len(tested), len(consts)
     operands = [*tested, *consts, *carry]
     plain = functools.partial(lax.while_p.bind, cond_nconsts=tests, cond_jaxpr=test, body_nconsts=fixed, body_jaxpr=turn)
-    if not any(inexact(v.aval) for v in turn.jaxpr.invars[fixed:]) or _in_kernel():
+    if not any(inexact(v.aval) for v in turn.jaxpr.invars[fixed:]) or in_kernel():
         return list(plain(*operands))
     if any(map(_jax.is_reference, operands)):
         return forward_only(plain(*operands), place)
@@ -79,13 +79,3 @@ def _differentiable(
 
 def _array(tangent: Any, primal: Any) -> Any:
     return jax.numpy.zeros_like(primal) if is_zero(tangent) else tangent
-
-
-def _in_kernel() -> bool:
-    """Whether a Pallas kernel is being traced, whose compiler knows JAX's own primitives only."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        if "/pallas/" in frame.f_code.co_filename and "jax" in frame.f_code.co_filename:
-            return True
-        frame = frame.f_back  # type: ignore[assignment]
-    return False
