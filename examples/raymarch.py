@@ -2,13 +2,13 @@
 
 The number of steps differs from ray to ray.  The derivative of the picture goes through them: the radius of a sphere is found from its picture.
 
-    python examples/raymarch.py picture.png
+    python examples/raymarch.py --picture picture.png
 """
 
 from __future__ import annotations
 
+import argparse
 import struct
-import sys
 import zlib
 from pathlib import Path
 
@@ -80,15 +80,18 @@ def png(image: np.ndarray) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
 
 
-def main(arguments: list[str]) -> None:
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="also write the picture, as a PNG file of 640 x 480")
+    options, _ = parser.parse_known_args()
     image = np.asarray(jax.jit(picture, static_argnums=(1, 2))(1.0, 64, 24))
     for row in image:
         print("".join(SHADES[int(v * (len(SHADES) - 1))] for v in row).rstrip())
     radius, off = found_radius(picture(1.0, 24, 18), 0.8)
     print(f"the radius found from the picture: {radius:.3f}, mean square difference {off:.4f}")
-    if arguments:
-        Path(arguments[0]).write_bytes(png(np.asarray(jax.jit(picture, static_argnums=(1, 2))(1.0, 640, 480))))
+    if options.picture:
+        options.picture.write_bytes(png(np.asarray(jax.jit(picture, static_argnums=(1, 2))(1.0, 640, 480))))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

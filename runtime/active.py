@@ -7,7 +7,6 @@ that are not there, perhaps for ever (jax#2947).  Its test therefore asks for th
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import jax
@@ -17,6 +16,7 @@ from jax import lax
 
 from autograph.runtime._jax import Primitive, ad, batching, mlir
 from autograph.runtime.frames import frames
+from autograph.runtime.places import in_kernel
 
 _active_p = Primitive("ag_active")
 
@@ -47,18 +47,8 @@ ad.primitive_jvps[_active_p] = _jvp
 
 def where_active(p: Any) -> Any:
     """The test of a loop, which the lanes of the branches around fail that are not in them."""
-    for frame in frames():
-        if frame.chosen is not None and not in_kernel():
-            chosen, side = frame.chosen
+    around = [frame.chosen for frame in frames() if frame.chosen is not None]
+    if around and not in_kernel():
+        for chosen, side in around:
             p = lax.bitwise_and(jnp.asarray(p), _active_p.bind(chosen, side=side))
     return p
-
-
-def in_kernel() -> bool:
-    """Whether a Pallas kernel is being traced, whose compiler knows JAX's own primitives only."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        if "/pallas/" in frame.f_code.co_filename and "jax" in frame.f_code.co_filename:
-            return True
-        frame = frame.f_back  # type: ignore[assignment]
-    return False

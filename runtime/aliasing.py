@@ -152,10 +152,13 @@ def storing(f: Any, *wanted: int | str) -> Callable[..., tuple[Any, ...]]:
 
 def _refuse_other_reader(f: Any, argument: int | str, x: Any) -> None:
     """Raise AliasError if a function that stores into an argument also names a variable from outside that holds the same array."""
-    code = getattr(getattr(f, "__func__", f), "__code__", None)
-    if code is None:
+    function = getattr(f, "__func__", f)
+    if not isinstance(function, FunctionType):
         return
-    for name, held in _named_outside(getattr(f, "__func__", f)).items():
+    code, around = function.__code__, function.__globals__
+    if not (function.__closure__ or any(_holds(v, x) for n, v in around.items() if not n.startswith("__"))):
+        return  # mostly: what the function and its callees name need not be looked up
+    for name, held in _named_outside(function).items():
         if _holds(held, x):
             parameter = argument if isinstance(argument, str) else code.co_varnames[argument + isinstance(f, MethodType)]
             raise AliasError(

@@ -10,17 +10,15 @@ import jax
 from jax import lax
 
 from autograph.runtime import _jax
-from autograph.runtime import loop_rules as _rules
 from autograph.runtime._jax import ClosedJaxpr
-from autograph.runtime.active import in_kernel
 from autograph.runtime.differentiable import Loop, inexact, is_zero
 from autograph.runtime.errors import Place
 from autograph.runtime.loop_primitives import bind
-from autograph.runtime.masks import merge, pick, split
+from autograph.runtime.loop_rules import instantiated
+from autograph.runtime.masks import merge, split
+from autograph.runtime.places import in_kernel
 from autograph.runtime.quiet import prints, quiet
 from autograph.runtime.reverse import forward_only
-
-assert _rules  # the rules are registered
 
 
 def bind_while(
@@ -47,25 +45,28 @@ def _differentiable(
     plain: Callable[..., Any], test: ClosedJaxpr, turn: ClosedJaxpr, tests: int, fixed: int, place: Place | None, checkpoints: int | None
 ) -> Callable[..., Any]:
     """A loop of JAX's, as a function of its flat operands, with our derivatives."""
-    types = [v.aval for v in turn.jaxpr.invars]
-    silent = quiet(turn) if prints(turn) else turn
-    run, again, asked = (_jax.jaxpr_as_fun(j) for j in (turn, silent, test))
-    loop = Loop(
-        lambda tc, x: asked(*tc, *x)[0], lambda c, x: list(run(*c, *x)), lambda c, x: list(again(*c, *x)),
-        tuple(v.aval for v in test.jaxpr.invars[:tests]), tuple(types[:fixed]), tuple(types[fixed:]),
-        (False,) * fixed, (False,) * (len(types) - fixed), frozenset(test.effects | turn.effects), checkpoints,
-        "custom_vjp_call" in _jax.primitives(turn), place=place,
-    )  # fmt: skip
+
+    @functools.cache
+    def as_data() -> Loop:  # only when it is differentiated
+        types = [v.aval for v in turn.jaxpr.invars]
+        silent = quiet(turn) if prints(turn) else turn
+        run, again, asked = (_jax.jaxpr_as_fun(j) for j in (turn, silent, test))
+        return Loop(
+            lambda tc, x: asked(*tc, *x)[0], lambda c, x: list(run(*c, *x)), lambda c, x: list(again(*c, *x)),
+            tuple(v.aval for v in test.jaxpr.invars[:tests]), tuple(types[:fixed]), tuple(types[fixed:]),
+            (False,) * fixed, (False,) * (len(types) - fixed), frozenset(test.effects | turn.effects), checkpoints,
+            "custom_vjp_call" in _jax.primitives(turn), place=place,
+        )  # fmt: skip
 
     def derivative(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[list[Any], list[Any]]:
+        loop = as_data()
         _, dc, dx = split(tangents, tests, fixed)
         _, c, x = split(primals, tests, fixed)
         active = loop.activated([not is_zero(t) for t in dc], [not is_zero(t) for t in dx])
         if not active.active_carry:
             out, on = list(plain(*primals)), []
         else:
-            given = [_array(t, p) for t, p in zip(pick(active.const_active, dc), pick(active.const_active, c), strict=True)]
-            given += [_array(t, p) for t, p in zip(pick(active.carry_active, dx), pick(active.carry_active, x), strict=True)]
+            given = [*instantiated(active.const_active, dc, c), *instantiated(active.carry_active, dx, x)]
             _, *found = bind("both", active, *primals, *given)
             out, on = split(found, loop.carry)
         none = [jax.custom_derivatives.SymbolicZero(jax.typeof(o).to_tangent_aval()) for o, a in zip(out, active.carry_active, strict=True) if not a]
@@ -75,7 +76,3 @@ def _differentiable(
     whole.defjvp(derivative, symbolic_zeros=True)
     found: Callable[..., Any] = whole
     return found
-
-
-def _array(tangent: Any, primal: Any) -> Any:
-    return jax.numpy.zeros_like(primal) if is_zero(tangent) else tangent

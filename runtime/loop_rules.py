@@ -18,13 +18,13 @@ from autograph.runtime.mesh import zeros
 Rule = Callable[[list[Any], list[Any], Loop], tuple[list[Any], list[Any]]]
 
 
-def _instant(tangent: Any, primal: Any) -> Any:
+def _array(tangent: Any, primal: Any) -> Any:
     return zeros(jax.typeof(primal).to_tangent_aval()) if is_zero(tangent) else tangent
 
 
-def _given(active: Sequence[bool], tangents: list[Any], primals: list[Any]) -> list[Any]:
+def instantiated(active: Sequence[bool], tangents: list[Any], primals: list[Any]) -> list[Any]:
     """The tangents of active leaves, as arrays."""
-    return list(map(_instant, pick(active, tangents), pick(active, primals)))
+    return list(map(_array, pick(active, tangents), pick(active, primals)))
 
 
 class _Widened:
@@ -70,7 +70,7 @@ def _run_jvp(primals: list[Any], tangents: list[Any], loop: Loop) -> tuple[list[
     if not loop.active_carry:
         out = bind("run", loop, *primals)
         return out, [None] * len(out)
-    out = bind("both", loop, *primals, *_given(loop.const_active, dc, c), *_given(loop.carry_active, dx, x))
+    out = bind("both", loop, *primals, *instantiated(loop.const_active, dc, c), *instantiated(loop.carry_active, dx, x))
     values, on = out[: 1 + loop.carry], out[1 + loop.carry :]
     return values, [None, *merge(loop.carry_active, on, [None] * (loop.carry - loop.active_carry))]
 
@@ -90,33 +90,33 @@ def _lin_jvp(primals: list[Any], tangents: list[Any], loop: Loop) -> tuple[list[
     (n,), c, x, dc, dx = split(primals, *counts)
     _, ct, xt, dct, dxt = split(tangents, *counts)
     out = bind("lin", loop, *primals)
-    dct, dxt = list(map(_instant, dct, dc)), list(map(_instant, dxt, dx))
+    dct, dxt = list(map(_array, dct, dc)), list(map(_array, dxt, dx))
     if all(map(is_zero, [*ct, *xt])):
         return out, bind("lin", loop, n, *c, *x, *dct, *dxt)
-    wide_ = _Widened(loop, ct, xt)
-    w = wide_.loop
+    widened = _Widened(loop, ct, xt)
+    w = widened.loop
     found = bind(
-        "lin", w.doubled, n, *c, *wide_.consts(dc, c), *x, *wide_.carry(dx, x), *_given(w.const_active, ct, c), *wide_.consts(dct, c),
-        *_given(w.carry_active, xt, x), *wide_.carry(dxt, x),
+        "lin", w.doubled, n, *c, *widened.consts(dc, c), *x, *widened.carry(dx, x), *instantiated(w.const_active, ct, c), *widened.consts(dct, c),
+        *instantiated(w.carry_active, xt, x), *widened.carry(dxt, x),
     )  # fmt: skip
-    return out, wide_.kept_carry(found[w.active_carry :])
+    return out, widened.kept_carry(found[w.active_carry :])
 
 
 def _adj_jvp(primals: list[Any], tangents: list[Any], loop: Loop) -> tuple[list[Any], list[Any]]:
     counts = 1, loop.consts, loop.carry
     (n,), c, x, cotangents = split(primals, *counts)
     _, ct, xt, cotangents_t = split(tangents, *counts)
-    cotangents_t = list(map(_instant, cotangents_t, cotangents))
+    cotangents_t = list(map(_array, cotangents_t, cotangents))
     if all(map(is_zero, [*ct, *xt])):
         return bind("adj", loop, *primals), bind("adj", loop, n, *c, *x, *cotangents_t)
-    wide_ = _Widened(loop, ct, xt)
-    w = wide_.loop
+    widened = _Widened(loop, ct, xt)
+    w = widened.loop
     found = bind(
-        "adjb", w, n, *c, *x, *wide_.carry(cotangents, x), *_given(w.const_active, ct, c), *_given(w.carry_active, xt, x),
-        *wide_.carry(cotangents_t, x),
+        "adjb", w, n, *c, *x, *widened.carry(cotangents, x), *instantiated(w.const_active, ct, c), *instantiated(w.carry_active, xt, x),
+        *widened.carry(cotangents_t, x),
     )  # fmt: skip
     consts, carry, dconsts, dcarry = split(found, w.active_consts, w.active_carry, w.active_consts)
-    return wide_.kept_consts(consts) + wide_.kept_carry(carry), wide_.kept_consts(dconsts) + wide_.kept_carry(dcarry)
+    return widened.kept_consts(consts) + widened.kept_carry(carry), widened.kept_consts(dconsts) + widened.kept_carry(dcarry)
 
 
 def _adjb_jvp(primals: list[Any], tangents: list[Any], loop: Loop) -> tuple[list[Any], list[Any]]:
@@ -184,8 +184,7 @@ class _Split(NamedTuple):
 
     whole: Kind
     known: Kind
-    name: str  # of the linear part
-    linear: Kind
+    linear: str  # the name of the linear part
     values: Callable[[Loop], int]  # the number of results that are values
     counts: bool  # whether the number of turns is a result of the known part, and the operands of the test are not needed any more
 
@@ -214,9 +213,9 @@ class _Split(NamedTuple):
         if stack:  # by way of the batching rule, so that all lanes become one loop
             rest = [trace.instantiate_const(trace.to_jaxpr_tracer(t)) for t in rest]
             with set_current_trace(trace):
-                left = all_lanes(lambda *ops: bind(self.name, loop, *ops), self.linear_stack(loop, stack))(*rest)
+                left = all_lanes(lambda *ops: bind(self.linear, loop, *ops), self.linear_stack(loop, stack))(*rest)
         else:
-            left = trace.default_process_primitive(self.linear.primitive, rest, {"loop": loop, "stack": ()})
+            left = trace.default_process_primitive(KINDS[self.linear].primitive, rest, {"loop": loop, "stack": ()})
         as_tracer = getattr(trace, "to_jaxpr_tracer", None) or trace.new_const
         return [*map(as_tracer, out), *left]
 
@@ -237,8 +236,8 @@ class _Split(NamedTuple):
 
 
 for _split in (
-    _Split(KINDS["both"], KINDS["run"], "lin", KINDS["lin"], lambda loop: 1 + loop.carry, counts=True),
-    _Split(KINDS["adjb"], KINDS["adj"], "adjt", KINDS["adjt"], lambda loop: loop.active_consts + loop.active_carry, counts=False),
+    _Split(KINDS["both"], KINDS["run"], "lin", lambda loop: 1 + loop.carry, counts=True),
+    _Split(KINDS["adjb"], KINDS["adj"], "adjt", lambda loop: loop.active_consts + loop.active_carry, counts=False),
 ):  # fmt: skip
     pe.custom_partial_eval_rules[_split.whole.primitive] = _split.partial_eval
     pe.partial_eval_jaxpr_custom_rules[_split.whole.primitive] = _split.partial_eval_custom

@@ -176,3 +176,13 @@ def _stores(code: CodeType, name: str) -> Any:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _stores(constant, name)
+
+
+def in_kernel() -> bool:
+    """Whether a Pallas kernel is being traced, whose compiler knows JAX's own primitives only."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if "/pallas/" in frame.f_code.co_filename and "jax" in frame.f_code.co_filename:
+            return True
+        frame = frame.f_back  # type: ignore[assignment]
+    return False

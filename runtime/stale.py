@@ -35,7 +35,7 @@ def refuse_other_names(x: Any, stored: str, here_too: bool = False, place: tuple
     if place is not None and own is not None:
         renewed = assigned_names(own)
         for variable, held in own.f_globals.items():
-            if origin(held) is origin(x) and variable not in renewed:
+            if isinstance(held, ARRAYS) and origin(held) is origin(x) and variable not in renewed:
                 raise _stale(stored, variable, "", own)
     kinds = ("Staged",) if recording() else ("Form", "Staged")  # in a trace the plain form only calls the staged one
     while frame is not None and (frame is own or mark_of(frame.f_code) in ("Form", "Staged") or is_block(frame.f_code)):

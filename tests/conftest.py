@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
@@ -42,3 +42,12 @@ def jitted(f: Callable[..., Any]) -> Callable[..., Any]:
 def run(request: pytest.FixtureRequest) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """A form of a function: plain, staged on static values, staged under `jit`."""
     return request.param  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module")
+def quick_compilation() -> Iterator[None]:
+    """XLA's optimisations take longer than what they would save in small programs."""
+    before = jax.config.read("jax_disable_most_optimizations")
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", before)

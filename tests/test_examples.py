@@ -9,7 +9,7 @@ import math
 import re
 import types
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +25,7 @@ Fn = Callable[..., Any]
 LARGEST = 2**31 - 1
 
 
-@pytest.fixture(autouse=True, scope="module")
-def quick_compilation() -> Iterator[None]:
-    """XLA's optimisations take longer than what they would save here."""
-    before = jax.config.read("jax_disable_most_optimizations")
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", before)
+pytestmark = pytest.mark.usefixtures("quick_compilation")
 
 
 def assert_same(got: Any, want: Any, tolerance: float = 1e-5) -> None:

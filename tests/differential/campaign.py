@@ -13,7 +13,6 @@ import ast
 import builtins
 import copy
 import linecache
-import multiprocessing
 import random
 import sys
 import time
@@ -21,7 +20,6 @@ import traceback
 import types
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -36,7 +34,8 @@ import interpreter
 import programs
 import state_runs
 import stateful
-from outcomes import SECONDS, Failure, Late, Raised, limit
+from duals import Dual
+from outcomes import SECONDS, Failure, Late, Raised, in_processes, limit
 from programs import COUNTER, Program
 
 import autograph as ag
@@ -90,60 +89,6 @@ def load(p: Program, **names: Any) -> Callable[..., Any]:
     module.__dict__.update(names)
     function: Callable[..., Any] = module.f
     return function
-
-
-class Dual:
-    """A number and its tangent."""
-
-    __array_ufunc__ = None
-
-    def __init__(self, x: Any, t: float = 0.0) -> None:
-        self.x, self.t = x, t
-
-    def __add__(self, other: Any) -> Any:
-        if isinstance(other, np.ndarray) and other.ndim:
-            return np.array([self + x for x in other], object)
-        o = dual(other)
-        return Dual(self.x + o.x, self.t + o.t)
-
-    def __sub__(self, other: Any) -> Dual:
-        o = dual(other)
-        return Dual(self.x - o.x, self.t - o.t)
-
-    def __rsub__(self, other: Any) -> Dual:
-        return dual(other) - self
-
-    def __mul__(self, other: Any) -> Dual:
-        o = dual(other)
-        return Dual(self.x * o.x, self.t * float(o.x) + o.t * float(self.x))
-
-    def __mod__(self, other: Any) -> Dual:
-        return Dual(self.x % other, self.t)
-
-    def __bool__(self) -> bool:
-        return bool(self.x)
-
-    def __eq__(self, other: object) -> bool:
-        return bool(self.x == dual(other).x)
-
-    def __lt__(self, other: Any) -> bool:
-        return bool(self.x < dual(other).x)
-
-    def __le__(self, other: Any) -> bool:
-        return bool(self.x <= dual(other).x)
-
-    def __gt__(self, other: Any) -> bool:
-        return bool(self.x > dual(other).x)
-
-    def __ge__(self, other: Any) -> bool:
-        return bool(self.x >= dual(other).x)
-
-    __radd__, __rmul__ = __add__, __mul__
-    __hash__ = None  # type: ignore[assignment]
-
-
-def dual(x: Any) -> Dual:
-    return x if isinstance(x, Dual) else Dual(x)
 
 
 def zeros_of_numbers(count: int) -> Any:
@@ -546,12 +491,10 @@ def run(numbers: Sequence[int], seed: int, reduce_for: float = 0.0, kind: str = 
 def campaign(count: int, seed: int = 0, jobs: int = 1, first: int = 0, reduce_for: float = 5.0, kind: str = "control") -> Tally:
     """Run the programs `first` to `first + count`, in processes that end after some of them."""
     tally = Tally()
-    chunks = [range(i, min(i + CHUNK, first + count)) for i in range(first, first + count, CHUNK)]
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=spawn, max_tasks_per_child=1) as pool:
-        for k, part in enumerate(pool.map(run, chunks, [seed] * len(chunks), [reduce_for] * len(chunks), [kind] * len(chunks)), 1):
-            tally.add(part)
-            print(f"\r{tally.programs} programs, {tally.different} different", end="\n" if k == len(chunks) else "", file=sys.stderr, flush=True)
+    for part in in_processes(run, range(first, first + count), CHUNK, jobs, seed, reduce_for, kind):
+        tally.add(part)
+        print(f"\r{tally.programs} programs, {tally.different} different", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
     return tally
 
 

@@ -12,14 +12,12 @@ from __future__ import annotations
 
 import argparse
 import math
-import multiprocessing
 import random
 import sys
 import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,11 +28,14 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent))
 
 import smooth
-from outcomes import SECONDS, limit
+from campaign import load
+from duals import Dual, dual
+from outcomes import SECONDS, in_processes, limit
 from programs import Program
-from smooth import Real
 
 import autograph as ag
+from autograph.runtime.deferred import Checked
+from autograph.runtime.leaving import Packed
 
 CHUNK = 100
 STEP = 1e-6
@@ -64,12 +65,6 @@ class Tally:
         self.refused += other.refused
 
 
-def load(p: Program, **names: Any) -> Any:
-    import campaign
-
-    return campaign.load(p, **names)
-
-
 def total(out: Any) -> Any:
     """The sum of the floating-point numbers of a result, as one output to differentiate."""
     if isinstance(out, jax.Array):
@@ -86,13 +81,13 @@ def moved(args: Sequence[Any], direction: Sequence[Any], by: float) -> list[Any]
     return [a, b, x + by * dx, y + by * dy, v + by * dv]
 
 
-def dual(f: Any, args: Sequence[Any], direction: Sequence[Any]) -> Real:
+def directional(f: Any, args: Sequence[Any], direction: Sequence[Any]) -> Dual:
     """The value of a program, and its derivative in a direction."""
     a, b, x, y, v = args
     dx, dy, dv = direction
-    rows = [Real(float(e), float(t)) for e, t in zip(v, dv, strict=True)]
+    rows = [Dual(float(e), float(t)) for e, t in zip(v, dv, strict=True)]
     with limit(SECONDS):
-        return smooth.real(total(f(int(a), int(b), Real(float(x), float(dx)), Real(float(y), float(dy)), rows)))
+        return dual(total(f(int(a), int(b), Dual(float(x), float(dx)), Dual(float(y), float(dy)), rows)))
 
 
 def direction(rng: random.Random, rows: int) -> tuple[float, float, Any]:
@@ -104,9 +99,9 @@ def far(f: Any, p: Program, rng: random.Random, tally: Tally) -> Iterator[tuple[
     for first in p.inputs:
         args = first
         for _ in range(TRIES):
-            Real.nearest = math.inf
-            out = dual(f, args, direction(rng, len(args[4])))
-            if Real.nearest > NEAR and abs(out.x) < 1e6 and abs(out.t) < 1e6:
+            Dual.nearest = math.inf
+            out = directional(f, args, direction(rng, len(args[4])))
+            if Dual.nearest > NEAR and abs(out.x) < 1e6 and abs(out.t) < 1e6:
                 yield args
                 break
             tally.again += 1
@@ -141,17 +136,17 @@ def check(p: Program, second: bool, tally: Tally) -> None:
     for args in points:
         a, b, x, y, v = args
         d, e = direction(rng, len(v)), direction(rng, len(v))
-        exact = dual(f, args, d)
+        exact = directional(f, args, d)
         got, g = gradient(x, y, v, a, b)
         reverse = float(sum((k * t).sum() for k, t in zip(g, map(np.asarray, d), strict=True)))
-        steps = [dual(f, moved(args, d, s * STEP), d).x for s in (1, -1)]
+        steps = [directional(f, moved(args, d, s * STEP), d).x for s in (1, -1)]
         central = (steps[0] - steps[1]) / (2 * STEP)
         tally.compared["first"] += 1
         if differ(float(got), exact.x, 1e-9) or differ(reverse, exact.t, 1e-8) or differ(reverse, central, 1e-4):
             tally.wrong.append(f"first order: value {got} of {exact.x}; reverse {reverse}, dual {exact.t}, central {central}\n{args} {d}\n{p.source}")
             return
         if second:
-            near = [dual(f, moved(args, e, s * 1e-5), d).t for s in (1, -1)]
+            near = [directional(f, moved(args, e, s * 1e-5), d).t for s in (1, -1)]
             want = (near[0] - near[1]) / 2e-5
             mixed = float(twice((x, y, v), tuple(map(np.asarray, d)), tuple(map(np.asarray, e)), a, b))
             tally.compared["second"] += 1
@@ -162,9 +157,6 @@ def check(p: Program, second: bool, tally: Tally) -> None:
 
 def result_of(out: Any) -> Any:
     """The result of a compiled program, of which the error code is not asked."""
-    from autograph.runtime.deferred import Checked
-    from autograph.runtime.leaving import Packed
-
     value = out.value if isinstance(out, Checked) else out
     return jax.tree.map(
         lambda x: jax.numpy.where(x.tag > 0, 0.0, x.value) if isinstance(x, Packed) and x.value is not None else x,
@@ -195,11 +187,10 @@ def run(numbers: Sequence[int], seed: int, second: int) -> Tally:
 def campaign(count: int, second: int, seed: int = 0, jobs: int = 1, first: int = 0) -> Tally:
     """Check the programs `first` to `first + count`, in processes that end after some of them."""
     tally = Tally()
-    chunks = [range(i, min(i + CHUNK, first + count)) for i in range(first, first + count, CHUNK)]
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=1) as pool:
-        for k, part in enumerate(pool.map(run, chunks, [seed] * len(chunks), [second] * len(chunks)), 1):
-            tally.add(part)
-            print(f"\r{tally.programs} programs, {len(tally.wrong)} wrong", end="\n" if k == len(chunks) else "", file=sys.stderr, flush=True)
+    for part in in_processes(run, range(first, first + count), CHUNK, jobs, seed, second):
+        tally.add(part)
+        print(f"\r{tally.programs} programs, {len(tally.wrong)} wrong", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
     return tally
 
 

@@ -1,11 +1,14 @@
-"""What running a program can give: an exception of Python, a difference from Python, no end."""
+"""What running a program can give: an exception of Python, a difference from Python, no end; and running many in processes."""
 
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 SECONDS = 20  # that one form of a program may take
 
@@ -28,6 +31,13 @@ def limit(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def in_processes(run: Callable[..., Any], numbers: range, chunk: int, jobs: int, *args: Any) -> Iterator[Any]:
+    """`run(part, *args)` for parts of some numbers, each in a process of its own: its caches end with it."""
+    parts = [numbers[i : i + chunk] for i in range(0, len(numbers), chunk)]
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=1) as pool:
+        yield from pool.map(run, parts, *([a] * len(parts) for a in args))
 
 
 @dataclass

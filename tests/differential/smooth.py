@@ -1,5 +1,4 @@
-"""Random programs to be differentiated: those of `programs`, with smooth functions in their expressions, and numbers that know how near a
-predicate is to changing."""
+"""Random programs to be differentiated: those of `programs`, with smooth functions in their expressions, and inputs that are not round."""
 
 from __future__ import annotations
 
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import programs
+from duals import Dual, dual
 from programs import Env, Program
 
 _SMOOTH = ("sin", "tanh", "cos")
@@ -55,87 +55,10 @@ def inputs(rng: random.Random, rows: int) -> tuple[Any, ...]:
     return np.int64(rng.randint(-1, 4)), np.int64(rng.randint(-2, 4)), some(), some(), np.array([some() for _ in range(rows)])
 
 
-class Real:
-    """A number and its tangent; `nearest` is how near any predicate was to coming out otherwise."""
-
-    __array_ufunc__ = None
-    __hash__ = None  # type: ignore[assignment]
-    nearest = math.inf
-
-    def __init__(self, x: float, t: float = 0.0) -> None:
-        self.x, self.t = x, t
-
-    def __add__(self, other: Any) -> Any:
-        if isinstance(other, np.ndarray) and other.ndim:
-            return np.array([self + e for e in other], object)
-        o = real(other)
-        return Real(self.x + o.x, self.t + o.t)
-
-    def __sub__(self, other: Any) -> Real:
-        o = real(other)
-        return Real(self.x - o.x, self.t - o.t)
-
-    def __rsub__(self, other: Any) -> Real:
-        return real(other) - self
-
-    def __neg__(self) -> Real:
-        return Real(-self.x, -self.t)
-
-    def __mul__(self, other: Any) -> Real:
-        o = real(other)
-        return Real(self.x * o.x, self.t * o.x + self.x * o.t)
-
-    def __truediv__(self, other: float) -> Real:
-        return Real(self.x / other, self.t / other)
-
-    def __mod__(self, other: float) -> Real:
-        rest = self.x % other
-        near(min(rest, other - rest))
-        return Real(rest, self.t)
-
-    def _order(self, other: Any) -> float:
-        difference = self.x - real(other).x
-        near(abs(difference))
-        return difference
-
-    def __bool__(self) -> bool:
-        return self._order(0.0) != 0
-
-    def __eq__(self, other: object) -> bool:
-        return self._order(other) == 0
-
-    def __ne__(self, other: object) -> bool:
-        return self._order(other) != 0
-
-    def __lt__(self, other: Any) -> bool:
-        return self._order(other) < 0
-
-    def __le__(self, other: Any) -> bool:
-        return self._order(other) <= 0
-
-    def __gt__(self, other: Any) -> bool:
-        return self._order(other) > 0
-
-    def __ge__(self, other: Any) -> bool:
-        return self._order(other) >= 0
-
-    __radd__, __rmul__ = __add__, __mul__
-
-
-def near(distance: float) -> None:
-    """A predicate was decided, so near to where it changes; exact constants that are compared do not count."""
-    if distance > 0:
-        Real.nearest = min(Real.nearest, distance)
-
-
-def real(x: Any) -> Real:
-    return x if isinstance(x, Real) else Real(float(x))
-
-
-def _smooth(value: Callable[[float], float], slope: Callable[[float], float]) -> Callable[[Any], Real]:
-    def apply(x: Any) -> Real:
-        x = real(x)
-        return Real(value(x.x), slope(x.x) * x.t)
+def _smooth(value: Callable[[float], float], slope: Callable[[float], float]) -> Callable[[Any], Dual]:
+    def apply(x: Any) -> Dual:
+        x = dual(x)
+        return Dual(value(x.x), slope(x.x) * x.t)
 
     return apply
 
