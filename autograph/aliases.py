@@ -27,14 +27,18 @@ class Update(NamedTuple):
 
 
 class Aliases:
-    """`stores`: for each store into a subscript, by its place, the other paths that may hold the array; `calls`: calls that store."""
+    """`stores`: for each store into a subscript, by its place, the other paths that may hold the array; `calls`: calls that store.
+
+    `given` are pairs of the function's parameters and of names from outside that its callers give it as well.
+    """
 
     def __init__(self, node: Any, stored: dict[str, dict[int, str]], given: State = frozenset()) -> None:
         self.stores: dict[Position, tuple[str, ...]] = {}
         self.calls: dict[Position, Update] = {}
         self.shared: dict[Position, tuple[str, ...]] = {}  # for calls that store: the other paths
+        self.handed: set[tuple[str, int | str, str]] = set()  # callee, argument, and a name that may hold what is given there
         self._start(node, stored, given)
-        bound = _bound(node)
+        bound = _bound(node).union(*given)
         self.stores, self.shared = (
             {at: tuple(_marked(p, bound) for p in paths) for at, paths in found.items()} for found in (self.stores, self.shared)
         )
@@ -44,7 +48,7 @@ class Aliases:
         self._breaks: list[State] = []
         self._continues: list[State] = []
         if not isinstance(node, ast.Lambda):
-            self._containers, self._local = _containers(node), _bound(node)
+            self._containers = _containers(node)
             args = node.args
             given = (*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg)))
             self._block(node.body, state | {frozenset({a.arg}) for a in given})
@@ -159,6 +163,9 @@ class Aliases:
         if isinstance(func, ast.Attribute) and name in _KEEPING:
             owner = path_of(func.value) or UNKNOWN
             return state | {frozenset({owner, p}) for a in node.args for p in self._sources(a) if p != owner}
+        for k, given in [*enumerate(node.args, isinstance(func, ast.Attribute)), *((n.arg, n.value) for n in node.keywords)]:
+            if k is not None and (path := path_of(given)):
+                self.handed |= {(name, k, q) for q in (path, *_aliases(path, state)) if q.isidentifier()}
         if (parameters := self._stored.get(name)) is not None:
             arguments = _arguments(node, parameters, isinstance(func, ast.Attribute))
             if arguments:
@@ -249,6 +256,31 @@ def _bound(node: Any) -> frozenset[str]:
         if not isinstance(n, _SCOPES):
             stack += ast.iter_child_nodes(n)
     return frozenset(found)
+
+
+def outside(node: Any) -> frozenset[str]:
+    """The names from outside that a function uses, or a function in it."""
+    args = node.args
+    bound = {a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg)))}
+    used: set[str] = set()
+    declared: set[str] = set()
+    stack = list(node.body) if isinstance(node.body, list) else [node.body]
+    while stack:
+        n = stack.pop()
+        match n:
+            case ast.Name(id=id, ctx=ast.Load()):
+                used.add(id)
+            case ast.Name(id=id):
+                bound.add(id)
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                declared.update(names)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                bound.add(name)
+        if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            used |= outside(n)
+        else:
+            stack += ast.iter_child_nodes(n)
+    return frozenset(used - bound | declared)
 
 
 def _marked(path: str, bound: frozenset[str]) -> str:

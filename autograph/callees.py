@@ -108,7 +108,7 @@ def variant_of(f: Any) -> Variant | None:
     new = form.function(variant.staged() if _tracing() else variant.plain(), twin)
     positions = _positions(form.code)
     called = types.MethodType(new, f.__self__) if type(f) is types.MethodType else new
-    return Variant(called, names, {n: positions[n] for n in names})
+    return Variant(called, names, {n: positions[n] for n in names}, form.file.given(form.node))
 
 
 def _positions(code: types.CodeType) -> dict[str, int]:

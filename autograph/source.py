@@ -14,9 +14,9 @@ from collections import Counter, defaultdict
 from types import CodeType
 from typing import Any, NamedTuple
 
-from autograph.aliases import Aliases
+from autograph.aliases import Aliases, State
 from autograph.errors import Place, SourceUnavailable
-from autograph.stored import stored_parameters, stores_or_calls
+from autograph.stored import Given, stored_parameters, stores_or_calls
 
 
 class Found(NamedTuple):
@@ -93,16 +93,24 @@ class File:
             return True
         return self.modules.get(alias) in ("autograph", "autograph.runtime")
 
-    @functools.cached_property
+    @property
     def stored(self) -> dict[str, dict[int, str]]:
         """The functions of the file that may store into an array they are given, by name: which of their parameters."""
+        return self._stored[0]
+
+    @functools.cached_property
+    def _stored(self) -> tuple[dict[str, dict[int, str]], Given]:
         return stored_parameters([found.node for at_line in self.functions.values() for found in at_line])
+
+    def given(self, node: Any) -> State:
+        """The pairs of a function's parameters and of names from outside that callers in this file give for them."""
+        return self._stored[1].get(getattr(node, "name", ""), frozenset())
 
     def aliases(self, node: Any) -> Aliases | None:
         """Which other names and places the stores of a function reach; None if it makes none."""
         known = self._aliases.get(id(node))
         if known is None or known[0] is not node:
-            known = self._aliases[id(node)] = node, Aliases(node, self.stored) if stores_or_calls(node, self.stored) else None
+            known = self._aliases[id(node)] = node, Aliases(node, self.stored, self.given(node)) if stores_or_calls(node, self.stored) else None
         return known[1]
 
     def is_builtin(self, name: str) -> bool:

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 _WHERE = {
     "_jax": "trace_state eval_trace",
-    "aliasing": "renew place storing any_array last borrowed fixed",
+    "aliasing": "renew Held place storing any_array last borrowed fixed",
     "attributes": "set_attr update_attr del_attr in_place bound",
     "branches": "cond keep switch",
     "calls": "call",

@@ -46,12 +46,16 @@ def place(obj: Any, name: str) -> Place:
     return Place(obj, name)
 
 
+Held = CellType  # what a variable held before a call, for `renew`: not another name for it
+
+
 def renew(old: Any, new: Any, *others: Any) -> Any:
     """`new`, and what the other names hold that may have held `old` or a container of it: there it is `new` as well.
 
     Places among the others are changed; without other names it is `new` alone.
     """
     names = [x for x in others if type(x) not in (Place, Fixed)]
+    old = old.cell_contents if type(old) is Held else old
     if isinstance(new, (list, dict, tuple)):  # an item of it has become a new array
         if (replaced := last_replaced()) is None:
             return (new, *names) if names else new
@@ -75,6 +79,8 @@ def renew(old: Any, new: Any, *others: Any) -> Any:
 
 
 def _renewed(x: Any, old: Any, new: Any) -> Any:
+    if x is new:
+        return x
     if same(x, old):
         return new
     if type(x) is tuple:
@@ -115,6 +121,7 @@ class Variant(NamedTuple):
     function: Callable[..., Any]
     names: tuple[str, ...]
     positions: dict[str, int]
+    given: frozenset[frozenset[str]]  # pairs of a parameter and a name from outside that it looks after itself
 
 
 _find: list[Callable[[Any], Variant | None]] = [lambda f: None]
@@ -140,7 +147,7 @@ def storing(f: Any, *wanted: int | str) -> Callable[..., tuple[Any, ...]]:
             return (call(f)(*args, **kwargs), *given)
         for k, x in zip(wanted, given, strict=True):
             if is_array(x):
-                _refuse_other_reader(f, k, x)
+                _refuse_other_reader(f, k, x, variant.given)
         result, *finals = variant.function(*args, **kwargs)
         after = dict(zip(variant.names, finals, strict=True))
         skipped = isinstance(f, MethodType)
@@ -150,7 +157,7 @@ def storing(f: Any, *wanted: int | str) -> Callable[..., tuple[Any, ...]]:
     return run
 
 
-def _refuse_other_reader(f: Any, argument: int | str, x: Any) -> None:
+def _refuse_other_reader(f: Any, argument: int | str, x: Any, given: frozenset[frozenset[str]]) -> None:
     """Raise AliasError if a function that stores into an argument also names a variable from outside that holds the same array."""
     function = getattr(f, "__func__", f)
     if not isinstance(function, FunctionType):
@@ -158,9 +165,9 @@ def _refuse_other_reader(f: Any, argument: int | str, x: Any) -> None:
     code, around = function.__code__, function.__globals__
     if not (function.__closure__ or any(_holds(v, x) for n, v in around.items() if not n.startswith("__"))):
         return  # mostly: what the function and its callees name need not be looked up
+    parameter = argument if isinstance(argument, str) else code.co_varnames[argument + isinstance(f, MethodType)]
     for name, held in _named_outside(function).items():
-        if _holds(held, x):
-            parameter = argument if isinstance(argument, str) else code.co_varnames[argument + isinstance(f, MethodType)]
+        if _holds(held, x) and {parameter, name} not in given:
             raise AliasError(
                 f"`{code.co_name}` stores into its parameter `{parameter}`, and reads the same array as `{name}`", here(),
                 f"let it use only one of them, or give it a copy (`{name}.copy()`)",

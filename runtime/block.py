@@ -19,6 +19,7 @@ from autograph.runtime.cells import restored
 from autograph.runtime.deferred import Exit, defer
 from autograph.runtime.frames import Frame, Place
 from autograph.runtime.heap import HeapLocation
+from autograph.runtime.identity import check_lengths, doubt_all
 from autograph.runtime.knowledge import Fact, assume, known, refined
 from autograph.runtime.lifted import ERROR, Location, Watch, enter, forget_local, kept, load, marker_p, restore, settle_late
 from autograph.runtime.packing import pack, to_type, unpack
@@ -32,8 +33,8 @@ class Block:
 
     `finish(block, result)` runs at the end of the same trace and says which arrays the jaxpr returns.  `consts` maps variables of the
     jaxpr to the values that they stand for: arrays and tracers of the trace around.  `sources` are the user's blocks that run in it, `state` what
-    they are given besides the arguments; `stands` are the values outside that the last of the flat arguments stand for.  `chosen` is what chooses
-    a side of a branch, and which side this is.
+    they are given besides the arguments; `stands` are the values outside that the last of the flat arguments stand for, `like` those of the last
+    arguments.  `chosen` is what chooses a side of a branch, and which side this is.
     """
 
     def __init__(
@@ -49,9 +50,11 @@ class Block:
         outside: Mapping[Location, Spec] | None = None,
         state: Sequence[Any] = (),
         stands: Sequence[Any] = (),
+        like: Sequence[Any] = (),
         chosen: Any = None,
     ) -> None:
         self.args: list[Any] = []
+        self.given: dict[Any, Any] = {}  # the lists and dicts in what it gives
         self.left = False  # does it certainly end in an error?
         self.wrote: dict[Location, Spec] = {}  # what it sets of the state outside
         with place.scope(part, staged=True) as frame:
@@ -69,6 +72,7 @@ class Block:
                     frame.stands[id(x)] = x, outer
                 frame.passed = containers(self.args)
                 frame.given = containers(self.args, kept(specs))
+                doubt_all(self.args[len(specs) - len(like) :], [list(like)])
                 assume(facts(self.args))
                 try:
                     enter(frame)
@@ -83,6 +87,7 @@ class Block:
                             raise
                         box, self.left = [nothing], True
                     watch.notice()
+                    check_lengths(frame)
                     forget_local(frame, box)
                     settle_late(frame)
                     return finish(self, with_guards(box.pop(), frame.guards))

@@ -22,14 +22,15 @@ from autograph.runtime.errors import BranchTypeError, IntegerRangeError
 from autograph.runtime.frames import Place, lifting
 from autograph.runtime.growing import Grow, join_marks, joint_of, marks, reset, with_room
 from autograph.runtime.heap import Contents, HeapLocation
+from autograph.runtime.identity import chosen, reopened, twins, unlike
 from autograph.runtime.knowledge import facts_of, known
-from autograph.runtime.lifted import Location, joined, left_spec, load, may_be_missing, outer_spec, spec_out, store
+from autograph.runtime.lifted import Location, goes_with_block, joined, left_spec, load, may_be_missing, outer_spec, spec_out, store
 from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import assigned_names, caller, here, last_store, place_of, returned_names
 from autograph.runtime.predicates import truth
 from autograph.runtime.shared import one_for_each
 from autograph.runtime.spec_text import describe, described
-from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, is_container, join, of_aval, over, types, widen
+from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, is_container, join, of_aval, over, spec_of, types, widen
 from autograph.runtime.stale import refuse_other_names
 from autograph.runtime.values import blank, map_maybe
 
@@ -121,7 +122,8 @@ class _Sides:
         self.wrote: dict[Location, Spec] = {}  # what some side sets outside, with its joint type
         self.before = lifting()
         self.blocks: list[Block] = []
-        self.specs: list[Spec] = []
+        self.specs: list[Spec] = []  # of what each side gives
+        self.kept: list[Spec] = []  # the same, in which lists and dicts from outside are what they are
         place = Place(getattr(fns[0], "__code__", None))
         known, ends = marks(), []
         for k, fn in enumerate(fns):
@@ -147,12 +149,13 @@ class _Sides:
 
     def _finish(self, block: Block, out: Any) -> list[Any]:
         out = map_maybe(known, out)
-        spec, held = spec_out(out), block.held()
-        self.specs.append(spec)
-        self.joint = _joined(self.joint, spec, self.fns[0], self.fns[len(self.blocks)])
+        held = block.held()
+        block.given = twins({"": out, **held}, goes_with_block)
+        self.specs.append(spec_of(out))
+        self._join(block, spec_out(out))
         block.wrote = {location: left_spec(location, value, block.frame) for location, value in held.items()}
         if len(self.blocks) < len(self.fns) - 1:
-            return [*pack(out, spec, as_is), *(x for location, value in held.items() for x in pack(value, block.wrote[location], as_is))]
+            return [*pack(out, self.specs[-1], as_is), *(x for location, value in held.items() for x in pack(value, block.wrote[location], as_is))]
         held = {location: load(location) for location in dict.fromkeys([*(w for b in self.blocks for w in b.wrote), *held])}
         for location in held:
             joint = block.wrote.get(location) or outer_spec(location, self.before)
@@ -161,6 +164,18 @@ class _Sides:
             self.wrote[location] = over(joint, self.axes)
         self.joint = over(self.joint, self.axes)
         return _packed(out, self.joint) + [x for location, value in held.items() for x in pack(value, self.wrote[location])]
+
+    def _join(self, block: Block, spec: Spec) -> None:
+        """Find the joint type of the results: a list or dict that all sides give stays the object that it is."""
+        self.kept.append(spec)
+        sides = [*(b.given for b in self.blocks), block.given]
+        if not any(sides):
+            self.joint = _joined(self.joint, spec, self.fns[0], self.fns[len(self.blocks)])
+            return
+        differ = unlike(sides)
+        self.joint = BLANK
+        for k, (kept, opened) in enumerate(zip(self.kept, self.specs, strict=True)):
+            self.joint = _joined(self.joint, reopened(kept, opened, differ), self.fns[0], self.fns[k])
 
     def _joined_state(self, location: Location, a: Spec, b: Spec, block: Block) -> Spec:
         """The spec that covers what two sides leave in a place outside."""
@@ -211,9 +226,17 @@ class _Sides:
 
     def _given(self, flat: Iterator[Any]) -> Any:
         flat = iter(one_for_each(list(flat), [b.outvars for b in self.blocks], [b.consts for b in self.blocks]))
-        out = unpack(self.joint, flat)
+        new: dict[Any, Any] = {"": unpack(self.joint, flat)}
         for location, spec in self.wrote.items():
-            store(location, unpack(spec, flat))
+            new[location] = unpack(spec, flat)
+        sides = [b.given for b in self.blocks]
+        if any(sides):
+            around = twins({location: load(location) for location in self.wrote})
+            sides = [{**around, **given} for given in sides]
+        for location in self.wrote:
+            store(location, new[location])
+        chosen(new, sides)
+        out = new[""]
         if all(b.left for b in self.blocks):
             raise Exit
         return out

@@ -15,6 +15,7 @@ from autograph.runtime.arguments import mutable_parts
 from autograph.runtime.errors import AliasError, ArrayStoreError, AttributeStateError
 from autograph.runtime.frames import Frame
 from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items, Variable
+from autograph.runtime.identity import is_spoiled, refuse_stale, settle
 from autograph.runtime.leaving import settled
 from autograph.runtime.lifted import forget_local, touch
 from autograph.runtime.objects import Walk, is_state, places_in
@@ -105,6 +106,7 @@ class Begin:
 
         Raises NeedsState if it is not known to be an input.
         """
+        settle(frame, out)
         objects = {("argument", k): x for k, x in enumerate(self.parts)} | {
             ("object", k): x for k, x in enumerate(self.walk.objects if self.walk else ())
         }
@@ -119,6 +121,8 @@ class Begin:
                 name = ("place", number) if where == "place" else (number, getattr(place, "attribute", None))
                 changed = _numbers(before, after, name)
                 dynamic.update(changed - (self.walk.dynamic if self.walk else set()))
+            if is_spoiled(after):
+                refuse_stale(after.values)
             spec = self._spec(before, after, place)
             in_place = place in frame.stored and isinstance(frame.saved.get(place), np.ndarray)
             if in_place:

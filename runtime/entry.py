@@ -15,6 +15,7 @@ from autograph.runtime.errors import ArrayStoreError, NotStagedError
 from autograph.runtime.frames import Frame, root, watched
 from autograph.runtime.growing import Growing, unknown_length
 from autograph.runtime.heap import HeapLocation
+from autograph.runtime.identity import settle
 from autograph.runtime.lifted import ERROR, changed_under, reachable, restore
 from autograph.runtime.optional import optional_result
 from autograph.runtime.places import transformation
@@ -33,6 +34,7 @@ def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
             with root(_jax.current_trace(), {ERROR: 0}, checked=False) as frame:
                 try:
                     out = staged(*args, **kwargs)
+                    settle(frame, out)
                 except Exit:
                     raise NotStagedError("every path through this function ends in an error") from None
             _refuse_arrays(frame)

@@ -17,8 +17,9 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "changed checked chosen compared copied count discarded doubtful exact excluded given grows guards key late lent lifting made marked "
-            "memory passed places preset protected reads rebound refusal replaced root saved staged stands stored trace values written"
+            "changed checked chosen compared copied count discarded doubtful exact excluded fresh given grows guards key late lent lifting "
+            "made marked memory passed places preset protected reads rebound refusal replaced root saved spoiled staged stands stored trace "
+            "twins values written"
         ).split()
     )
 
@@ -32,6 +33,9 @@ class Frame:
         self.guards: dict[int, tuple[Any, Any]] = {}  # by identity: an array, and what a place holds for it unless an error has occurred
         self.stands: dict[int, tuple[Any, Any]] = {}  # by identity: an array of this block, and the one around that it stands for
         self.doubtful: dict[tuple[int, int], Any] = {}  # pairs of arrays that may be one, as traced values decide
+        self.twins: dict[int, list[Any]] = {}  # by identity: containers that may be the same object, as traced values decide
+        self.fresh: set[int] = set()  # identities of those that this block has made
+        self.spoiled: list[tuple[Any, Any]] = []  # a container that has changed, and one that may be the same
         self.compared = False  # has a store asked whether two names hold one array?
         self.stored: dict[Any, None] = {}  # places whose NumPy array is stored into
         self.places: dict[Any, Any] = {}  # where it changed them first
@@ -70,6 +74,8 @@ class Frame:
         self.guards.clear()
         self.chosen = None
         self.doubtful.clear()
+        self.twins.clear()
+        self.spoiled.clear()
         self.excluded.clear()
 
 

@@ -22,6 +22,7 @@ from autograph.runtime._jax import Primitive
 from autograph.runtime.errors import EffectError
 from autograph.runtime.frames import Frame, frames, lifting
 from autograph.runtime.heap import Contents, HeapLocation, Items
+from autograph.runtime.identity import is_spoiled, spoil, spoil_twins
 from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import here, transformation
 from autograph.runtime.specs import (
@@ -118,6 +119,11 @@ def _made_here(container: Any) -> bool:
     return any(_made_here(v) if is_container(v) else any(map(_jax.made_here, parts(v))) for v in own)  # a list in it may have changed by itself
 
 
+def goes_with_block(container: Any) -> bool:
+    """Whether a container is one of the block's that is being traced, and holds its values."""
+    return id(container) in lifting()[-1].given or _made_here(container)
+
+
 def joined(location: Location, a: Spec, b: Spec) -> Spec:
     """The spec that covers what a location may hold; raises Mismatch, or the error of an attribute that may be missing."""
     spec = join(a, b)
@@ -153,6 +159,9 @@ def _mark(location: Location, spec: Spec, frame: Frame) -> None:
 def store(location: Location, value: Any) -> None:
     """Set a location in the block that is being traced."""
     if isinstance(location, HeapLocation):
+        if is_spoiled(value):
+            spoil(location.obj, value)
+            return
         touch(location, late=False)  # the block itself has seen whether an error had occurred
         location.put(value)
         return
@@ -169,8 +178,10 @@ def touch(location: HeapLocation, late: bool = True) -> None:
 
     Raises the location's error (AG401, AG405) if the object is a copy that a loop or branch carries: others may hold the original.
     """
-    if late and isinstance(location, Contents):
-        note_late(location)
+    if isinstance(location, Contents):
+        if late:
+            note_late(location)
+        spoil_twins(location.obj)
     for frame in reversed(frames()):
         if id(location.obj) in frame.copied:
             copy = frame.copied[id(location.obj)]
@@ -268,7 +279,7 @@ class Watch:
         """Remember the changes."""
         for location, before in self.before:
             now = location.get()
-            if not now.same(before):
+            if not now.same(before) and not is_spoiled(now):
                 location.put(before)
                 touch(location, late=False)
                 location.put(now)

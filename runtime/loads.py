@@ -20,6 +20,7 @@ from autograph.runtime.deferred import fail
 from autograph.runtime.errors import ConcreteValueError
 from autograph.runtime.frames import innermost
 from autograph.runtime.growing import Growing
+from autograph.runtime.identity import doubt_all
 from autograph.runtime.optional import present, read
 from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import here
@@ -104,6 +105,7 @@ def _from_sequence(x: Sequence[Any], i: Any) -> Any:
         return x.start + i * x.step
     item = row_of(x, i, kind)
     if (frame := innermost()) is not None:
+        doubt_all([item], [[other] for other in x])
         for key in containers([item]):
             frame.copied[key] = Copied(
                 item, f"it is an item of a {kind} at a traced index, and that is a copy", f"store through the {kind}: `items[i][j] = v`"

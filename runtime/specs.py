@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph.runtime._jax import ShapedArray, Tracer, axes_of, shaped
-from autograph.runtime.values import ARRAYS, ATOMS, CONTAINERS, NONE, NUMBERS, UNSET, Blank, Maybe, Record, Unset, blank, is_value
+from autograph.runtime.values import ARRAYS, ATOMS, CONTAINERS, NONE, NUMBERS, UNSET, Blank, Maybe, Record, Stale, Unset, blank, is_value
 
 Spec = Any  # a pytree of Type and Static
 
@@ -54,6 +54,8 @@ class Static(Record):
     def __repr__(self) -> str:
         if isinstance(self.value, Unset):
             return "unset"
+        if type(self.value) is Stale:
+            return "what may have changed"
         text = repr(self.value)
         return text if len(text) <= 60 else f"a {type(self.value).__name__}"
 
@@ -63,7 +65,7 @@ class Static(Record):
             return a is b
         if isinstance(a, jax.Array):  # a comparison would be recorded, perhaps of a value that is of another trace
             return False
-        if isinstance(a, Unset):
+        if isinstance(a, (Unset, Stale)):
             return True
         if type(a) in NUMBERS:
             return repr(a) == repr(b)  # 0.0 is not -0.0, and nan is nan
@@ -212,6 +214,9 @@ def join(a: Spec, b: Spec, path: str = "") -> Spec:
         return b
     if is_blank(b):
         return a
+    for s in (a, b):
+        if isinstance(s, Static) and type(s.value) is Stale:
+            return s
     if bits := _bits(a) | _bits(b):
         return Option(join(_inner(a), _inner(b), path), bits, _name(a) or _name(b))
     a, b = _opened(a), _opened(b)

@@ -19,12 +19,15 @@ from autograph.runtime.frames import Frame, Place, lifting
 from autograph.runtime.growing import marks, repeated, reset
 from autograph.runtime.heap import HeapLocation
 from autograph.runtime.hints import hints_here
+from autograph.runtime.identity import after_turns, reopened, twins
 from autograph.runtime.knowledge import Fact, Facts, facts_of, known, note
 from autograph.runtime.lifted import (
     CODE,
     ERROR,
     Location,
+    goes_with_block,
     joined,
+    kept,
     left_spec,
     load,
     may_be_missing,
@@ -39,7 +42,22 @@ from autograph.runtime.places import caller, last_store, parameter_names, place_
 from autograph.runtime.predicates import truth
 from autograph.runtime.shared import Pairs, after_loop, shared_pairs
 from autograph.runtime.spec_text import describe, described
-from autograph.runtime.specs import Mismatch, Option, Spec, Static, has_option, is_leaf, join, of_aval, over, spec_in_block, type_of, types, widen
+from autograph.runtime.specs import (
+    Mismatch,
+    Option,
+    Spec,
+    Static,
+    has_option,
+    is_leaf,
+    join,
+    of_aval,
+    over,
+    spec_in_block,
+    spec_of,
+    type_of,
+    types,
+    widen,
+)
 from autograph.runtime.values import NUMBERS, Blank, Maybe, Unset, blank, is_value, map_maybe, nothing
 
 _MOST_RUNS = 30  # the lattice of types is finite and low: this is never reached by types that settle
@@ -76,6 +94,7 @@ class Stage:
     ) -> None:  # fmt: skip
         self.body, self.state, self.source, self.place, self.items = body, state, source, place, list(items)
         entry = [widen(spec_in_block(x)) for x in state]
+        self.opened = [widen(spec_of(x)) for x in state]  # with what lists and dicts hold before the loop
         self.hidden = hidden
         self.pairs = Pairs([], [], [])
         self.preset: dict[Location, Spec] = {}
@@ -97,7 +116,16 @@ class Stage:
             facts = self._facts(test) if test is not None and any(map(has_option, self.specs)) else []
             known_of = functools.partial(_of_state, facts)
             self.block = Block(
-                self.body, [*self.items, *self.specs], place, "body", self._finish, [self.source], known_of, self.preset, stands=self._before()
+                self.body,
+                [*self.items, *self.specs],
+                place,
+                "body",
+                self._finish,
+                [self.source],
+                known_of,
+                self.preset,
+                stands=self._before(),
+                like=self.state,
             )
             old, self.specs = self.specs, self.joint
             if self.settled:
@@ -151,6 +179,8 @@ class Stage:
         outs = [nothing] * count if block.left else [_known(x) for x in listed(out, count)]
         args = block.args[len(self.items) :]
         self.raw = [spec_out(x) for x in outs]
+        block.given = twins(dict(enumerate(outs)), goes_with_block)
+        self.turn = {t[0].key: path for path, t in twins(dict(enumerate(args))).items()}
         moved = {id(a): k for k, a in enumerate(args)}
         specs = self.raw
         joint = list(self.specs)
@@ -188,6 +218,8 @@ class Stage:
         out = []
         for k, (a, b) in enumerate(zip(before, after, strict=True)):
             try:
+                if gone := kept([a]) - kept([b]):
+                    a = reopened(a, self.opened[k], gone)
                 out.append(a if a is b else join(a, b))
             except Mismatch as m:
                 raise self._changes(k, m) from None
@@ -245,6 +277,7 @@ class Stage:
             for o, r, u, v, t in zip(outs[:count], raw, mine, self.block.outvars[:count], types(self.specs), strict=True)
         ])  # fmt: skip
         values = [unpack(s, flat) for s in self.specs]
+        after_turns(dict(enumerate(values)), dict(enumerate(self.state)), self.turn, self.block.given)
         if certain and not self.block.left:
             return [_surely(v, r) for v, r in zip(values, self.raw, strict=True)]
         return values

@@ -21,6 +21,7 @@ from autograph.runtime.errors import EffectError, NotStagedError
 from autograph.runtime.frames import Frame, lifting, root
 from autograph.runtime.growing import Growing, unknown_length
 from autograph.runtime.heap import HeapLocation
+from autograph.runtime.identity import settle
 from autograph.runtime.lifted import ERROR, ErrorValues, forget_local, left_spec, load, reachable, restore, store
 from autograph.runtime.optional import optional_result
 from autograph.runtime.packing import as_is, pack, unpack
@@ -71,6 +72,7 @@ class _Run:
                         raise optional_result()
                     if any(isinstance(x, Growing) for x in jax.tree.leaves(box, is_leaf=lambda x: is_value(x) or isinstance(x, Growing))):
                         raise unknown_length(f"a function under `{self.name}` returns it")
+                    settle(frame, box)
                     forget_local(frame, box)
                     state = self._changed(frame)
                 finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import jax
 import numpy as np
@@ -56,6 +56,31 @@ class Copied(Record):
     def __init__(self, value: Any, why: str, advice: str) -> None:
         self.value, self.why, self.advice = value, why, advice
         self.holds(value)
+
+
+class Stale:
+    """What a container holds that may be one that has changed: reading it is an error.
+
+    `make` gives the error, of a read at this line or else of the change.
+    """
+
+    __slots__ = ("make",)
+
+    def __init__(self, make: Callable[[bool], Exception]) -> None:
+        self.make = make
+
+    def refuse(self, *_: Any) -> NoReturn:
+        raise self.make(True) from None
+
+    def __getattr__(self, name: str) -> Any:
+        self.refuse()
+
+    __bool__ = __len__ = __iter__ = __getitem__ = __setitem__ = __call__ = __contains__ = refuse  # type: ignore[assignment]
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = refuse
+    __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = refuse
+    __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __neg__ = __pos__ = __abs__ = __invert__ = __divmod__ = __rdivmod__ = refuse
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = __int__ = __float__ = __complex__ = __index__ = __round__ = refuse  # type: ignore[assignment]
+    __str__ = __repr__ = __format__ = __hash__ = refuse  # type: ignore[assignment]
 
 
 class Unset:

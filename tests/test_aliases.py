@@ -102,7 +102,53 @@ def in_an_attribute(x: Any, n: Any) -> Any:
     return queue.items, taken
 
 
+TABLE: Any = None
+
+
+def fill(p: Any, n: Any) -> Any:
+    p[0] = n + TABLE[1]
+    p[1] = TABLE[0] + p[0]
+    return TABLE[1]
+
+
+def fill_table(p: Any, n: Any) -> Any:
+    TABLE[0] = n
+    return p[0] + total(p)
+
+
+def total(p: Any) -> Any:
+    TABLE[2] = 8.0
+    p[3] = TABLE[2] + 1
+    return p[2]
+
+
+def a_global_and_a_parameter(x: Any, n: Any) -> Any:
+    global TABLE
+    TABLE = x * 1
+    first = fill(TABLE, n)
+    table = TABLE
+    second = fill_table(table, n * 2)
+    return first, second, TABLE, table
+
+
+def a_free_variable_and_a_parameter(x: Any, n: Any) -> Any:
+    rows = x * 1
+
+    def add(p: Any) -> Any:
+        if n > 2:
+            p[1] += rows[1]
+            rows[2] += p[1]
+        return p[2]
+
+    total = add(rows)
+    for k in range(n):
+        p = rows
+        total += add(p) + k
+    return rows, total
+
+
 PROGRAMS = [
+    a_global_and_a_parameter, a_free_variable_and_a_parameter,
     in_a_loop, on_two_sides, in_a_list, in_a_tuple, a_new_array_in_each_turn, chained, through_callees, a_function_inside, in_an_attribute,
 ]  # fmt: skip
 

@@ -43,7 +43,7 @@ class _Updates(s.Transformer):
             olds = [self.context.fresh("old") if others else "" for _ in paths]
             for old, path in zip(olds, update.paths, strict=True):
                 if old:
-                    out += quote("$old = $path", stmt, old=old, path=_path(path, stmt, s.Load()))
+                    out += quote("$old = ag.Held($path)", stmt, old=old, path=_path(path, stmt, s.Load()))
             targets = [s.at(s.name(name, s.Store()), stmt), *(_path(p, stmt, s.Store()) for p in paths)]
             out.append(s.at(s.Assign([s.at(s.Tuple(targets, s.Store()), stmt)], self._storing(call, update), None), stmt))
             for old, path in zip(olds, paths, strict=True):
@@ -82,7 +82,8 @@ class _Updates(s.Transformer):
         value = self.context.fresh("value")
         others = [p for p in self._others(node) if p != UNKNOWN]
         olds = [self.context.fresh("old") if others else "" for _ in update.paths]
-        parts = [_bound(old, _path(path, node, s.Load()), node) for old, path in zip(olds, update.paths, strict=True) if old]
+        before = [quote_expr("ag.Held($path)", node, path=_path(path, node, s.Load())) for path in update.paths]
+        parts = [_bound(old, held, node) for old, held in zip(olds, before, strict=True) if old]
         parts.append(_bound(value, self._storing(node, update), node))
         for k, (old, path) in enumerate(zip(olds, update.paths, strict=True)):
             new = quote_expr(f"$value[{k + 1}]", node, value=s.at(s.name(value), node))

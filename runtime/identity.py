@@ -1,0 +1,205 @@
+"""Lists, dicts and other containers of which only traced values know whether two are one object.
+
+A branch or loop that chooses between lists gives a new one, and so does an index that is traced.  A change of one of the two cannot show in the
+other: what the other holds is `Stale` from then on, and reading it is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import jax
+
+from autograph.runtime.errors import EffectError
+from autograph.runtime.frames import Frame, frames, lifting
+from autograph.runtime.heap import Contents, Items
+from autograph.runtime.places import here
+from autograph.runtime.specs import Kept, Option, Spec, children, is_container, is_leaf
+from autograph.runtime.values import ARRAYS, ATOMS, Maybe, Record, Stale, is_value
+
+Path = tuple[Any, ...]
+_ADVICE = "choose between copies (`list(a)`), so that no two names can stand for one object, or use arrays"
+
+
+class Twin(Record):
+    """A container that may be another one; of one that goes away with its block only the identity."""
+
+    __slots__ = ("key", "value")
+
+    def __init__(self, value: Any, lasts: bool = True) -> None:
+        self.key, self.value = id(value), value if lasts else None
+        self.holds(self.value)
+
+
+def containers_of(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """The containers in a value, each with the numbers of the parts that lead to it."""
+    if isinstance(value, Maybe):
+        value = value.value
+    if type(value) in ATOMS or isinstance(value, ARRAYS):
+        return
+    if is_container(value):
+        yield path, value
+    parts = children(value)[0]
+    if len(parts) != 1 or parts[0] is not value:
+        for k, part in enumerate(parts):
+            yield from containers_of(part, (*path, k))
+
+
+def twins(named: dict[Any, Any], goes: Callable[[Any], bool] = lambda container: False) -> dict[Path, list[Twin]]:
+    """For each container in some values the objects that it may be, as is known now; some go away with the block."""
+    return {
+        path: [Twin(c, not goes(c)), *(t for f in frames() for t in f.twins.get(id(c), ()))]
+        for name, value in named.items() for path, c in containers_of(value, (name,))
+    }  # fmt: skip
+
+
+def doubt(a: Any, b: Any) -> None:
+    """Only traced values decide whether two containers are one; the first has been made by this block."""
+    around = lifting()
+    if a is b or b is None or not around:
+        return
+    frame = around[-1]
+    frame.fresh.add(id(a))
+    frame.twins.setdefault(id(a), []).append(Twin(b))
+    frame.twins.setdefault(id(b), []).append(Twin(a))
+
+
+def doubt_all(new: Any, olds: Sequence[Any]) -> None:
+    """Containers in a new value may be the ones at the same place in each of some others."""
+    for path, c in containers_of(new):
+        for old in olds:
+            for other, held in containers_of(old):
+                if other == path:
+                    doubt(c, held)
+
+
+def unlike(sides: Sequence[dict[Path, list[Twin]]]) -> set[int]:
+    """The containers in the place of which another side gives another one."""
+    at: dict[Path, set[int]] = {}
+    for side in sides:
+        for path, given in side.items():
+            at.setdefault(path, set()).add(given[0].key)
+    return {key for keys in at.values() if len(keys) > 1 for key in keys}
+
+
+def reopened(kept: Spec, opened: Spec, differ: set[int]) -> Spec:
+    """The first spec, with the second in the place of some containers."""
+    if isinstance(kept, Kept):
+        return opened if id(kept.value) in differ else kept
+    if is_leaf(kept):
+        return kept
+    if isinstance(kept, Option):
+        return replace(kept, value=reopened(kept.value, opened.value, differ))
+    (parts, tree), others = children(kept), children(opened)[0]
+    return tree.unflatten([reopened(a, b, differ) for a, b in zip(parts, others, strict=True)])
+
+
+def chosen(new: dict[Any, Any], sides: Sequence[dict[Path, list[Twin]]]) -> None:
+    """Containers in what a branch has given may be those that one of its sides gave, and each other."""
+    if any(sides):
+        found = [(path, c) for name, value in new.items() for path, c in containers_of(value, (name,))]
+        for side in sides:
+            _related(found, side, {path: [t.value for t in given] for path, given in side.items()})
+
+
+def after_turns(new: dict[Any, Any], before: dict[Any, Any], turn: dict[int, Path], end: dict[Path, list[Twin]]) -> None:
+    """Containers in what a loop has given may be those before it, and those that its last turn gave.
+
+    `turn` says where what a turn begins with is, by identity, `end` what it ends with: what a turn moves to another variable may come from there.
+    """
+    found = [(path, c) for name, value in new.items() for path, c in containers_of(value, (name,))]
+    if not found:
+        return
+    first = twins(before)
+    sources: dict[Path, list[Any]] = {}
+    for path, _ in found:
+        seen, todo = set(), [path]
+        while todo:
+            if (p := todo.pop()) not in seen:
+                seen.add(p)
+                sources.setdefault(path, []).extend(t.value for t in first.get(p, ()))
+                todo += [turn[t.key] for t in end.get(p, ()) if t.key in turn]
+                sources[path] += [t.value for t in end.get(p, ()) if t.key not in turn]
+    _related(found, first, sources)
+    _related(found, end, {})
+
+
+def _related(found: Sequence[tuple[Path, Any]], given: dict[Path, list[Twin]], sources: dict[Path, list[Any]]) -> None:
+    """Doubt containers and their sources; and those that were given as one object."""
+    one: dict[int, list[Any]] = {}
+    for path, c in found:
+        if path not in given or given[path][0].value is c:
+            continue
+        for source in sources.get(path, ()):
+            doubt(c, source)
+        for other in one.setdefault(given[path][0].key, []):
+            doubt(c, other)
+        one[given[path][0].key].append(c)
+
+
+def spoil_twins(x: Any) -> None:
+    """Called before a container changes: what may be the same object cannot be read any more."""
+    others = [t.value for f in frames() for t in f.twins.get(id(x), ())]
+    if others:
+        place = here()
+        kind = type(x).__name__  # the object itself would be held
+        line = f" (line {place.line})" if place else ""
+
+        def error(read: bool) -> EffectError:
+            one, another = ("is read", f"that has changed{line}") if read else ("changes", "that is read later")
+            return EffectError(
+                f"a `{kind}` {one}, and only traced values decide whether it is the same object as one {another}",
+                here() if read else place, _ADVICE,
+            )  # fmt: skip
+
+        for other in {id(o): o for o in others}.values():
+            now = Contents(other).get()
+            spoil(other, Items(now.keys, [Stale(error) for _ in now.values]))
+        lifting()[-1].spoiled.extend((Twin(x), Twin(o)) for o in others)
+
+
+def spoil(x: Any, after: Items) -> None:
+    """Let a container hold what cannot be read, in the block that is being traced."""
+    place = Contents(x)
+    for frame in reversed(frames()):
+        if frame.lifting and (id(x) in frame.fresh or id(x) in frame.given):
+            break
+        frame.saved.setdefault(place, place.get())
+        if frame.lifting:
+            frame.written[place] = None
+            frame.places.setdefault(place, here())
+            break
+    place.put(after)
+
+
+def is_spoiled(value: Any) -> bool:
+    """Whether this is what a container holds that cannot be read."""
+    return isinstance(value, Items) and any(type(v) is Stale for v in value.values)
+
+
+def refuse_stale(*values: Any) -> None:
+    """Raise EffectError (AG405) if something that cannot be read is part of some values."""
+    for x in jax.tree.leaves(values, is_leaf=is_value):
+        if type(x) is Stale:
+            raise x.make(False) from None
+
+
+def settle(frame: Frame, out: Any) -> None:
+    """At the end of the trace of a function: what it gives can be read."""
+    check_lengths(frame)
+    refuse_stale(out)
+
+
+def check_lengths(frame: Frame) -> None:
+    """At the end of a block: what may be one object has one length, which nobody has to read to see it.
+
+    Raises EffectError (AG405) otherwise.
+    """
+    for changed, other in frame.spoiled:
+        if not Contents(changed.value).get().alike(Contents(other.value).get()):
+            raise EffectError(
+                f"a `{type(changed.value).__name__}` becomes longer or shorter, and only traced values decide whether another is the same object",
+                frame.places.get(Contents(changed.value)) or here(), _ADVICE,
+            )  # fmt: skip
