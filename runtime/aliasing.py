@@ -79,20 +79,24 @@ def renew(old: Any, new: Any, *others: Any) -> Any:
 
 
 def _renewed(x: Any, old: Any, new: Any) -> Any:
-    if x is new:
+    if _is_new(x, new):
         return x
     if same(x, old):
         return new
     if type(x) is tuple:
-        parts = [new if same(p, old) else p for p in x]
+        parts = [new if not _is_new(p, new) and same(p, old) else p for p in x]
         return tuple(parts) if any(p is not q for p, q in zip(parts, x, strict=True)) else x
     keys: Any = range(len(x)) if type(x) is list else list(x) if type(x) is dict else ()
     for k in keys:
-        if same(x[k], old):
+        if not _is_new(x[k], new) and same(x[k], old):
             if watched():
                 touch(Contents(x))
             x[k] = new
     return x
+
+
+def _is_new(x: Any, new: Any) -> bool:
+    return x is new or isinstance(x, jax.Array) and isinstance(new, jax.Array) and origin(x) is origin(new)
 
 
 def same(a: Any, b: Any) -> bool:
@@ -105,14 +109,15 @@ def same(a: Any, b: Any) -> bool:
         return True
     if not (isinstance(a, jax.Array) and isinstance(b, jax.Array)) or a.size <= 1 and a.ndim == 0:
         return False
-    if doubtful(a, b):
+    one = origin(a) is origin(b)
+    if not one and doubtful(a, b):
         raise AliasError(
             "an array is stored into, and only traced values decide whether another name holds the same array", here(),
             "give one of the names a copy (`b = a.copy()`) before the branch or loop",
         )  # fmt: skip
     for frame in frames():
         frame.compared = True
-    return origin(a) is origin(b)
+    return one
 
 
 class Variant(NamedTuple):

@@ -25,7 +25,7 @@ from autograph.runtime.lifted import ERROR, Location, Watch, enter, forget_local
 from autograph.runtime.packing import pack, to_type, unpack
 from autograph.runtime.shared import with_guards
 from autograph.runtime.specs import Spec, Type, of_aval, types
-from autograph.runtime.values import Maybe, map_maybe, nothing
+from autograph.runtime.values import CONTAINERS, Maybe, map_maybe, nothing
 
 
 class Block:
@@ -79,7 +79,7 @@ class Block:
                     watch = Watch([*self.args, *state])
                     try:
                         with restored(frame, *sources), refined(*sources):  # no cell holds a tracer when its trace ends
-                            box = [fn(*[map_maybe(known, a) for a in self.args])]
+                            box = [fn(*[map_maybe(known, a, CONTAINERS) for a in self.args])]
                     except Exit:
                         box, self.left = [nothing], True
                     except Exception as error:

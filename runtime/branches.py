@@ -32,7 +32,7 @@ from autograph.runtime.shared import one_for_each
 from autograph.runtime.spec_text import describe, described
 from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, is_container, join, of_aval, over, spec_of, types, widen
 from autograph.runtime.stale import refuse_other_names
-from autograph.runtime.values import blank, map_maybe
+from autograph.runtime.values import CONTAINERS, blank, map_maybe
 
 # Primitives that a select may run on the side that is not taken: no effects, cheap, and their derivative at any point is finite.
 _SMOOTH = frozenset({
@@ -148,7 +148,7 @@ class _Sides:
         return types([self.joint, *self.wrote.values()])
 
     def _finish(self, block: Block, out: Any) -> list[Any]:
-        out = map_maybe(known, out)
+        out = map_maybe(known, out, CONTAINERS)
         held = block.held()
         block.given = twins({"": out, **held}, goes_with_block)
         self.specs.append(spec_of(out))
@@ -245,8 +245,8 @@ class _Sides:
 def _called(fn: Callable[..., Any], state: Sequence[Any]) -> Any:
     copies = {id(x): (x, x.copy()) for x in state if isinstance(x, np.ndarray)}  # which `x += 1` would change, whichever side is taken
     if not copies:
-        return fn(*[map_maybe(known, x) for x in state])
-    out = fn(*[copies[id(x)][1] if id(x) in copies else map_maybe(known, x) for x in state])
+        return fn(*[map_maybe(known, x, CONTAINERS) for x in state])
+    out = fn(*[copies[id(x)][1] if id(x) in copies else map_maybe(known, x, CONTAINERS) for x in state])
     return _uncopied(out, {id(copy): (x, copy) for x, copy in copies.values()})
 
 

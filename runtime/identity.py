@@ -26,10 +26,11 @@ _ADVICE = "choose between copies (`list(a)`), so that no two names can stand for
 class Twin(Record):
     """A container that may be another one; of one that goes away with its block only the identity."""
 
-    __slots__ = ("key", "value")
+    __slots__ = ("key", "order", "value")
 
     def __init__(self, value: Any, lasts: bool = True) -> None:
         self.key, self.value = id(value), value if lasts else None
+        self.order = tuple(value) if type(value) is dict else ()
         self.holds(self.value)
 
 
@@ -66,6 +67,14 @@ def doubt(a: Any, b: Any) -> None:
     frame.twins.setdefault(id(b), []).append(Twin(a))
 
 
+def _reorder(new: Any, order: tuple[Any, ...]) -> None:
+    """The keys of a dict in the order that they had: JAX sorts them."""
+    if type(new) is dict and tuple(new) != order and new.keys() == set(order):
+        items = {k: new[k] for k in order}
+        new.clear()
+        new.update(items)
+
+
 def doubt_all(new: Any, olds: Sequence[Any]) -> None:
     """Containers in a new value may be the ones at the same place in each of some others."""
     for path, c in containers_of(new):
@@ -73,6 +82,7 @@ def doubt_all(new: Any, olds: Sequence[Any]) -> None:
             for other, held in containers_of(old):
                 if other == path:
                     doubt(c, held)
+                    _reorder(c, tuple(held))
 
 
 def unlike(sides: Sequence[dict[Path, list[Twin]]]) -> set[int]:
@@ -100,7 +110,7 @@ def chosen(new: dict[Any, Any], sides: Sequence[dict[Path, list[Twin]]]) -> None
     """Containers in what a branch has given may be those that one of its sides gave, and each other."""
     if any(sides):
         found = [(path, c) for name, value in new.items() for path, c in containers_of(value, (name,))]
-        for side in sides:
+        for side in reversed(sides):  # a dict has the order of the first
             _related(found, side, {path: [t.value for t in given] for path, given in side.items()})
 
 
@@ -132,6 +142,7 @@ def _related(found: Sequence[tuple[Path, Any]], given: dict[Path, list[Twin]], s
     for path, c in found:
         if path not in given or given[path][0].value is c:
             continue
+        _reorder(c, given[path][0].order)
         for source in sources.get(path, ()):
             doubt(c, source)
         for other in one.setdefault(given[path][0].key, []):

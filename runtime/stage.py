@@ -58,7 +58,7 @@ from autograph.runtime.specs import (
     types,
     widen,
 )
-from autograph.runtime.values import NUMBERS, Blank, Maybe, Unset, blank, is_value, map_maybe, nothing
+from autograph.runtime.values import CONTAINERS, NUMBERS, Blank, Maybe, Unset, blank, is_value, map_maybe, nothing
 
 _MOST_RUNS = 30  # the lattice of types is finite and low: this is never reached by types that settle
 
@@ -374,7 +374,7 @@ def _of_state(facts: Iterable[tuple[int, int]], args: list[Any]) -> list[Fact]:
 
 
 def _known(value: Any) -> Any:
-    return map_maybe(known, value)
+    return map_maybe(known, value, CONTAINERS)
 
 
 def _bare(spec: Spec) -> bool:

@@ -142,11 +142,11 @@ def parts(value: Any) -> list[Any]:
     return [p for x in jax.tree.leaves(value, is_leaf=is_value) for p in (parts(x) if isinstance(x, Maybe) else (x,))]
 
 
-def map_maybe(fn: Callable[[Any], Any], value: Any) -> Any:
-    """A value, with `fn` of the parts of it that may be unset or None in their place."""
+def map_maybe(fn: Callable[[Any], Any], value: Any, whole: type | tuple[type, ...] = ()) -> Any:
+    """A value, with `fn` of the parts of it that may be unset or None in their place, but for those in objects that are kept `whole`."""
     if not has_maybe(value):
         return value
-    leaves, tree = jax.tree.flatten(value, is_leaf=is_value)
+    leaves, tree = jax.tree.flatten(value, is_leaf=lambda x: is_value(x) or isinstance(x, whole))
     after = [fn(x) if isinstance(x, Maybe) else x for x in leaves]
     return value if all(a is b for a, b in zip(after, leaves, strict=True)) else tree.unflatten(after)  # a list stays the object that it is
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import numpy as np
 import pytest
 
 import autograph as ag
@@ -177,7 +178,56 @@ def overwritten(c: Any) -> Any:
     return row, a
 
 
-SURE = [read_before, read_on_the_other_side, anew_in_each_turn, copies, the_best, overwritten]
+def changed_and_chosen(c: Any) -> Any:
+    a = [1, 2]
+    if c > 0:
+        a[0] = 7
+        r = a
+    else:
+        r = [5, 5]
+    b = [7, 3]
+    if c > 1:
+        s = b
+    else:
+        b[0] = 8
+        s = [8, 1]
+    return r[0], a[0], s[0], s[1], b[0]
+
+
+def an_error_in_between(c: Any) -> Any:
+    table = {"z": 1, "a": 2}
+    x = TABLE[c]
+    if c > 0:
+        table["z"] += x
+    table["z"] += 1
+    return table["z"], table["a"]
+
+
+def the_order_of_keys(c: Any) -> Any:
+    if c > 0:
+        d = {"z": 1, "a": 2}
+    else:
+        d = {"z": 3, "a": 4}
+    for _ in range(c):
+        d = {"z": d["z"] + 1, "a": d["a"]}
+    total = 0
+    for key in d:
+        total = total * 10 + d[key]
+    return total
+
+
+TABLE = np.arange(5)
+SURE = [
+    changed_and_chosen,
+    an_error_in_between,
+    the_order_of_keys,
+    read_before,
+    read_on_the_other_side,
+    anew_in_each_turn,
+    copies,
+    the_best,
+    overwritten,
+]
 
 
 @pytest.mark.parametrize("f", SURE)
