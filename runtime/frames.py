@@ -17,7 +17,7 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "changed checked chosen compared copied count discarded doubtful exact excluded fresh given grows guards key late lent lifting "
+            "begun changed checked chosen compared copied count discarded doubtful exact excluded fresh given grows guards key late lent lifting "
             "made marked memory passed places preset protected reads rebound refusal replaced root saved spoiled staged stands stored trace "
             "twins values written"
         ).split()
@@ -56,6 +56,7 @@ class Frame:
         self.values: dict[Any, Any] = {}  # state outside the parameter list, as this block sees it now
         self.reads: dict[Any, tuple[Any, list[int]]] = {}  # its spec when it was first read, and the slots of its markers
         self.marked: dict[Any, Any] = {}  # what they were when the block began, if it asked
+        self.begun: dict[Any, Any] = {}  # what places in objects held when a turn of the loop began
         self.written: dict[Any, None] = {}
         self.excluded: dict[int, tuple[Any, int]] = {}  # by identity of a tag: the tag, and which bits it is known not to have here
 
@@ -68,6 +69,7 @@ class Frame:
         self.replaced.clear()
         self.values.clear()
         self.marked.clear()
+        self.begun.clear()
         self.saved.clear()
         self.late.clear()
         self.stands.clear()

@@ -16,7 +16,7 @@ from autograph.runtime.errors import EffectError
 from autograph.runtime.frames import Frame, frames, lifting
 from autograph.runtime.heap import Contents, Items
 from autograph.runtime.places import here
-from autograph.runtime.specs import Kept, Option, Spec, children, is_container, is_leaf
+from autograph.runtime.specs import Kept, Option, Spec, children, is_blank, is_container, is_leaf
 from autograph.runtime.values import ARRAYS, ATOMS, Maybe, Record, Stale, is_value
 
 Path = tuple[Any, ...]
@@ -92,6 +92,17 @@ def unlike(sides: Sequence[dict[Path, list[Twin]]]) -> set[int]:
         for path, given in side.items():
             at.setdefault(path, set()).add(given[0].key)
     return {key for keys in at.values() if len(keys) > 1 for key in keys}
+
+
+def replaced(a: Spec, b: Spec) -> set[int]:
+    """The containers of one spec in the place of which another has something else."""
+    if isinstance(a, Kept):
+        return set() if is_blank(b) or a == b else {id(a.value)}
+    if is_leaf(a) or is_leaf(b):
+        return set()
+    if isinstance(a, Option) or isinstance(b, Option):
+        return replaced(a.value if isinstance(a, Option) else a, b.value if isinstance(b, Option) else b)
+    return {x for p, q in zip(children(a)[0], children(b)[0], strict=False) for x in replaced(p, q)}
 
 
 def reopened(kept: Spec, opened: Spec, differ: set[int]) -> Spec:

@@ -216,7 +216,7 @@ def enter(frame: Frame) -> None:
         if isinstance(location, HeapLocation):
             frame.saved[location] = old = location.get()
             _mark(location, spec, frame)
-            new = frame.values.pop(location)
+            frame.begun[location] = new = frame.values.pop(location)
             del frame.marked[location]
             for marker, outer in zip(pack(new, spec, as_is), pack(old, spec, as_is), strict=True):
                 frame.stands[id(marker)] = marker, outer

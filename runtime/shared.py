@@ -65,17 +65,23 @@ def one_for_each(results: list[Any], sides: Sequence[Sequence[Any]], outside: Se
                 if x is not None and x is not r and _is_array(x):
                     _doubt(r, x)
     arrays = [k for k, r in enumerate(results) if _is_array(r)]
-    for k, j in {pair: None for side in sides for pair in _alike({k: id(side[k]) for k in arrays})}:
-        if all(side[k] is side[j] for side in sides):
+    keys = [{k: _identity(side[k], values) for k in arrays} for side, values in zip(sides, outside, strict=True)]
+    for k, j in {pair: None for side in keys for pair in _alike(side)}:
+        if all(side[k] == side[j] for side in keys):
             results[j] = results[k]
         else:
             _doubt(results[k], results[j])
     return results
 
 
-def _alike(keys: dict[int, int]) -> Iterator[tuple[int, int]]:
+def _identity(x: Any, outside: Any) -> int:
+    """What tells a side's result from another: the array that it is, where that is one from outside."""
+    return id(origin(outside[x])) if isinstance(x, Var) and x in outside else id(x)
+
+
+def _alike(keys: dict[int, Any]) -> Iterator[tuple[int, int]]:
     """The pairs of positions with equal keys."""
-    groups: dict[int, list[int]] = {}
+    groups: dict[Any, list[int]] = {}
     for position, key in keys.items():
         groups.setdefault(key, []).append(position)
     for group in groups.values():
@@ -90,8 +96,8 @@ class Pairs(NamedTuple):
     outside: list[tuple[int, Any]]
 
 
-def shared_pairs(before: Sequence[Any], after: Sequence[Any], compared: bool) -> Pairs:
-    """How the arrays of a loop are shared.
+def shared_pairs(before: Sequence[Any], begin: Sequence[Any], after: Sequence[Any], compared: bool) -> Pairs:
+    """How the arrays of a loop are shared: before it, and when a turn begins and ends.
 
     Raises:
       AliasError: (AG407) the turn stores into an array, and whether two names hold it changes from turn to turn.
@@ -99,7 +105,16 @@ def shared_pairs(before: Sequence[Any], after: Sequence[Any], compared: bool) ->
     always: list[tuple[int, int]] = []
     sometimes: list[tuple[int, int]] = []
     arrays = [k for k, (a, b) in enumerate(zip(before, after, strict=True)) if _is_array(a) and _is_array(b)]
-    first, last = set(_alike({k: id(origin(before[k])) for k in arrays})), set(_alike({k: id(after[k]) for k in arrays}))
+    first = set(_alike({k: id(origin(before[k])) for k in arrays}))
+    place = {id(x): k for k, x in reversed(list(enumerate(begin)))}
+    here_too, last = first, set[tuple[int, int]]()
+    while True:  # two that a turn hands on are one afterwards if they were one when it began
+        group = {k: min([k, *(i for i, j in here_too if j == k)]) for k in arrays}
+        ends = {k: ("begin", group.get(place[id(after[k])], place[id(after[k])])) if id(after[k]) in place else id(after[k]) for k in arrays}
+        last = set(_alike(ends))
+        if here_too <= last:
+            break
+        here_too = here_too & last
     for pair in sorted(first | last):
         if pair in first and pair in last:
             always.append(pair)

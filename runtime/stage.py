@@ -19,7 +19,7 @@ from autograph.runtime.frames import Frame, Place, lifting
 from autograph.runtime.growing import marks, repeated, reset
 from autograph.runtime.heap import HeapLocation
 from autograph.runtime.hints import hints_here
-from autograph.runtime.identity import after_turns, reopened, twins
+from autograph.runtime.identity import after_turns, reopened, replaced, twins
 from autograph.runtime.knowledge import Fact, Facts, facts_of, known, note
 from autograph.runtime.lifted import (
     CODE,
@@ -27,7 +27,6 @@ from autograph.runtime.lifted import (
     Location,
     goes_with_block,
     joined,
-    kept,
     left_spec,
     load,
     may_be_missing,
@@ -209,7 +208,9 @@ class Stage:
         flat = [x for o, s in zip(outs, joint, strict=True) for x in pack(o, s, as_is)]
         flat += [x for loc, value in held.items() for x in pack(value, block.wrote[loc], as_is)]
         initial = [x for s, t in zip(self.state, joint, strict=True) for x in pack(s, t, as_is)]
-        self.pairs = shared_pairs([*initial, *old], flat, block.frame.compared)
+        begin = [x for a, s in zip(args, joint, strict=True) for x in pack(a, s, as_is)]
+        begin += [x for loc in held for x in pack(_at_begin(loc, block.frame), block.wrote[loc], as_is)]
+        self.pairs = shared_pairs([*initial, *old], begin, flat, block.frame.compared)
         # A variable that a turn sets and never takes from the turn before only gets its type: the run stands.
         self.settled = self.settled or blank_uses.count == self.uses
         return packed if self.settled else []
@@ -218,8 +219,8 @@ class Stage:
         out = []
         for k, (a, b) in enumerate(zip(before, after, strict=True)):
             try:
-                if gone := kept([a]) - kept([b]):
-                    a = reopened(a, self.opened[k], gone)
+                if a is not b and (other := replaced(a, b)):
+                    a = reopened(a, self.opened[k], other)
                 out.append(a if a is b else join(a, b))
             except Mismatch as m:
                 raise self._changes(k, m) from None
@@ -354,6 +355,13 @@ class Stage:
 def _before(location: Location, frame: Frame) -> Any:
     """What a place held before the turn."""
     return frame.saved[location] if isinstance(location, HeapLocation) else 0 if location is ERROR else blank
+
+
+def _at_begin(location: Location, frame: Frame) -> Any:
+    """What a place holds when a turn begins."""
+    if not isinstance(location, HeapLocation):
+        return frame.marked.get(location, 0 if location is ERROR else blank)
+    return frame.begun.get(location, frame.saved[location])
 
 
 def _surely(value: Any, raw: Spec) -> Any:

@@ -147,7 +147,27 @@ def a_free_variable_and_a_parameter(x: Any, n: Any) -> Any:
     return rows, total
 
 
+def in_a_branch_of_a_loop(x: Any, n: Any) -> Any:
+    queue = Queue(x * 1)
+    w = queue.items
+    for k in range(4):
+        if k < n:
+            w[k] = 9.0
+        else:
+            queue.items[0] += 1.0
+    return w, queue.items
+
+
+def turned_around_in_a_loop(x: Any, n: Any) -> Any:
+    a, b = x * 1, x * 2
+    c = a
+    for k in range(n):
+        a, b = b, a
+    return a, b, c
+
+
 PROGRAMS = [
+    in_a_branch_of_a_loop, turned_around_in_a_loop,
     a_global_and_a_parameter, a_free_variable_and_a_parameter,
     in_a_loop, on_two_sides, in_a_list, in_a_tuple, a_new_array_in_each_turn, chained, through_callees, a_function_inside, in_an_attribute,
 ]  # fmt: skip
