@@ -163,7 +163,7 @@ class _Stores:
         return before + self._renewed(target, base, new, stmt)
 
     def _renewed(self, target: Any, base: Any, new: Any, stmt: Any) -> list[Any]:
-        others = self.context.aliases.get((target.lineno, target.col_offset), ())
+        others = self._others(target)
         names = [p for p in others if p.isidentifier()]
         more = [s.at(s.name(p), stmt) if p.isidentifier() else place(p, stmt) for p in others if p != UNKNOWN]
         more = sorted(more, key=lambda n: not isinstance(n, s.Name))
@@ -176,6 +176,10 @@ class _Stores:
             return quote("$outs, = ag.renew($old, $new, $more)", stmt, outs=[base.id, *names], old=s.at(s.name(base.id), base), new=new, more=more)
         call = quote_expr("ag.renew($old, $new, $more)", stmt, old=old, new=new, more=more)
         return quote("_, $outs, = $call", stmt, outs=names, call=call) if names else quote("$call", stmt, call=call)
+
+    def _others(self, target: Any) -> tuple[str, ...]:
+        """The other paths that may hold the array that is stored into."""
+        return self.context.aliases.get((target.lineno, target.col_offset), ())
 
     def _update(self, stmt: Any) -> list[Any]:
         target, operator = stmt.target, s.constant(s.AUGMENTED[type(stmt.op).__name__])
@@ -222,6 +226,8 @@ class _Stores:
     def _disturbs(self, value: Any, target: Any) -> bool:
         changed: Names = binds(value)
         acts = _acts(value)
+        if acts and self._others(target):  # a callee may store into the same array
+            return True
         if acts:
             changed |= self.shared
         return bool(changed & reads(target)) or (acts and s.contains(_parts(target), s.Call, s.Attribute, s.Subscript, *s.YIELDS))
