@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from autograph.api import do_not_convert as do_not_convert
     from autograph.api import function as function
     from autograph.api import to_code as to_code
+    from autograph.explaining import explain as explain
+    from autograph.report import Report as Report
     from autograph.runtime.errors import AutographError as AutographError
     from autograph.runtime.errors import ConversionError as ConversionError
     from autograph.runtime.errors import LargeUnrollWarning as LargeUnrollWarning
@@ -37,6 +39,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "convert": "autograph.api", "do_not_convert": "autograph.api", "function": "autograph.api", "to_code": "autograph.api",
+    "explain": "autograph.explaining", "Report": "autograph.report",
     "AutographError": "autograph.runtime.errors", "ConversionError": "autograph.runtime.errors", "StagingError": "autograph.runtime.errors",
     "LargeUnrollWarning": "autograph.runtime.errors", "loop": "autograph.runtime.hints", "range": "autograph.runtime.rows",
     "static_range": "autograph.runtime.rows", "padded": "autograph.runtime.lists",

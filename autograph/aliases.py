@@ -37,21 +37,32 @@ class Aliases:
         self.calls: dict[Position, Update] = {}
         self.shared: dict[Position, tuple[str, ...]] = {}  # for calls that store: the other paths
         self.handed: set[tuple[str, int | str, str]] = set()  # callee, argument, and a name that may hold what is given there
-        self._start(node, stored, given)
+        lasting = self._start(node, stored, given)
+        if lasting - given:  # an earlier call may have left them
+            self._start(node, stored, given | lasting)
         bound = _bound(node).union(*given)
         self.stores, self.shared = (
             {at: tuple(_marked(p, bound) for p in paths) for at, paths in found.items()} for found in (self.stores, self.shared)
         )
 
-    def _start(self, node: Any, stored: dict[str, dict[int, str]], state: State) -> None:
+    def _start(self, node: Any, stored: dict[str, dict[int, str]], state: State) -> State:
+        """Walk the function; gives the pairs of places that last when it ends: attributes, and what callers hold."""
         self._stored = stored
+        self._ends: list[State] = []
+        self._owners: set[str] = set()  # what arrays have been put into
         self._breaks: list[State] = []
         self._continues: list[State] = []
         if not isinstance(node, ast.Lambda):
             self._containers = _containers(node)
             args = node.args
             given = (*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg)))
-            self._block(node.body, state | {frozenset({a.arg}) for a in given})
+            end = self._block(node.body, state | {frozenset({a.arg}) for a in given})
+            found = frozenset[Pair]().union(*self._ends, *([end] if end is not None else []))
+            parameters = {a.arg for a in given}
+            around, fresh = parameters | outside(node), parameters - self._owners
+            lasting = {p for p in found if len(p) == 2 and any("." in q for q in p) and not p & fresh}
+            return frozenset(p for p in lasting if all(q.split(".")[0] in around for q in p))
+        return frozenset()
 
     def _block(self, body: Iterable[Any], state: State | None) -> State | None:
         for stmt in body:
@@ -89,7 +100,8 @@ class Aliases:
                 return None
             case ast.Return() | ast.Raise():
                 for child in ast.iter_child_nodes(stmt):
-                    self._expr(child, state)
+                    state = self._expr(child, state)
+                self._ends.append(state)
                 return None
             case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
                 for item in items:
@@ -229,7 +241,9 @@ class Aliases:
             case ast.Subscript():
                 self._store(target, state)
                 path = path_of(chain(target)[0])
-                if value is not None and path in self._containers and (found := self._sources(value)):
+                holds = path in self._containers or (path and isinstance(value, (ast.Name, ast.Attribute)) and not _is_slice(target))
+                if value is not None and holds and (found := self._sources(value)):
+                    self._owners.add(path)
                     pairs.append((path, found | {path}))
             case _:
                 if path := path_of(target):
@@ -337,6 +351,12 @@ def chain(target: Any) -> tuple[Any, list[Any]]:
         indices.insert(0, target.slice)
         target = target.value
     return target, indices
+
+
+def _is_slice(target: Any) -> bool:
+    """Whether a store is into a part of an array or list, which takes the values."""
+    parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+    return any(isinstance(p, ast.Slice) for p in parts) or len(parts) > 1
 
 
 def _at(node: Any) -> Position:

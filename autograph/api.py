@@ -127,15 +127,15 @@ def to_code(fn: Any, /, *, after: str = "") -> str:
         return ag.cond(x > 0, lambda: 1, lambda: -1)
     <BLANKLINE>
     """
-    form = _form(fn)
+    form = form_for(fn)
     return listing(form.node, form.file, after, frozenset(form.code.co_freevars))
 
 
-def _form(fn: Any) -> Form:
+def form_for(fn: Any) -> Form:
     fn = getattr(fn, "__func__", fn) if not isinstance(fn, types.FunctionType) else fn
     fn = fn._fn if isinstance(fn, runtime.Function) else fn
     if isinstance(fn, functools.partial):
-        return _form(fn.func)
+        return form_for(fn.func)
     if not isinstance(fn, types.FunctionType):
         fn = getattr(convert_object(fn), "__func__", fn)
     form = form_in(fn)

@@ -301,7 +301,27 @@ def _is_lasting(f: Any) -> bool:
 
 Form.new_site = staticmethod(Site)
 Form.runtime = runtime
-runtime.calls.install(call, adopted)
+
+
+def why_left(f: Any) -> str | None:
+    """Why a function is called as it is: "" where it is converted, None of functions of JAX and NumPy, and of what is no Python function."""
+    function = getattr(f, "__func__", f)
+    if type(function) is not types.FunctionType:
+        return None
+    if not is_users(function.__code__):
+        library = (function.__module__ or "").split(".")[0]
+        return None if library in ("jax", "jaxlib", "numpy") else f"it belongs to `{library}`; functions that it is given are converted"
+    entry = _entry(function)
+    if entry is not None and entry.twin is function:
+        return "it is marked `do_not_convert`, or was written by the transpiler"
+    try:
+        twin_of(function)
+    except ConversionError as error:
+        return error.message
+    return ""
+
+
+runtime.calls.install(call, adopted, why_left)
 install(variant_of)
 
 

@@ -6,7 +6,7 @@ The transpiler says which names and places may hold the array; here it is known 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import CellType, CodeType, FrameType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
@@ -57,13 +57,15 @@ def renew(old: Any, new: Any, *others: Any) -> Any:
     names = [x for x in others if type(x) not in (Place, Fixed)]
     old = old.cell_contents if type(old) is Held else old
     if isinstance(new, (list, dict, tuple)):  # an item of it has become a new array
-        if (replaced := last_replaced()) is None:
-            return (new, *names) if names else new
-        old, fresh = replaced
-        after, rest = _renewed(new, old, fresh), renew(old, fresh, *others)
-        return (after, *rest[1:]) if names else after
-    if old is new:
-        return (new, *names) if names else new
+        for old, fresh in last_replaced():
+            new, names = _renewed(new, old, fresh), _others(old, fresh, others, names)
+    elif old is not new:
+        names = _others(old, new, others, names)
+    return (new, *names) if names else new
+
+
+def _others(old: Any, new: Any, others: Sequence[Any], names: list[Any]) -> list[Any]:
+    """What the names hold that may have held `old`; places are changed."""
     for x in others:
         if type(x) is Fixed and _renewed(x.value, old, new) is not x.value:
             raise AliasError(
@@ -75,7 +77,7 @@ def renew(old: Any, new: Any, *others: Any) -> Any:
             after = _renewed(held, old, new)
             if after is not held:
                 set_attr(x.obj, x.name, after)
-    return (new, *(_renewed(x, old, new) for x in names)) if names else new
+    return [_renewed(x, old, new) for x in names]
 
 
 def _renewed(x: Any, old: Any, new: Any) -> Any:

@@ -15,7 +15,7 @@ from jax.extend.core import jaxpr_as_fun
 
 from autograph.runtime import _jax
 from autograph.runtime._jax import ClosedJaxpr, Literal, Var
-from autograph.runtime.cells import restored
+from autograph.runtime.cells import held_in, restored
 from autograph.runtime.deferred import Exit, defer
 from autograph.runtime.frames import Frame, Place
 from autograph.runtime.heap import HeapLocation
@@ -55,6 +55,7 @@ class Block:
     ) -> None:
         self.args: list[Any] = []
         self.given: dict[Any, Any] = {}  # the lists and dicts in what it gives
+        self.kept: dict[str, Any] = {}  # what its shared variables hold where it ends in an error
         self.left = False  # does it certainly end in an error?
         self.wrote: dict[Location, Spec] = {}  # what it sets of the state outside
         with place.scope(part, staged=True) as frame:
@@ -79,7 +80,11 @@ class Block:
                     watch = Watch([*self.args, *state])
                     try:
                         with restored(frame, *sources), refined(*sources):  # no cell holds a tracer when its trace ends
-                            box = [fn(*[map_maybe(known, a, CONTAINERS) for a in self.args])]
+                            try:
+                                box = [fn(*[map_maybe(known, a, CONTAINERS) for a in self.args])]
+                            except BaseException:  # also an exit with a deferred error
+                                self.kept = held_in(*sources)
+                                raise
                     except Exit:
                         box, self.left = [nothing], True
                     except Exception as error:
@@ -92,7 +97,7 @@ class Block:
                     settle_late(frame)
                     return finish(self, with_guards(box.pop(), frame.guards))
                 finally:
-                    self.args = []
+                    self.args, self.kept = [], {}
                     restore(frame)
                     self.places = dict(frame.places)  # of the changes that it makes outside
                     frame.forget()

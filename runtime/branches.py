@@ -17,6 +17,7 @@ from jax import lax
 from autograph.runtime import _jax
 from autograph.runtime._jax import Literal, Var
 from autograph.runtime.block import Block
+from autograph.runtime.decisions import decided, given_names, watching
 from autograph.runtime.deferred import Exit
 from autograph.runtime.errors import BranchTypeError, IntegerRangeError
 from autograph.runtime.frames import Place, lifting
@@ -32,7 +33,7 @@ from autograph.runtime.shared import one_for_each
 from autograph.runtime.spec_text import describe, described
 from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, is_container, join, of_aval, over, spec_of, types, widen
 from autograph.runtime.stale import refuse_other_names
-from autograph.runtime.values import CONTAINERS, blank, map_maybe
+from autograph.runtime.values import CONTAINERS, blank, map_maybe, nothing
 
 # Primitives that a select may run on the side that is not taken: no effects, cheap, and their derivative at any point is finite.
 _SMOOTH = frozenset({
@@ -60,10 +61,10 @@ def cond(pred: Any, then: Callable[..., Any], orelse: Callable[..., Any], *state
     Array(0., dtype=float32, weak_type=True)
     """
     p = truth(pred)
-    if p is True:
-        return then(*state)
-    if p is False:
-        return orelse(*state)
+    if p is True or p is False:
+        if watching():
+            decided("branch", "Python", f"the condition is known when it is traced: {p}")
+        return then(*state) if p is True else orelse(*state)
     return staged_cond(p, then, orelse, state)
 
 
@@ -148,6 +149,10 @@ class _Sides:
         return types([self.joint, *self.wrote.values()])
 
     def _finish(self, block: Block, out: Any) -> list[Any]:
+        if block.left and block.kept:  # shared variables keep what they hold
+            names = assigned_names(caller())
+            values = [block.kept.get(name, nothing) for name in names]
+            out = values[0] if len(values) == 1 else tuple(values) or nothing
         out = map_maybe(known, out, CONTAINERS)
         held = block.held()
         block.given = twins({"": out, **held}, goes_with_block)
@@ -219,10 +224,24 @@ class _Sides:
         effects = any(e.effects for side in self.blocks for e in side.eqns)
         if not self.types and not effects:
             return self._given(iter(()))
-        if len(self.blocks) == 2 and all(map(_selectable, self.blocks)) and sum(len(b.eqns) for b in self.blocks) <= _MOST_SELECTED:
+        selected = len(self.blocks) == 2 and all(map(_selectable, self.blocks)) and sum(len(b.eqns) for b in self.blocks) <= _MOST_SELECTED
+        if watching():
+            self._tell(selected)
+        if selected:
             sides = [blk.inline() for blk in self.blocks]
             return self._given(iter([x if x is y else _select(p, x, y) for x, y in zip(*sides, strict=True)]))
         return self._given(iter(_bind(p, self.blocks)))
+
+    def _tell(self, selected: bool) -> None:
+        """Tell `ag.explain` what the branch becomes."""
+        if selected:
+            became, why = "select", "both sides are a few cheap operations, which cannot be seen in values or gradients: both are computed"
+        elif len(self.blocks) == 2:
+            became, why = "cond", "the condition is traced: only the side that is taken runs"
+        else:
+            became, why = f"switch of {len(self.blocks)}", "what is compared with the keys is traced: only the case that is taken runs"
+        outs = list(self.joint) if type(self.joint) is tuple else [self.joint]
+        decided("branch", became, why, given_names(len(outs)), (), outs)
 
     def _given(self, flat: Iterator[Any]) -> Any:
         flat = iter(one_for_each(list(flat), [b.outvars for b in self.blocks], [b.consts for b in self.blocks]))

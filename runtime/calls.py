@@ -15,6 +15,7 @@ from types import BuiltinMethodType, MethodWrapperType
 from typing import Any
 
 from autograph.runtime._jax import recording
+from autograph.runtime.decisions import decided, watching
 from autograph.runtime.errors import ConcreteValueError
 from autograph.runtime.frames import watched
 from autograph.runtime.heap import Contents
@@ -28,12 +29,19 @@ from autograph.runtime.transforms import is_transformation, threaded
 from autograph.runtime.values import traced
 
 _resolve: Callable[[Any], Any] | None = None
+_why: Callable[[Any], str | None] | None = None
 
 
-def install(resolve: Callable[[Any], Any], adopted: Callable[[type], None] = lambda cls: None) -> None:
-    """Hand in what converts a callee, and what converts the special methods of a class."""
-    global _resolve, _adopted
-    _resolve, _adopted = resolve, adopted
+def install(
+    resolve: Callable[[Any], Any],
+    adopted: Callable[[type], None] = lambda cls: None,
+    why: Callable[[Any], str | None] | None = None,
+) -> None:
+    """Hand in what converts a callee, what converts the special methods of a class, and what says why a function is not converted:
+    nothing of one that is, None of what is no matter.
+    """
+    global _resolve, _adopted, _why
+    _resolve, _adopted, _why = resolve, adopted, why
 
 
 _adopted: Callable[[type], None] = lambda cls: None  # noqa: E731
@@ -80,7 +88,20 @@ def call(f: Any) -> Any:
                 return threaded(f, (_resolve or _find())(f), call)
             if makes(f):
                 return keeping(replaced(f) or (_resolve or _find())(f))
-    return replaced(f) or (_resolve or _find())(f)
+    new = replaced(f)
+    if watching():
+        return _told(f, new, (_resolve or _find())(f) if new is None else new)
+    return new or (_resolve or _find())(f)
+
+
+def _told(f: Any, instead: Any, new: Any) -> Any:
+    """What is called, after `ag.explain` has been told."""
+    name = getattr(f, "__qualname__", None) or type(f).__name__
+    if instead is not None:
+        decided("call", "replaced", "by one that takes traced values as well", [name])
+    elif _why is not None and (reason := _why(f)) is not None:
+        decided("call", "as it is" if reason else "converted", reason, [name])
+    return new
 
 
 def _changed_by(owner: Any, method: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:

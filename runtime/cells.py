@@ -85,6 +85,20 @@ def left_in(fn: Callable[..., Any], state: list[Any]) -> list[Any]:
     return out
 
 
+def held_in(*fns: Callable[..., Any]) -> dict[str, Any]:
+    """What the cells and globals hold that blocks assign, by name."""
+    found: dict[str, Any] = {}
+    for fn in fns:
+        code = getattr(fn, "__code__", None)
+        if code is None or not (code.co_freevars or code.co_names):
+            continue
+        free, space = stores(code, inside=False)
+        found |= {name: fn.__globals__[name] for name in space if name in fn.__globals__}
+        cells = zip(code.co_freevars, fn.__closure__ or (), strict=False)
+        found |= {name: held for name, cell in cells if name in free and (held := _contents(cell)) is not _EMPTY}
+    return found
+
+
 @contextmanager
 def restored(frame: Frame, *fns: Callable[..., Any]) -> Iterator[None]:
     """Run blocks; afterwards the cells and globals that they assign hold what they held before."""

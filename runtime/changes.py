@@ -47,8 +47,22 @@ class Object:
         self.number = number
 
 
+class Input:
+    """An array that was an input: which one."""
+
+    def __init__(self, k: int) -> None:
+        self.k = k
+
+
+class Again:
+    """A new array that another place gets as well: which of the new arrays."""
+
+    def __init__(self, k: int) -> None:
+        self.k = k
+
+
 class Outside:
-    """A container of the code around, which is a constant of the function."""
+    """A container or array of the code around, which is a constant of the function."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -91,8 +105,10 @@ jax.tree_util.register_pytree_node(Changes, lambda c: (c.arrays, Found(c.found))
 class Begin:
     """The beginning of a trace: the arguments, and what the objects in reach hold."""
 
-    def __init__(self, args: Any, kwargs: Any, walk: Walk | None = None) -> None:
+    def __init__(self, args: Any, kwargs: Any, walk: Walk | None = None, inputs: Sequence[Any] = ()) -> None:
         self.walk = walk
+        self.inputs = {id(x): k for k, x in reversed(list(enumerate(inputs)))}
+        self.outputs: dict[int, int] = {}
         self.args, self.kwargs = args, kwargs
         self.parts = mutable_parts(args, kwargs, containers=walk is None)
         self.before = {("argument", k): _snapshot(x) for k, x in enumerate(self.parts)} | {
@@ -123,17 +139,23 @@ class Begin:
                 dynamic.update(changed - (self.walk.dynamic if self.walk else set()))
             if is_spoiled(after):
                 refuse_stale(after.values)
-            spec = self._spec(before, after, place)
             in_place = place in frame.stored and isinstance(frame.saved.get(place), np.ndarray)
             if in_place:
                 _check_in_place(frame.saved[place], place)
-            arrays.extend(pack(after, spec, as_is))
+            spec = spec_of(after) if in_place else self._spec(before, after, place)
+            for x in pack(after, spec, as_is):
+                self.outputs.setdefault(id(x), len(arrays))
+                arrays.append(x)
             late: list[Spec] = []
             for code, held in frame.late.get(place, ()):
                 late.append(self._spec(before, held, place))
                 arrays.extend([code, *pack(held, late[-1], as_is)])
             found.append(Change(where, number, getattr(place, "attribute", None), spec, in_place, tuple(late)))
 
+        if self.walk is not None:  # an array of NumPy's that is changed in place stays the object that it is
+            numpy = {id(x): k for k, x in enumerate(self.walk.arrays) if isinstance(x, np.ndarray)}
+            changed = [(place.get(), numpy.get(id(frame.saved.get(place)))) for place in frame.stored if isinstance(place, HeapLocation)]
+            self.inputs |= {id(x): k for x, k in changed if k is not None and traced(x)}
         covered: set[HeapLocation] = set()
         for (where, number), x in objects.items():
             before, after = self.before[where, number], _snapshot(x)
@@ -223,10 +245,15 @@ class Begin:
         )
 
     def _leaf(self, value: Any, place: HeapLocation) -> Spec:
+        if isinstance(value, jax.Array) and value.ndim and traced(value):
+            if (k := self.inputs.get(id(value))) is not None:
+                return Static(Input(k))
+            if (k := self.outputs.get(id(value))) is not None:
+                return Static(Again(k))
         number = self.walk.number(value) if self.walk else None
         if number is not None:
             return Static(Object(number))
-        if is_container(value) and _is_outside(value):
+        if (is_container(value) or isinstance(value, ARRAYS) and not traced(value) and value.ndim) and _is_outside(value):
             return Static(Outside(value))
         if (
             is_state(value)
@@ -305,6 +332,10 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any]) -> None:
                 return settled(x)
             if isinstance(x, Outside):
                 return x.value
+            if isinstance(x, Input):
+                return walk.arrays[x.k]
+            if isinstance(x, Again):
+                return changes.arrays[x.k]
             return before.values[x.k] if isinstance(x, Same) else walk.objects[x.number] if isinstance(x, Object) else x
 
         if change.in_place and isinstance(before, np.ndarray):

@@ -6,6 +6,7 @@ a `Growing` in its place (`with_room`).  Where the number of items is known afte
 
 from __future__ import annotations
 
+import copy
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -325,18 +326,26 @@ def _rows(x: Growing, start: int, stop: int) -> list[Any]:
     return [unpack(x.kind.spec, iter([c[k] for c in typed])) for k in range(stop - start)]
 
 
-def snapshot() -> tuple[Frame, dict[Any, Any], dict[Any, Any], dict[Any, Any]] | None:
+Snapshot = tuple[Frame, dict[str, Any]]
+_KEPT = ("values", "written", "saved", "guards", "guarded", "doubtful", "twins", "spoiled")
+
+
+def snapshot() -> Snapshot | None:
     """The state outside, before a turn that may be thrown away."""
     around = lifting()
-    return (around[-1], dict(around[-1].values), dict(around[-1].written), dict(around[-1].saved)) if around else None
+    if not around:
+        return None
+    late = {place: list(held) for place, held in around[-1].late.items()}
+    return around[-1], {name: copy.copy(getattr(around[-1], name)) for name in _KEPT} | {"late": late}
 
 
-def discard(before: tuple[Frame, dict[Any, Any], dict[Any, Any], dict[Any, Any]] | None, turn: Frame) -> None:
+def discard(before: Snapshot | None, turn: Frame) -> None:
     """Forget a turn that is made again."""
     restore(turn)
     if (around := innermost()) is not None:
         around.discarded = True
     if before is not None:
-        frame, values, written, saved = before
-        frame.values = frame.marked | values
-        frame.written, frame.saved = written, saved
+        frame, kept = before
+        for name, value in kept.items():
+            setattr(frame, name, value)
+        frame.values = frame.marked | frame.values

@@ -15,20 +15,21 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime.attributes import IN_PLACE, set_attr, stored_in_place, unless_failed_now
+from autograph.runtime.attributes import IN_PLACE, noticed, set_attr, stored_in_place, unless_failed_now
 from autograph.runtime.block import containers
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.calls import call
 from autograph.runtime.errors import ArrayStoreError, ConcreteValueError, EffectError
-from autograph.runtime.frames import frames, in_block, watched
+from autograph.runtime.frames import frames, in_block, lifting, watched
 from autograph.runtime.growing import Growing
-from autograph.runtime.heap import Contents
+from autograph.runtime.heap import Contents, HeapLocation, Items
 from autograph.runtime.lifted import touch
 from autograph.runtime.loads import get_item, inside
 from autograph.runtime.optional import present, read
 from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import caller, here
 from autograph.runtime.rows import unknown
+from autograph.runtime.shared import doubt, origin
 from autograph.runtime.specs import is_container, join, spec_of, widen
 from autograph.runtime.stale import refuse_other_names
 from autograph.runtime.subscripts import has_span, is_mask, plain, store_masked, store_span, where_masked
@@ -90,13 +91,36 @@ def _replace(x: Any, after: Any) -> Any:
                 "pass a `jnp` array, and return it",
             )  # fmt: skip
         if frame.root and after is not x:
-            frame.replaced[id(x)] = x, here()
+            frame.replaced[id(origin(x))] = origin(x), here()
     if any(frame.exact for frame in frames()):
         after = unless_failed_now(after, functools.partial(_same, x))
-    _replaced.pair = x, after
+    _last().pairs = [(x, after)]
+    for frame in frames():
+        for places in frame.sharing:
+            _share(x, after, places)
     if isinstance(x, np.ndarray):
         _replaced.numpy += [x] if _replaced.asked else []
     return after
+
+
+def _share(x: Any, after: Any, places: list[HeapLocation]) -> None:
+    """Places that held one array when the call began, and hold it still, hold the new one."""
+    x = origin(x)
+    if after is x or not any(origin(v) is x for place in places for v in _values(place)):
+        return
+    for place in places:
+        held = place.get()
+        if isinstance(held, Items):
+            for k, v in zip(range(len(held.values)) if held.keys is None else held.keys, held.values, strict=False):
+                if origin(v) is x:
+                    store_item(place.obj, k, after)
+        elif origin(held) is x:
+            place.put(noticed(place, after))
+
+
+def _values(place: HeapLocation) -> list[Any]:
+    held = place.get()
+    return held.values if isinstance(held, Items) else [held]
 
 
 def _stored(x: Any, i: Any, value: Any) -> Any:
@@ -150,6 +174,8 @@ def _store_traced(x: Any, i: Any, value: Any) -> None:
         joint = widen(join(spec_of(old), spec_of(value)))
         flat = zip(pack(value, joint), pack(old, joint), strict=True)
         new = unpack(joint, iter([jnp.where(i == k, new, before) for new, before in flat]))
+        doubt(new, old)
+        doubt(new, value)
         x[k] = unless_failed_now(new, functools.partial(_same, old))
 
 
@@ -198,18 +224,18 @@ def set_path(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         items = list(x)
         items[i] = new
         return tuple(items)
-    pair = _replaced.pair
+    pairs, before = _last().pairs, list(x) if type(x) is list and unknown(i) else []
     after = set_item(x, i, new)
-    if not is_array(x):
-        _replaced.pair = pair  # the array itself, not what holds it
+    if not is_array(x):  # the array itself, not what holds it; of a list at a traced index all arrays
+        _last().pairs = [*pairs, *zip(before, x if before else (), strict=True)]
     return after
 
 
 class _Replaced(threading.local):
-    """The last array that a store of this thread has replaced, and the new one; NumPy arrays replaced while somebody asks."""
+    """The arrays that the last store of this thread has replaced, and the new ones; NumPy arrays replaced while somebody asks."""
 
     def __init__(self) -> None:
-        self.pair: tuple[Any, Any] | None = None
+        self.pairs: list[tuple[Any, Any]] = []
         self.asked = 0
         self.numpy: list[Any] = []
 
@@ -217,10 +243,18 @@ class _Replaced(threading.local):
 _replaced = _Replaced()
 
 
-def last_replaced() -> tuple[Any, Any] | None:
-    """The array that the store just made has replaced, and the new one."""
-    pair, _replaced.pair = _replaced.pair, None
-    return pair
+def last_replaced() -> list[tuple[Any, Any]]:
+    """The arrays that the store just made has replaced, and the new ones."""
+    last = _last()
+    pairs: list[tuple[Any, Any]] = last.pairs
+    last.pairs = []
+    return pairs
+
+
+def _last() -> Any:
+    """What remembers the arrays that were replaced last: the block that is being traced, which forgets them at its end."""
+    around = lifting()
+    return around[-1] if around else _replaced
 
 
 @contextmanager

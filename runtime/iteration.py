@@ -15,6 +15,7 @@ from jax import lax
 
 from autograph.runtime import _jax
 from autograph.runtime.branches import staged_cond
+from autograph.runtime.decisions import decided, watching
 from autograph.runtime.errors import NotStagedError
 from autograph.runtime.frames import Place
 from autograph.runtime.growing import with_room
@@ -134,7 +135,9 @@ def _unrolled(items: Iterable[Any], body: Body, state: list[Any], flag: int | No
     if flag is None and roll and _jax.staging() and isinstance(items, builtins.range):
         return rest_rolled(items, body, state, index_rows, turn)
     left: Any = False
+    made = 0
     for x in items:
+        made += 1
         if left is False:
             state = turn(x, state)
         else:  # a traced value decides whether the loop goes on: the rest is unrolled under the flag
@@ -147,6 +150,9 @@ def _unrolled(items: Iterable[Any], body: Body, state: list[Any], flag: int | No
         left = flag is not None and truth(state[flag])
         if left is True:
             break
+    if watching():
+        of = "a range" if isinstance(items, builtins.range) else f"a `{type(items).__name__}`"
+        decided("loop", f"unrolled, {made} turn{'s' * (made != 1)}", f"it runs over {of} that is known when it is traced")
     return state
 
 

@@ -223,6 +223,18 @@ def enter(frame: Frame) -> None:
             location.put(new)
 
 
+def before_turn(location: Location, frame: Frame) -> Any:
+    """What a place held before the turn."""
+    return frame.saved[location] if isinstance(location, HeapLocation) else 0 if location is ERROR else blank
+
+
+def at_begin(location: Location, frame: Frame) -> Any:
+    """What a place holds when a turn begins."""
+    if not isinstance(location, HeapLocation):
+        return frame.marked.get(location, 0 if location is ERROR else blank)
+    return frame.begun.get(location, frame.saved[location])
+
+
 def restore(frame: Frame) -> None:
     """At the end of a block's trace: every place holds what it held before."""
     for location, value in frame.saved.items():

@@ -18,6 +18,7 @@ from jax import lax
 
 from autograph.runtime import _jax
 from autograph.runtime.cells import left_in
+from autograph.runtime.decisions import decided, watching
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import StepLimitError
 from autograph.runtime.frames import Place
@@ -96,6 +97,8 @@ def _run_while(
                 break
             state, certain = after, False
         if p is False:
+            if watching():
+                decided("loop", f"Python, {turns} turn{'s' * (turns != 1)}", "the test is known when it is traced, in every turn")
             return state
     if place.remembered != ROTATED:
         try:

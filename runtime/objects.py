@@ -85,10 +85,11 @@ def places_in(x: Any) -> list[HeapLocation]:
 class Walk:
     """What some objects hold: `objects` in the order they were met, `arrays` with the places they stand in, and `guards`.
 
-    `dynamic` are places (the number of an object, and a name) whose numbers are inputs, because the function changes them.
+    `dynamic` are places (the number of an object, and a name) whose numbers are inputs, because the function changes them; `variables` are the
+    function's globals.
     """
 
-    def __init__(self, roots: Iterable[Any], places: Iterable[HeapLocation], dynamic: set[Any]) -> None:
+    def __init__(self, roots: Iterable[Any], places: Iterable[HeapLocation], dynamic: set[Any], variables: dict[str, Any]) -> None:
         self.objects: list[Any] = []
         self.arrays: list[Any] = []
         self.guards: list[Any] = []
@@ -106,6 +107,15 @@ class Walk:
                 self._visit(place.obj)
             elif not isinstance(place, Contents):
                 self._place(place, ("place", k))
+        self.guards.append(self._shared(variables))
+
+    def _shared(self, variables: dict[str, Any]) -> Any:
+        """Which of the arrays are one, and which are global variables: a store into one of them is seen in the others."""
+        first: dict[int, Any] = {}
+        arrays = [(k, x) for k, x in enumerate(self.arrays) if isinstance(x, ARRAYS) and x.ndim]
+        same = tuple(k for k, x in arrays if first.setdefault(id(x), k) != k)
+        names = tuple((n, k) for n, v in variables.items() if isinstance(v, ARRAYS) and (k := first.get(id(v))) is not None)
+        return (tuple(first[id(self.arrays[k])] for k in same), same, names) if same or names else None
 
     def number(self, obj: Any) -> int | None:
         """Which of the objects it is."""

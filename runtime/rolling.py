@@ -18,6 +18,7 @@ import numpy as np
 from autograph.runtime import _jax
 from autograph.runtime._jax import Literal
 from autograph.runtime.calls import probing
+from autograph.runtime.decisions import decided, watching
 from autograph.runtime.errors import AutographError, LargeUnrollWarning
 from autograph.runtime.frames import Place, attempt
 from autograph.runtime.places import here, parameter_names
@@ -50,11 +51,13 @@ def rest_rolled(
         state = turn(item, state)
         break
     size = (count - 1) * sum(map(_size, _jax.recorded(before)))
+    why = "the range is known, and its turns are few operations"
     if size > LONG:
         remaining = items[1:]
         try:
             return _rolled(index_rows(remaining), remaining, body, state)
         except Seen as reason:
+            why = f"the range is known, and one compiled turn would be seen: {reason}"
             if size > WARNED:
                 text = f"this loop of {count} turns is compiled turn by turn, about {size} operations, because {reason}"
                 place = here()
@@ -62,6 +65,8 @@ def rest_rolled(
                     warnings.warn_explicit(text, LargeUnrollWarning, place.file, place.line)
     for item in rest:
         state = turn(item, state)
+    if watching():
+        decided("loop", f"unrolled, {count} turn{'s' * (count != 1)}", why)
     return state
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from autograph.runtime import _jax
 from autograph.runtime._jax import Tracer, Var
 from autograph.runtime.errors import AliasError
-from autograph.runtime.frames import frames, innermost
+from autograph.runtime.frames import frames, lifting
 from autograph.runtime.places import here
 from autograph.runtime.specs import is_container
 from autograph.runtime.values import is_value
@@ -21,6 +21,14 @@ from autograph.runtime.values import is_value
 def origin(x: Any) -> Any:
     """The array of the outermost trace that an array of a block stands for; itself, if it stands for none."""
     for frame in reversed(frames()):
+        while (found := frame.stands.get(id(x)) or frame.guarded.get(id(x))) is not None:
+            x = found[1]
+    return x
+
+
+def _stood_for(x: Any) -> Any:
+    """The same, but what an error guards is not what it would be without one."""
+    for frame in reversed(frames()):
         while (found := frame.stands.get(id(x))) is not None:
             x = found[1]
     return x
@@ -28,8 +36,9 @@ def origin(x: Any) -> Any:
 
 def guard(x: Any, guarded: Any) -> None:
     """A place holds `guarded` for an array, which is what it held before if an error has occurred: it counts as the same array."""
-    if _is_array(x) and x is not guarded and (frame := innermost()) is not None:
-        frame.stands[id(guarded)] = guarded, x
+    if _is_array(x) and x is not guarded and (around := lifting()):
+        frame = around[-1]
+        frame.guarded[id(guarded)] = guarded, x
         frame.guards.setdefault(id(x), (x, guarded))
 
 
@@ -44,12 +53,27 @@ def with_guards(out: Any, guards: dict[int, tuple[Any, Any]]) -> Any:
 
 def doubtful(a: Any, b: Any) -> bool:
     """Whether only traced values decide if two arrays are one."""
-    return any((id(a), id(b)) in f.doubtful or (id(b), id(a)) in f.doubtful for f in frames())
+    found = [f.doubtful for f in frames() if f.doubtful]
+    pairs = [(x, y) for x in _chain(a) for y in _chain(b)] if found else []
+    return any((x, y) in known or (y, x) in known for known in found for x, y in pairs)
 
 
-def _doubt(a: Any, b: Any) -> None:
-    if (frame := innermost()) is not None:
-        frame.doubtful[id(a), id(b)] = a, b
+def _chain(x: Any) -> list[int]:
+    """The identities of an array and of those around that it stands for."""
+    ids = [id(x)]
+    for frame in reversed(frames()):
+        while (found := frame.stands.get(id(x))) is not None:
+            x = found[1]
+            ids.append(id(x))
+    return ids
+
+
+def doubt(a: Any, b: Any) -> None:
+    """Only traced values decide whether two arrays are one."""
+    if not (_is_array(a) and _is_array(b)):
+        return
+    if around := lifting():
+        around[-1].doubtful[id(a), id(b)] = a, b
 
 
 def _is_array(x: Any) -> bool:
@@ -63,20 +87,20 @@ def one_for_each(results: list[Any], sides: Sequence[Sequence[Any]], outside: Se
             for side, values in zip(sides, outside, strict=True):
                 x = values.get(side[k]) if isinstance(side[k], Var) else None
                 if x is not None and x is not r and _is_array(x):
-                    _doubt(r, x)
+                    doubt(r, x)
     arrays = [k for k, r in enumerate(results) if _is_array(r)]
     keys = [{k: _identity(side[k], values) for k in arrays} for side, values in zip(sides, outside, strict=True)]
     for k, j in {pair: None for side in keys for pair in _alike(side)}:
         if all(side[k] == side[j] for side in keys):
             results[j] = results[k]
         else:
-            _doubt(results[k], results[j])
+            doubt(results[k], results[j])
     return results
 
 
 def _identity(x: Any, outside: Any) -> int:
     """What tells a side's result from another: the array that it is, where that is one from outside."""
-    return id(origin(outside[x])) if isinstance(x, Var) and x in outside else id(x)
+    return id(_stood_for(outside[x])) if isinstance(x, Var) and x in outside else id(x)
 
 
 def _alike(keys: dict[int, Any]) -> Iterator[tuple[int, int]]:
@@ -105,7 +129,7 @@ def shared_pairs(before: Sequence[Any], begin: Sequence[Any], after: Sequence[An
     always: list[tuple[int, int]] = []
     sometimes: list[tuple[int, int]] = []
     arrays = [k for k, (a, b) in enumerate(zip(before, after, strict=True)) if _is_array(a) and _is_array(b)]
-    first = set(_alike({k: id(origin(before[k])) for k in arrays}))
+    first = set(_alike({k: id(_stood_for(before[k])) for k in arrays}))
     place = {id(x): k for k, x in reversed(list(enumerate(begin)))}
     here_too, last = first, set[tuple[int, int]]()
     while True:  # two that a turn hands on are one afterwards if they were one when it began
@@ -132,8 +156,8 @@ def shared_pairs(before: Sequence[Any], begin: Sequence[Any], after: Sequence[An
 def after_loop(results: list[Any], pairs: Pairs) -> None:
     """What the loop variables hold after it."""
     for k, x in pairs.outside:
-        _doubt(results[k], x)
+        doubt(results[k], x)
     for k, j in pairs.always:
         results[j] = results[k]
     for k, j in pairs.sometimes:
-        _doubt(results[k], results[j])
+        doubt(results[k], results[j])

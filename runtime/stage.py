@@ -13,9 +13,10 @@ from autograph.runtime import _jax
 from autograph.runtime._jax import Var
 from autograph.runtime.active import where_active
 from autograph.runtime.block import Block
+from autograph.runtime.decisions import decided, watching
 from autograph.runtime.deferred import fine
 from autograph.runtime.errors import IntegerRangeError, LoopTypeError
-from autograph.runtime.frames import Frame, Place, lifting
+from autograph.runtime.frames import Place, lifting
 from autograph.runtime.growing import marks, repeated, reset
 from autograph.runtime.heap import HeapLocation
 from autograph.runtime.hints import hints_here
@@ -25,6 +26,8 @@ from autograph.runtime.lifted import (
     CODE,
     ERROR,
     Location,
+    at_begin,
+    before_turn,
     goes_with_block,
     joined,
     left_spec,
@@ -57,7 +60,7 @@ from autograph.runtime.specs import (
     types,
     widen,
 )
-from autograph.runtime.values import CONTAINERS, NUMBERS, Blank, Maybe, Unset, blank, is_value, map_maybe, nothing
+from autograph.runtime.values import CONTAINERS, NUMBERS, Blank, Maybe, Unset, is_value, map_maybe, nothing
 
 _MOST_RUNS = 30  # the lattice of types is finite and low: this is never reached by types that settle
 
@@ -175,7 +178,8 @@ class Stage:
 
     def _finish(self, block: Block, out: Any) -> list[Any]:
         count = len(self.state)
-        outs = [nothing] * count if block.left else [_known(x) for x in listed(out, count)]
+        names = [*self.hidden, *parameter_names(self.source, count - len(self.hidden))] if block.left else []
+        outs = [_known(block.kept.get(n, nothing)) for n in names] if block.left else [_known(x) for x in listed(out, count)]
         args = block.args[len(self.items) :]
         self.raw = [spec_out(x) for x in outs]
         block.given = twins(dict(enumerate(outs)), goes_with_block)
@@ -204,12 +208,12 @@ class Stage:
             packed += [x for location, value in held.items() for x in pack(value, block.wrote[location])]
         except OverflowError as error:
             raise IntegerRangeError(f"{error}, the type of a loop variable", place_of(caller())) from None
-        old = [x for loc in held for x in pack(_before(loc, block.frame), block.wrote[loc], as_is)]
+        old = [x for loc in held for x in pack(before_turn(loc, block.frame), block.wrote[loc], as_is)]
         flat = [x for o, s in zip(outs, joint, strict=True) for x in pack(o, s, as_is)]
         flat += [x for loc, value in held.items() for x in pack(value, block.wrote[loc], as_is)]
         initial = [x for s, t in zip(self.state, joint, strict=True) for x in pack(s, t, as_is)]
         begin = [x for a, s in zip(args, joint, strict=True) for x in pack(a, s, as_is)]
-        begin += [x for loc in held for x in pack(_at_begin(loc, block.frame), block.wrote[loc], as_is)]
+        begin += [x for loc in held for x in pack(at_begin(loc, block.frame), block.wrote[loc], as_is)]
         self.pairs = shared_pairs([*initial, *old], begin, flat, block.frame.compared)
         # A variable that a turn sets and never takes from the turn before only gets its type: the run stands.
         self.settled = self.settled or blank_uses.count == self.uses
@@ -301,6 +305,13 @@ class Stage:
             )
         return carry, inner
 
+    def tell(self, became: str, why: str) -> None:
+        """Tell `ag.explain` what the loop becomes."""
+        if watching():
+            names = parameter_names(self.source, len(self.state) - len(self.hidden))
+            first = len(self.hidden)
+            decided("loop", became, why, names, [spec_of(x) for x in self.state[first:]], self.specs[first:])
+
     def run_while(self, test: Callable[..., Any], certain: bool) -> list[Any]:
         self._check()
         body = self.block
@@ -320,6 +331,7 @@ class Stage:
             self.preset.update((location, over(spec, axes)) for location, spec in body.wrote.items())
             self._settle()
             return self.run_while(test, certain)
+        self.tell("while_loop", "traced values decide how many turns are made")
         asked.connect(body.wrote)
         carry, inner = self._carried()
         tested = [
@@ -334,6 +346,7 @@ class Stage:
 
     def run_scan(self, xs: Iterable[Any], length: int, unroll: int) -> list[Any]:
         self._check()
+        self.tell(f"scan of {length} turns", "the number of turns is known")
         block = self.block
         block.connect(block.wrote)
         carry, inner = self._carried()
@@ -350,18 +363,6 @@ class Stage:
             jaxpr = _jax.unless(jaxpr, code, range(first, first + len(mine) + len(inner)))
         outs = _jax.bind_scan(jaxpr, list(block.consts.values()), [*self.pack_state(), *carry], list(xs), length, unroll)
         return self.results(outs, certain=True)
-
-
-def _before(location: Location, frame: Frame) -> Any:
-    """What a place held before the turn."""
-    return frame.saved[location] if isinstance(location, HeapLocation) else 0 if location is ERROR else blank
-
-
-def _at_begin(location: Location, frame: Frame) -> Any:
-    """What a place holds when a turn begins."""
-    if not isinstance(location, HeapLocation):
-        return frame.marked.get(location, 0 if location is ERROR else blank)
-    return frame.begun.get(location, frame.saved[location])
 
 
 def _surely(value: Any, raw: Spec) -> Any:

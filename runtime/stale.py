@@ -10,6 +10,7 @@ import numpy as np
 
 from autograph.runtime._jax import recording
 from autograph.runtime.errors import AliasError
+from autograph.runtime.frames import frames
 from autograph.runtime.heap import Attribute
 from autograph.runtime.objects import attributes, is_state
 from autograph.runtime.places import assigned_names, caller, here, is_block, read_after, visible
@@ -31,7 +32,7 @@ def refuse_other_names(x: Any, stored: str, here_too: bool = False, place: tuple
     own = caller()
     gone = assigned_names(own) if here_too else []
     frame = own if here_too or own is None else visible(own.f_back)
-    seen: set[int] = set()
+    seen = {id(p.obj) for f in frames() for places in f.sharing for p in places if not isinstance(p, Attribute)}  # they are told of the new array
     if place is not None and own is not None:
         renewed = assigned_names(own)
         for variable, held in own.f_globals.items():
@@ -74,7 +75,9 @@ def _path_to(x: Any, held: Any, place: tuple[Any, str] | None, seen: set[int]) -
         elif isinstance(inside, (list, tuple)):
             parts = [(v, f"[{k}]") for k, v in enumerate(inside)]
         elif is_state(inside):
-            parts = [(Attribute(inside, n).get(), f".{n}") for n in attributes(inside) if place is None or not (inside is place[0] and n == place[1])]
+            own = [n for n in attributes(inside) if place is None or not (inside is place[0] and n == place[1])]
+            told = {p for f in frames() for places in f.sharing for p in places}
+            parts = [(a.get(), f".{n}") for n in own if (a := Attribute(inside, n)) not in told]
         else:
             continue
         for v, step in parts:

@@ -17,11 +17,12 @@ from autograph.runtime.arguments import Held, is_array, mutable_parts, unwrapped
 from autograph.runtime.cells import stores
 from autograph.runtime.changes import Begin, NeedsState
 from autograph.runtime.frames import TRACING, Frame
-from autograph.runtime.heap import HeapLocation
+from autograph.runtime.heap import HeapLocation, Variable
 from autograph.runtime.objects import Walk
 from autograph.runtime.options import shifted, static_arguments
-from autograph.runtime.packing import unpack
+from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.specs import is_container
+from autograph.runtime.values import ARRAYS
 
 _MOST_TRACES = 8  # for one call: each finds more of what the function changes
 
@@ -43,6 +44,7 @@ class State:
         self.fn, self.options = fn, options
         self.places: list[HeapLocation] = []
         self.dynamic: set[Any] = set()
+        self.variables: dict[str, Any] = getattr(inspect.unwrap(fn), "__globals__", {})
         self.needed = _assigns_outside(fn)
         self.direct = not self.needed and _always_arrays(fn) and "out_shardings" not in options
         self.jitted = jax.jit(make(self), **shifted(options))
@@ -60,7 +62,7 @@ class State:
         named = {k: v if k in names else wrapped(v, roots) for k, v in kwargs.items()}
         for _ in range(_MOST_TRACES):
             with TRACING:
-                walk = Walk(roots, self.places, self.dynamic)
+                walk = Walk(roots, self.places, self.dynamic, self.variables)
             _calls.walks.append((walk, roots))
             try:
                 out = get(self.jitted)(Held(walk.arrays, tuple(walk.guards)), *positional, **named)
@@ -77,11 +79,21 @@ class State:
         walk = _calls.walks[-1][0]
         for cls in {type(x) for x in walk.objects if not is_container(x)}:
             calls.adopt(cls)
+        for tracer, array in zip(held.arrays, walk.arrays, strict=True):
+            if isinstance(array, ARRAYS):
+                frame.stands[id(tracer)] = tracer, array
         arrays = iter(held.arrays)
+        holders: dict[int, list[HeapLocation]] = {}
         for place, spec in walk.slots:
-            frame.saved[place] = place.get()
+            frame.saved[place] = before = place.get()
+            for array in pack(before, spec, as_is):
+                holders.setdefault(id(array), []).append(place)
             place.put(unpack(spec, arrays))
-        return Begin(args, kwargs, walk)
+        for name, value in self.variables.items():
+            if isinstance(value, ARRAYS) and id(value) in holders:
+                holders[id(value)].append(Variable(self.variables, name))
+        frame.sharing = [places for places in holders.values() if len(places) > 1]
+        return Begin(args, kwargs, walk, held.arrays)
 
     def arguments(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
         """The user's arguments of the call that is being traced."""

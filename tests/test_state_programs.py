@@ -28,20 +28,15 @@ def _load() -> list[tuple[str, str, list[tuple[Any, ...]]]]:
 
 # What is refused, and where: a helper that is given an array which others hold, loops in which only traced values tell whose array it is ...
 REFUSED = {
-    "I alias of attr np array in loop and branch": {"function": "AG407"},
-    "Y2 alias before traced loop, store in branch in loop": {"function": "AG407"},
     "V5 alias of attribute and a storing method": {"function": "AG407", "plain": "AG407", "static": "AG407"},
     "E5 an item of a list at a traced index is a copy": {"function": "AG405"},
     "E8 an attribute in a dict, stored into by a method": {"function": "AG407", "plain": "AG407", "static": "AG407"},
-    "E9 an attribute in a dict, stored into": {"function": "AG407"},
     "E10 a variable in an attribute, stored into by a call of the object": {"function": "AG407", "plain": "AG407", "static": "AG407"},
     "W1 alias and closure store": {"function": "AG407", "static": "AG407"},
     "W2 alias and closure store nonlocal": {"function": "AG407", "static": "AG407"},
 }
 PLAIN = "the plain form on concrete arrays: "
 WRONG = {
-    ("E9 an attribute in a dict, stored into", "plain"): PLAIN + "a dict keeps the array that is stored into through an attribute",
-    ("E9 an attribute in a dict, stored into", "static"): PLAIN + "a dict keeps the array that is stored into through an attribute",
     ("X12 item store through __setitem__, object", "plain"): PLAIN + "special methods are converted in traces only",
     ("X12 item store through __setitem__, object", "static"): PLAIN + "special methods are converted in traces only",
     ("X13 property setter storing array", "plain"): PLAIN + "special methods are converted in traces only",
