@@ -1,39 +1,54 @@
-"""The command line: `autograph transpile FILE`, `autograph show TARGET`."""
+"""The command line: `autograph transpile`, `show`, `explain`, `check`, `run`.  What is converted or explained is never executed; `run` runs it."""
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import difflib
-import io
 import os
+import re
 import sys
-import tempfile
-import tokenize
 from collections.abc import Sequence
-from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from autograph import __version__
 from autograph.errors import AutographError
+from autograph.files import Failure, fail, module_file, python_files, read, replace, write
 
+if TYPE_CHECKING:
+    from autograph.source import File
 
-class Failure(Exception):
-    """What stops a command: its message is printed."""
+_MANY = 5  # files from which on progress is shown
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command.  Exit codes: 0 done, 1 the input is at fault or `--check` found something to convert, 2 wrong use."""
+    """Run a command.  Exit codes: 0 done, 1 the input is at fault, or `--check` or `check` found something, 2 wrong use."""
+    options = _parser().parse_args(argv)
+    try:
+        code = int(options.run(options))
+        sys.stdout.flush()
+        return code
+    except (Failure, AutographError) as error:
+        _complain(error)
+    except RecursionError:
+        print("autograph: an expression is nested too deeply", file=sys.stderr)
+    except BrokenPipeError:  # the reader has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        print("autograph: interrupted", file=sys.stderr)
+        return 130
+    return 1
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="autograph", description="Plain Python control flow for JAX.")
     parser.add_argument("--version", action="version", version=f"autograph {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    transpile = commands.add_parser(
-        "transpile", help="convert the decorated functions of a file", description="Convert the decorated functions of a file."
-    )
-    transpile.add_argument("file", metavar="FILE", help="a Python file, or - for standard input; it is not executed")
-    transpile.add_argument("-o", "--output", metavar="OUT", help="the file to write; standard output without it")
+    text = "Convert the decorated functions of files, and what they call.  Nothing is executed."
+    transpile = commands.add_parser("transpile", help="convert the decorated functions of files", description=text)
+    transpile.add_argument("files", metavar="FILE", nargs="+", help="Python files, folders, or - for standard input")
+    transpile.add_argument("-o", "--output", metavar="OUT", help="the file to write, or for folders and several files the folder")
     transpile.add_argument("--all", action="store_true", help="convert every function, not only the decorated ones and what they call")
     transpile.add_argument("--diff", action="store_true", help="print what would change")
     transpile.add_argument("--check", action="store_true", help="write nothing; exit with 1 if something would change")
@@ -44,132 +59,184 @@ def main(argv: Sequence[str] | None = None) -> int:
     show.add_argument("--after", metavar="PASS", default="", help="the source after this pass")
     show.set_defaults(run=_show)
 
-    options = parser.parse_args(argv)
-    try:
-        code = int(options.run(options))
-        sys.stdout.flush()
-        return code
-    except (Failure, AutographError) as error:
-        print(f"autograph: {error}", file=sys.stderr)
-    except RecursionError:
-        print("autograph: an expression is nested too deeply", file=sys.stderr)
-    except BrokenPipeError:  # the reader has gone
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except KeyboardInterrupt:
-        print("autograph: interrupted", file=sys.stderr)
-    return 1
+    text = "Print which variables each statement of a function carries, and why; or the page of an error."
+    explain = commands.add_parser("explain", help="explain a function, or an error by its id", description=text)
+    explain.add_argument("target", metavar="TARGET", help="module:function, file.py:function, or an id such as AG201")
+    explain.add_argument("--svg", metavar="OUT", help="write the control flow as a picture")
+    explain.add_argument("--json", action="store_true", help="print the report as JSON")
+    explain.set_defaults(run=_explain)
+
+    text = "List what stays Python or cannot be converted in the decorated functions of files, and what they call."
+    check = commands.add_parser("check", help="list what would be refused", description=text)
+    check.add_argument("files", metavar="PATH", nargs="+", help="Python files or folders")
+    check.add_argument("--all", action="store_true", help="look at every function")
+    check.set_defaults(run=_check)
+
+    text = "Run a script with its decorated functions converted ahead; with --all every function that can be."
+    run = commands.add_parser("run", help="run a script converted", description=text)
+    run.add_argument("--all", action="store_true", help="convert every function, also those without a decorator")
+    run.add_argument("script", metavar="SCRIPT", help="a Python file")
+    run.add_argument("args", metavar="ARGS", nargs=argparse.REMAINDER, help="the arguments of the script")
+    run.set_defaults(run=_run)
+    return parser
+
+
+def _complain(error: Exception) -> None:
+    """Print what is wrong on standard error: `file:line: ID text`."""
+    text = str(error)
+    red = sys.stderr.isatty() and "NO_COLOR" not in os.environ
+    print(f"\x1b[31mautograph\x1b[0m: {text}" if red else f"autograph: {text}", file=sys.stderr)
 
 
 def _transpile(options: Any) -> int:
+    if options.output and (options.check or options.diff):
+        fail("-o writes a file, --check and --diff write none: give one of them")
+    several = len(options.files) > 1 or os.path.isdir(options.files[0])
+    if several and not (options.output or options.check or options.diff):
+        fail("several files need -o FOLDER, --check or --diff")
+    files = list(python_files(options.files))
+    code = changed = 0
+    for k, (name, below) in enumerate(files):
+        _progress(k, len(files), name)
+        try:
+            changed += _transpiled(name, below if several else "", options)
+        except (Failure, AutographError, RecursionError) as error:  # the others are still done
+            _complain(error if not isinstance(error, RecursionError) else Failure(f"{name}: an expression is nested too deeply"))
+            code = 1
+    _progress(len(files), len(files), f"{changed} of {len(files)} files converted" if not options.check else f"{changed} would change")
+    return code or int(options.check and changed > 0)
+
+
+def _transpiled(file: str, below: str, options: Any) -> bool:
+    """Convert one file; whether anything has changed."""
     from autograph.module import transpile
 
-    if options.output and (options.check or options.diff):
-        _fail("-o writes a file, --check and --diff write none: give one of them")
-    text, name, encoding = _read(options.file)
+    text, name, encoding = read(file)
     new = transpile(text, name, options.all)
-    if options.check or options.diff:
-        if options.diff:
-            _print("".join(difflib.unified_diff(text.splitlines(keepends=True), new.splitlines(keepends=True), name, f"{name} (converted)")))
-        return int(options.check and new != text)
+    if options.diff:
+        lines = difflib.unified_diff(text.splitlines(keepends=True), new.splitlines(keepends=True), name, f"{name} (converted)")
+        write(_painted("".join(lines)))
     if options.output:
-        _replace(Path(options.output), new, encoding)
-    else:
-        _print(new)
-    return 0
+        target = Path(options.output, below) if below else Path(options.output)
+        if below:
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                fail(f"{target.parent}: {error.strerror}")
+        replace(target, new, encoding)
+    elif not (options.check or options.diff):
+        write(new)
+    return new != text
 
 
-def _read(name: str) -> tuple[str, str, str]:
-    """The text of a file with the line ends that it has, its name, and its encoding."""
-    piped, name = name == "-", "<stdin>" if name == "-" else name
-    try:
-        data = sys.stdin.buffer.read() if piped else Path(name).read_bytes()
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        return data.decode(encoding), name, encoding
-    except IsADirectoryError:
-        _fail(f"{name}: a folder, not a Python file")
-    except OSError as error:
-        _fail(f"{name}: {error.strerror}")
-    except (SyntaxError, UnicodeDecodeError) as error:
-        _fail(f"{name}: {error}")
+def _painted(diff: str) -> str:
+    """A diff with colours, on a terminal."""
+    if not sys.stdout.isatty() or "NO_COLOR" in os.environ:
+        return diff
+    colours = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
+    return "".join(f"{colours[line[0]]}{line.rstrip()}\x1b[0m\n" if line[:1] in colours else line for line in diff.splitlines(keepends=True))
 
 
-def _fail(message: str) -> NoReturn:
-    raise Failure(message)
+def _progress(done: int, count: int, what: str) -> None:
+    """One line that is written again, for many files on a terminal; the last one stays."""
+    if count < _MANY or not sys.stderr.isatty():
+        return
+    sys.stderr.write(f"\r{done}/{count} {what[-70:]}\x1b[K" + ("\n" if done == count else ""))
+    sys.stderr.flush()
 
 
-def _replace(path: Path, text: str, encoding: str) -> None:
-    """Write a file whole or not at all; a link stays a link, and what is no file (a pipe, a device) is written to."""
-    temporary = ""
-    shown, path = path, Path(os.path.realpath(path))
-    try:
-        data = text.encode(encoding, "backslashreplace")  # what the encoding lacks stands in strings: an escape is the same
-        if path.exists() and not path.is_file():
-            path.write_bytes(data)
-            return
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with open(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
-        os.replace(temporary, path)
-        temporary = ""
-    except OSError as error:
-        _fail(f"{shown}: {error.strerror}")
-    finally:
-        if temporary:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
+def _target(target: str) -> tuple[Any, File]:
+    """The node of the function that a target names, and its file."""
+    from autograph.module import functions
+    from autograph.source import File, lines_of
 
-
-def _print(text: str) -> None:
-    """Text on standard output."""
-    try:
-        sys.stdout.write(text)
-    except UnicodeEncodeError as error:
-        _fail(f"standard output: {error}")
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    place, colon, wanted = target.rpartition(":")
+    if not colon:
+        fail(f"{target}: a target is module:function or file.py:function")
+    path = place if place.endswith(".py") or os.sep in place else module_file(place)
+    text, name, _ = read(path)
+    file = File(name, lines_of(text))
+    found = dict(functions(file.tree))
+    if wanted not in found:
+        fail(f"{path}: no function `{wanted}`; there are: {', '.join(found) or 'none'}")
+    return found[wanted], file
 
 
 def _show(options: Any) -> int:
     from autograph.listing import listing
-    from autograph.module import functions
     from autograph.passes import PASSES
-    from autograph.source import File, lines_of
 
-    place, colon, wanted = options.target.rpartition(":")
-    if not colon:
-        _fail(f"{options.target}: a target is module:function or file.py:function")
     if options.after and options.after not in {p.name for p in PASSES}:
-        _fail(f"there is no pass {options.after!r}: the passes are {', '.join(p.name for p in PASSES)}")
-    path = place if place.endswith(".py") or os.sep in place else _module_file(place)
-    text, name, _ = _read(path)
-    file = File(name, lines_of(text))
-    found = dict(functions(file.tree))
-    if wanted not in found:
-        _fail(f"{path}: no function `{wanted}`; there are: {', '.join(found) or 'none'}")
-    _print(listing(found[wanted], file, options.after))
+        fail(f"there is no pass {options.after!r}: the passes are {', '.join(p.name for p in PASSES)}")
+    node, file = _target(options.target)
+    write(listing(node, file, options.after))
     return 0
 
 
-def _module_file(module: str) -> str:
-    """The file of a module; nothing is imported, so no package runs."""
-    folders: list[str] | None = ["", *sys.path]
-    spec = None
-    for part in module.split("."):
+def _explain(options: Any) -> int:
+    if re.fullmatch(r"AG\d+", options.target.upper()):
+        return _page(options.target.upper())
+    from autograph.explaining import report_of
+
+    node, file = _target(options.target)
+    report = report_of(node, file)
+    if options.svg:
+        replace(Path(options.svg), report.svg(), "utf-8")
+        return 0
+    write(report.to_json() + "\n" if options.json else report.text(sys.stdout.isatty() and "NO_COLOR" not in os.environ))
+    return 0
+
+
+def _page(id: str) -> int:
+    """Print the page of an error."""
+    from importlib.resources import files
+
+    pages = files("autograph") / "pages"
+    page = pages / f"{id}.md"
+    if not page.is_file():
+        known = sorted(p.name.removesuffix(".md") for p in pages.iterdir() if p.name.startswith("AG"))
+        fail(f"there is no error {id}: the ids are {', '.join(known)}")
+    write(page.read_text(encoding="utf-8"))
+    return 0
+
+
+def _check(options: Any) -> int:
+    from autograph.checking import findings
+
+    files = list(python_files(options.files))
+    code = count = 0
+    for k, (file, _) in enumerate(files):
+        _progress(k, len(files), file)
         try:
-            spec = PathFinder.find_spec(part, folders) if folders is not None else None
-        except (ImportError, ValueError):
-            spec = None
-        folders = list(spec.submodule_search_locations) if spec is not None and spec.submodule_search_locations is not None else None
-    if spec is None or not spec.origin or not spec.origin.endswith(".py"):
-        _fail(f"{module}: no such module with Python source")
-    return spec.origin
+            text, name, _ = read(file)
+            for finding in findings(text, name, options.all):
+                write(f"{finding}\n")
+                count += 1
+        except (Failure, AutographError) as error:
+            _complain(error)
+            code = 1
+    _progress(len(files), len(files), f"{count} found")
+    return code or int(count > 0)
+
+
+def _run(options: Any) -> int:
+    import linecache
+
+    from autograph.module import transpile
+
+    text, name, _ = read(options.script)
+    new = transpile(text, name, options.all)
+    path = os.path.abspath(options.script)
+    if new != text:  # tracebacks show the text that runs
+        name = f"<converted {options.script}>"
+        linecache.cache[name] = (len(new), None, new.splitlines(keepends=True), name)
+    sys.argv = [options.script, *options.args]
+    sys.path[0] = os.path.dirname(path)
+    module = type(sys)("__main__")
+    module.__dict__.update(__file__=path, __builtins__=__builtins__)
+    sys.modules["__main__"] = module
+    exec(compile(new, name, "exec", dont_inherit=True), module.__dict__)
+    return 0
 
 
 if __name__ == "__main__":

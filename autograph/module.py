@@ -29,7 +29,7 @@ def transpile(text: str, name: str = "<string>", everything: bool = False) -> st
     file = File(name, lines_of(text))
     if file.transpiled:
         return text
-    chosen = _chosen(file, everything)
+    chosen = [node for node in chosen_functions(file, everything) if stageable(node)]
     if not chosen:
         return text
     edits = [edit for node in chosen for edit in _converted(node, file)]
@@ -51,8 +51,8 @@ def functions(tree: ast.AST) -> Iterator[tuple[str, Any]]:
     yield from visit(tree, "")
 
 
-def _chosen(file: File, everything: bool) -> list[Any]:
-    """The functions to convert, in the order of the file."""
+def chosen_functions(file: File, everything: bool) -> list[Any]:
+    """The functions to convert, and those among them that have no staged form, in the order of the file."""
     named: dict[str, list[Any]] = {}
     for name, node in functions(file.tree):
         named.setdefault(name, []).append(node)
@@ -62,9 +62,11 @@ def _chosen(file: File, everything: bool) -> list[Any]:
     chosen: set[Any] = set()
     while wanted:
         node = wanted.pop()
-        if node in chosen or not stageable(node):
+        if node in chosen:
             continue
         chosen.add(node)
+        if not stageable(node):
+            continue
         for name in {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}:
             wanted += [callee for callee in named.get(name, []) if not callee.decorator_list]
     return sorted(chosen, key=lambda n: int(n.lineno))

@@ -54,7 +54,7 @@ class Call:
 
 @dataclass
 class Report:
-    """What `ag.explain` found: print it, show it in a notebook, or ask for `to_json()`.
+    """What `ag.explain` found: print it, show it in a notebook, or ask for `to_json()` or `svg()`.
 
     `traced` says whether example arguments were given: without them nobody knows what is traced, and statements have no types.
     """
@@ -72,6 +72,12 @@ class Report:
     def to_json(self) -> str:
         """The report as JSON: an object with the fields of this class."""
         return json.dumps(dataclasses.asdict(self), ensure_ascii=False, indent=2)
+
+    def svg(self) -> str:
+        """The control flow as a picture: boxes for statements, and the variables that they carry on the arrows."""
+        from autograph.drawing import drawn
+
+        return drawn(self)
 
     def __str__(self) -> str:
         return self.text()

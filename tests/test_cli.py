@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import errno
 import io
+import json
 import os
 import stat
 import subprocess
@@ -12,6 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import Any, NoReturn
+from xml.etree import ElementTree
 
 import pytest
 
@@ -112,7 +114,9 @@ def test_a_reader_that_has_gone(folder: Path, lines: int) -> None:
         ["transpile"],
         ["show"],
         ["build"],
-        ["transpile", "a.py", "b.py"],
+        ["explain"],
+        ["run"],
+        ["check"],
         ["show", "a.py:f", "--after"],
         ["transpile", "a.py", "-o"],
         ["--nothing"],
@@ -236,8 +240,8 @@ def test_a_missing_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_a_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "package.py").mkdir()
-    for name in (".", "package.py"):
-        assert refused(capsys, "transpile", name) == f"autograph: {name}: a folder, not a Python file\n"
+    assert "several files need -o FOLDER" in refused(capsys, "transpile", ".")
+    assert refused(capsys, "transpile", "package.py", "--check") == "autograph: package.py: there is no Python file in this folder\n"
     assert "a folder" in refused(capsys, "show", "package.py:f")
 
 
@@ -505,3 +509,122 @@ def test_the_input_is_never_executed(args: list[str], folder: Path, capsys: pyte
     assert main(args) == int("--check" in args)
     assert not (folder / "executed").exists() and "train" not in sys.modules
     assert capsys.readouterr().err == ""
+
+
+# Several files
+
+
+@pytest.fixture
+def package(folder: Path) -> Path:
+    """A folder with a file that is converted, one that stays, one in a folder below, and one that does not parse."""
+    root = folder / "package"
+    (root / "inside").mkdir(parents=True)
+    (root / ".hidden").mkdir()
+    (root / "a.py").write_text(PROGRAM)
+    (root / "b.py").write_text("x = 1\n")
+    (root / "inside" / "c.py").write_text(PROGRAM)
+    (root / ".hidden" / "d.py").write_text(PROGRAM)
+    return root
+
+
+def test_a_folder_to_a_folder(package: Path, folder: Path) -> None:
+    assert main(["transpile", "package", "-o", "out"]) == 0
+    assert (folder / "out" / "a.py").read_text() == CONVERTED == (folder / "out" / "inside" / "c.py").read_text()
+    assert (folder / "out" / "b.py").read_text() == "x = 1\n"
+    assert names(folder / "out") == ["a.py", "b.py", "inside"]
+
+
+def test_a_file_that_does_not_parse_stops_no_other(package: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (package / "broken.py").write_text("def f(:\n")
+    assert main(["transpile", "package", "train.py", "-o", "out"]) == 1
+    assert "broken.py:1: AG101" in capsys.readouterr().err
+    assert names(folder / "out") == ["a.py", "b.py", "inside", "train.py"]
+
+
+def test_check_of_a_folder(package: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["transpile", "package", "--check"]) == 1
+    assert main(["transpile", "package/b.py", "--check"]) == 0
+    assert main(["transpile", "package", "--diff"]) == 0
+    assert capsys.readouterr().out.count("+++ ") == 2
+
+
+def test_progress_over_many_files_on_a_terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for k in range(6):
+        (folder / f"m{k}.py").write_text(PROGRAM)
+    shown = io.StringIO()
+    shown.isatty = lambda: True  # type: ignore[method-assign]
+    monkeypatch.setattr(sys, "stderr", shown)
+    assert main(["transpile", ".", "--check"]) == 1
+    assert "\r3/7 " in shown.getvalue() and shown.getvalue().endswith("7/7 7 would change\x1b[K\n")
+
+
+# explain
+
+
+def test_explain(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "loop.py").write_text("def f(x, n):\n    for k in range(n):\n        t = x * k\n        x = x + t\n    return x\n")
+    assert main(["explain", "loop.py:f"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("f  loop.py:1\n     2  for k in range(n):")
+    assert "x  loop variable  written in line 4; read by the next turn in line 3; read after it in line 5" in out
+    assert "t  local" in out
+
+
+def test_explain_as_json_and_as_a_picture(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "train.py:sign", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["name"] == "sign" and report["statements"][0]["kind"] == "if"
+    assert main(["explain", "train.py:sign", "--svg", "sign.svg"]) == 0
+    assert ElementTree.parse(folder / "sign.svg").getroot().tag.endswith("svg")
+    assert "No such file" in refused(capsys, "explain", "train.py:sign", "--svg", "nowhere/sign.svg")
+
+
+def test_explain_an_error(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("AG201", "ag201"):
+        assert main(["explain", name]) == 0
+        assert capsys.readouterr().out.startswith("# AG201: ")
+    assert "there is no error AG999: the ids are AG101, " in refused(capsys, "explain", "AG999")
+
+
+# check
+
+
+def test_check_lists_what_would_be_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "import time\nimport autograph as ag\n\n@ag.function\ndef f(x):\n    for k in range(3):\n        t = time.time()\n    return g(x)\n"
+    (folder / "bad.py").write_text(text + "\ndef g(x):\n    yield x\n")
+    assert main(["check", "bad.py"]) == 1
+    out = capsys.readouterr().out.splitlines()
+    assert [line.split(" ")[:2] for line in out] == [["bad.py:7:13:", "AG405"], ["bad.py:10:1:", "AG501"]]
+    assert main(["check", "train.py"]) == 0
+    (folder / "broken.py").write_text("def f(:\n")
+    assert "broken.py:1: AG101" in refused(capsys, "check", "broken.py")
+
+
+# run
+
+SCRIPT = """import sys
+import jax
+
+def sign(x):
+    if x > 0:
+        return 1
+    return -1
+
+if __name__ == "__main__":
+    print(jax.jit(sign)(-2.0), sys.argv[1:])
+"""
+
+
+def test_run_a_script_without_decorators(folder: Path) -> None:
+    (folder / "script.py").write_text(SCRIPT)
+    done = command("run", "--all", "script.py", "a", "-b", cwd=folder)
+    assert (done.returncode, done.stdout) == (0, "-1 ['a', '-b']\n"), done.stderr
+    failed = command("run", "script.py", cwd=folder)
+    assert failed.returncode == 1 and "TracerBoolConversionError" in failed.stderr
+
+
+def test_run_passes_errors_and_exit_codes_on(folder: Path) -> None:
+    (folder / "fails.py").write_text("import sys\nsys.exit(3)\n")
+    assert command("run", "fails.py", cwd=folder).returncode == 3
+    done = command("run", "missing.py", cwd=folder)
+    assert (done.returncode, done.stderr) == (1, "autograph: missing.py: No such file or directory\n")
