@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from autograph.api import to_code as to_code
     from autograph.explaining import explain as explain
     from autograph.report import Report as Report
+    from autograph.runtime.eager import run_eagerly as run_eagerly
     from autograph.runtime.errors import AutographError as AutographError
     from autograph.runtime.errors import ConversionError as ConversionError
     from autograph.runtime.errors import LargeUnrollWarning as LargeUnrollWarning
+    from autograph.runtime.errors import RetraceWarning as RetraceWarning
     from autograph.runtime.errors import StagingError as StagingError
     from autograph.runtime.hints import loop as loop
     from autograph.runtime.lists import padded as padded
@@ -41,7 +43,8 @@ _HOME = {
     "convert": "autograph.api", "do_not_convert": "autograph.api", "function": "autograph.api", "to_code": "autograph.api",
     "explain": "autograph.explaining", "Report": "autograph.report",
     "AutographError": "autograph.runtime.errors", "ConversionError": "autograph.runtime.errors", "StagingError": "autograph.runtime.errors",
-    "LargeUnrollWarning": "autograph.runtime.errors", "loop": "autograph.runtime.hints", "range": "autograph.runtime.rows",
+    "LargeUnrollWarning": "autograph.runtime.errors", "RetraceWarning": "autograph.runtime.errors", "run_eagerly": "autograph.runtime.eager",
+    "loop": "autograph.runtime.hints", "range": "autograph.runtime.rows",
     "static_range": "autograph.runtime.rows", "padded": "autograph.runtime.lists",
     "progress": "autograph.runtime.reporting",
 }  # fmt: skip

@@ -83,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _complain(error: Exception) -> None:
     """Print what is wrong on standard error: `file:line: ID text`."""
-    text = str(error)
+    text = error.summary if isinstance(error, AutographError) else str(error)
     red = sys.stderr.isatty() and "NO_COLOR" not in os.environ
     print(f"\x1b[31mautograph\x1b[0m: {text}" if red else f"autograph: {text}", file=sys.stderr)
 

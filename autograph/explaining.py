@@ -151,6 +151,8 @@ def _last(stmt: Any) -> int:
 def traced(report: Report, fn: Any, args: Sequence[Any], kwargs: Any) -> Report:
     """The report with what a trace on example arguments decides; arrays and numbers are traced, everything else is not."""
     log, report.error = _decisions(fn, args, kwargs)
+    own = getattr(fn, "__func__", fn)
+    report.retraces = own.traces.changes() if isinstance(own, runtime.Function) else []
     report.traced = True
     by_line = {(x.line, "loop" if x.kind in ("while", "for") else "branch"): x for x in report.statements}
     calls: dict[tuple[int, str], Call] = {}

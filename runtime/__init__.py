@@ -59,7 +59,8 @@ _WHERE = {
     "calls": "call",
     "excepts": "caught",
     "cells": "rebinds stores_into",
-    "errors": "AutographError ConversionError LargeUnrollWarning StagingError",
+    "eager": "run_eagerly",
+    "errors": "AutographError ConversionError LargeUnrollWarning RetraceWarning StagingError",
     "function": "Function jit",
     "items": "del_item set_item update_item store_item set_attr_item set_path update_path set_attr_path update_attr_item update_attr_path "
     "is_array slice",

@@ -27,6 +27,9 @@ from jax.interpreters import ad, batching, mlir
 from jax.interpreters import partial_eval as pe
 from jax.ref import AbstractRef
 
+FULL = os.environ.get("AUTOGRAPH_TRACEBACK") == "full"  # tracebacks keep all frames
+if FULL:
+    jax.config.update("jax_traceback_filtering", "off")
 for _folder in {os.path.dirname(f(__file__)) + os.sep for f in (os.path.abspath, os.path.realpath)}:
     _tracebacks.register_exclusion(_folder)  # our frames stay out of the user's tracebacks,
     _source_info.register_exclusion(_folder)  # and equations are located at the user's lines
@@ -52,6 +55,8 @@ set_current_trace = _core.set_current_trace
 
 def boundary(fn: Callable[..., Any]) -> Callable[..., Any]:
     """`fn`, whose errors are raised without the frames of JAX and of this package, as JAX does for its own functions."""
+    if FULL:
+        return fn
     hidden: Callable[..., Any] = _tracebacks.api_boundary(fn)
     return hidden
 

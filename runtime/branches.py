@@ -27,7 +27,7 @@ from autograph.runtime.identity import chosen, reopened, twins, unlike
 from autograph.runtime.knowledge import facts_of, known
 from autograph.runtime.lifted import Location, goes_with_block, joined, left_spec, load, may_be_missing, outer_spec, spec_out, store
 from autograph.runtime.packing import as_is, pack, unpack
-from autograph.runtime.places import assigned_names, caller, here, last_store, place_of, returned_names
+from autograph.runtime.places import assigned_names, caller, here, last_store, place_of, returned_names, value_of
 from autograph.runtime.predicates import truth
 from autograph.runtime.shared import one_for_each
 from autograph.runtime.spec_text import describe, described
@@ -312,11 +312,12 @@ def _joined(a: Spec, b: Spec, then: Callable[..., Any], orelse: Callable[..., An
 
 def _disagree(name: str, m: Mismatch, then: Any, orelse: Any, frame: Any) -> BranchTypeError:
     what = f"`{name}{m.path}`" if name else "what this branch gives"
-    lines = [last_store(fn, name) for fn in (then, orelse)] if name else [None, None]
+    lines = [(last_store(fn, name) if name else None) or value_of(fn) for fn in (then, orelse)]
     sides = [f"{describe(s)}{f' (line {at.line})' if at else ''}" for s, at in zip((m.a, m.b), lines, strict=True)]
     why = f"; {m.why}" if m.why else ""
     advice = "give both sides the same type and shape"
-    return BranchTypeError(f"{what} is {sides[0]} where the test is true and {sides[1]} where it is false{why}", place_of(frame), advice)
+    also = [(at, describe(s)) for s, at in zip((m.a, m.b), lines, strict=True)]
+    return BranchTypeError(f"{what} is {sides[0]} where the test is true and {sides[1]} where it is false{why}", place_of(frame), advice, also)
 
 
 def _packed(out: Any, joint: Spec) -> list[Any]:

@@ -5,35 +5,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import linecache
+from collections.abc import Callable, Sequence
 from typing import ClassVar, NamedTuple
 
 
 class Place(NamedTuple):
-    """A place in the user's source."""
+    """A place in the user's source; where they are known, the columns of what runs there (bytes from 0, the end exclusive)."""
 
     file: str
     line: int
+    column: int = 0
+    end: int = 0
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
+
+    def shown(self, label: str = "") -> list[str]:
+        """The line of the source with a caret under the columns; nothing where there is no source."""
+        text = linecache.getline(self.file, self.line).rstrip()
+        if not text.strip():
+            return []
+        data = text.encode()
+        start = len(data[: self.column].decode(errors="replace"))
+        end = len(data[: self.end].decode(errors="replace")) if self.end > self.column else start
+        if not self.end:
+            start, end = len(text) - len(text.lstrip()), len(text)
+        number = f"{self.line:>6}"
+        marks = "^" * max(1, min(end, len(text)) - start)
+        return [f"{number} | {text}", f"{' ' * len(number)} | {' ' * start}{marks}{' ' + label if label else ''}"]
 
 
 class AutographError(Exception):
     """Root of all errors of this project.
 
-    `id` names the page of documentation; `place` is where in the user's source; `advice` is what to write instead.
+    `id` names the page of documentation; `place` is where in the user's source; `advice` is what to write instead.  `also` are other places, each
+    with what there is to see.
     """
 
     id: ClassVar[str] = "AG000"
 
-    def __init__(self, message: str, place: Place | None = None, advice: str = "") -> None:
-        self.message, self.place, self.advice = message, place, advice
+    def __init__(self, message: str, place: Place | None = None, advice: str = "", also: Sequence[tuple[Place | None, str]] = ()) -> None:
+        self.message, self.place, self.advice, self.also = message, place, advice, tuple(also)
         where = f"{place}: " if place else ""
-        super().__init__(f"{where}{self.id} {message}" + (f"\n  help: {advice}" if advice else ""))
+        self.summary = f"{where}{self.id} {message}"
+        spots = [(place, ""), *((p, label) for p, label in also if p is not None)] if place else []
+        lines = [line for spot, label in sorted(spots, key=lambda s: (s[0] is None, s[0])) if spot for line in spot.shown(label)]
+        super().__init__("\n".join([self.summary, *lines, *([f"  help: {advice}"] if advice else [])]))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.message, self.place, self.advice)
+        return type(self), (self.message, self.place, self.advice, self.also)
 
 
 class ConversionError(AutographError):
@@ -69,8 +90,8 @@ class StagingError(AutographError):
     id = "AG200"
     noticed: ClassVar[Callable[[StagingError], None]] = staticmethod(lambda error: None)
 
-    def __init__(self, message: str, place: Place | None = None, advice: str = "") -> None:
-        super().__init__(message, place, advice)
+    def __init__(self, message: str, place: Place | None = None, advice: str = "", also: Sequence[tuple[Place | None, str]] = ()) -> None:
+        super().__init__(message, place, advice, also)
         StagingError.noticed(self)
 
 
@@ -172,6 +193,10 @@ class StepLimitError(StagingError, RuntimeError):
 
 class LargeUnrollWarning(UserWarning):
     """A long loop over a static range is compiled turn by turn."""
+
+
+class RetraceWarning(UserWarning):
+    """One function has been traced and compiled many times."""
 
 
 class ReverseModeError(StagingError, ValueError):

@@ -26,6 +26,7 @@ from autograph.runtime.lifted import ERROR, may_have_failed, restore
 from autograph.runtime.numpy_arguments import Stored, put_back
 from autograph.runtime.optional import optional_result
 from autograph.runtime.raw_errors import named
+from autograph.runtime.retraces import Traces
 from autograph.runtime.state import State
 from autograph.runtime.values import Blank, has_maybe, is_value, map_maybe
 
@@ -45,6 +46,7 @@ class Function:
     _state: State
     _checks: _Checks
     _options: dict[str, Any]
+    traces: Traces  # what it has been traced with
     _storing: Function | None  # the function for calls with NumPy arrays that it stores into
     __wrapped__: Callable[..., Any]
 
@@ -167,7 +169,9 @@ class Method:
         return hash((id(self.__func__), id(self.__self__)))
 
 
-def traced_by(fn: Callable[..., Any], checks: _Checks, state: State | None = None, stored: Stored | None = None) -> Callable[..., Any]:
+def traced_by(
+    fn: Callable[..., Any], checks: _Checks, traces: Traces, state: State | None = None, stored: Stored | None = None
+) -> Callable[..., Any]:
     """`fn` as JAX traces it: it returns its error code and what it changed beside its result.
 
     With `state` its first argument is what the objects hold that it reaches; with `stored` it also gives what the parameters hold that it
@@ -176,6 +180,7 @@ def traced_by(fn: Callable[..., Any], checks: _Checks, state: State | None = Non
 
     @functools.wraps(fn)
     def traced(*args: Any, **kwargs: Any) -> Any:
+        given = args[state is not None :], kwargs
         if state is not None:
             held, *args = args  # type: ignore[assignment]
             args, kwargs = state.arguments(args, kwargs)
@@ -204,6 +209,7 @@ def traced_by(fn: Callable[..., Any], checks: _Checks, state: State | None = Non
                 box[:] = [begin.given(x) for x in box]
             finally:
                 restore(frame)
+        traces.note(*given, held.guards if state is not None else ())
         out = box.pop() if box else None
         if type(frame.values[ERROR]) is not int:
             out = jax.tree.map(lambda x: 0 if isinstance(x, Blank) else x, out, is_leaf=is_value)  # no path ends without an error
@@ -258,13 +264,14 @@ def _made(fn: Callable[..., Any], options: dict[str, Any], stored: Stored | None
     checks = _Checks(always="out_shardings" in options)
     if checks.always:
         options = {**options, "out_shardings": Checked(options["out_shardings"], None, None)}
-    jitted = jax.jit(traced_by(fn, checks), **options)
+    traces = Traces(fn)
+    jitted = jax.jit(traced_by(fn, checks, traces), **options)
     cls = type("Function", (Function,), {"__doc__": fn.__doc__, "__module__": __name__})
     new: Any = object.__new__(cls)
-    new._checks = checks
+    new._checks, new.traces = checks, traces
     functools.update_wrapper(new, fn)
     new._fn, new._jitted, new._options, new._storing = fn, jitted, given, None
-    new._state = State(fn, options, lambda state: traced_by(fn, checks, state, stored))
+    new._state = State(fn, options, lambda state: traced_by(fn, checks, traces, state, stored))
     new.__wrapped__ = inspect.unwrap(fn)
     new.__defaults__, new.__kwdefaults__ = getattr(fn, "__defaults__", None), getattr(fn, "__kwdefaults__", None)
     return new

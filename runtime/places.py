@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import itertools
 import os
 import re
 import sys
@@ -16,6 +17,7 @@ from autograph.runtime.errors import Place
 
 _BLOCK = re.compile(r"(then|orelse|body|test|item|case_\d+|<lambda>)(_\d+)?")
 _JUMPS = ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
+_WHOLE = 1 << 20  # columns: to the end of the line
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
 HIDDEN = (_OURS, os.path.dirname(_OURS[:-1]) + os.sep, os.path.dirname(os.path.abspath(jax.__file__)) + os.sep)
 
@@ -46,7 +48,13 @@ def transformation() -> str:
 
 
 def place_of(frame: FrameType | None) -> Place | None:
-    return Place(frame.f_code.co_filename, frame.f_lineno or frame.f_code.co_firstlineno) if frame else None
+    if frame is None:
+        return None
+    code, line = frame.f_code, frame.f_lineno or frame.f_code.co_firstlineno
+    first, last, column, end = next(itertools.islice(code.co_positions(), max(frame.f_lasti, 0) // 2, None), (None,) * 4)
+    if first != line or column is None or end is None:
+        return Place(code.co_filename, line)
+    return Place(code.co_filename, line, column, end if last == first and end > column + 1 else _WHOLE)
 
 
 def here() -> Place | None:
@@ -163,8 +171,23 @@ def parameter_names(fn: Callable[..., Any], count: int) -> list[str]:
 def last_store(fn: Callable[..., Any], name: str) -> Place | None:
     """The line of the last assignment to `name` in a body, blocks inside it included."""
     code = getattr(fn, "__code__", None)
-    lines = list(_stores(code, name)) if code else []
-    return Place(code.co_filename, max(lines)) if code and lines else None
+    found = list(_stores(code, name)) if code else []
+    if code is None or not found:
+        return None
+    last = max(found, key=lambda p: (p.lineno, p.col_offset or 0))
+    return Place(code.co_filename, last.lineno, last.col_offset or 0, last.end_col_offset or 0)
+
+
+def value_of(fn: Callable[..., Any]) -> Place | None:
+    """Where the one expression stands that a side of a branch gives."""
+    code = getattr(fn, "__code__", None)
+    if code is None or code.co_name != "<lambda>" or code.co_filename.startswith(HIDDEN):
+        return None
+    spots = [(end - column, line, column, end) for line, last, column, end in code.co_positions() if None not in (line, column, end) and line == last]  # type: ignore[operator]
+    if not spots:
+        return None
+    _, line, column, end = max(spots)
+    return Place(code.co_filename, line or 0, column or 0, end or 0)
 
 
 def _stores(code: CodeType, name: str) -> Any:
@@ -172,7 +195,7 @@ def _stores(code: CodeType, name: str) -> Any:
         argval = instruction.argval
         stored = argval if isinstance(argval, tuple) else (argval,)
         if instruction.opname.startswith("STORE_") and name in stored and instruction.positions and instruction.positions.lineno:
-            yield instruction.positions.lineno
+            yield instruction.positions
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _stores(constant, name)

@@ -14,6 +14,7 @@ from typing import Any
 
 import jax
 
+from autograph.runtime import _jax
 from autograph.runtime.errors import AutographError, ConcreteValueError, NotStagedError, Place
 from autograph.runtime.places import HIDDEN, is_block
 from autograph.runtime.raised import as_of_concrete, is_users
@@ -22,6 +23,8 @@ RAW = (
     jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError, jax.errors.TracerIntegerConversionError,
     jax.errors.NonConcreteBooleanIndexError,
 )  # fmt: skip
+_NOTE = "this happened"
+_OPERATORS = {"staged_cond": "branch", "switch": "branch", "while_loop": "loop", "for_loop": "loop"}
 _TRACED_SLICE = ("Slice entries must be static integers", "Array slice indices must have static start/stop/step")  # older JAX; newer
 
 
@@ -43,9 +46,57 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
             raise
         except (TypeError, AttributeError) as error:
             as_of_concrete(error)
+            _add_note(error)
+            raise
+        except Exception as error:
+            _add_note(error)
             raise
 
     return staged
+
+
+def _add_note(error: Exception) -> None:
+    """Tell where an error of JAX's has come from: the user's line, and the compiled loops and branches that it is in."""
+    if isinstance(error, AutographError) or any(n.startswith(_NOTE) for n in getattr(error, "__notes__", ())):
+        return
+    places: list[Place] = []  # of the user's frames
+    blocks: list[tuple[str, Place]] = []
+    tb, last = error.__traceback__, ""
+    while tb is not None:
+        code = tb.tb_frame.f_code
+        last = code.co_filename
+        if is_users(last):
+            places.append(Place(last, tb.tb_lineno))
+        elif last.startswith(HIDDEN[:2]) and code.co_name in _OPERATORS and places and (_OPERATORS[code.co_name], places[-1]) not in blocks:
+            blocks.append((_OPERATORS[code.co_name], places[-1]))
+        tb = tb.tb_next
+    if not last.startswith(HIDDEN) or not places:
+        return
+    if not _full():
+        _cut(error)
+    if not blocks:
+        return
+    shown = [f"{_NOTE} at {places[-1]}: `{_source(places[-1])}`"]
+    shown += [f"  in the compiled {kind} of line {place.line}: `{_source(place)}`" for kind, place in reversed(blocks)]
+    error.add_note("\n".join(shown))
+
+
+def _full() -> bool:
+    return _jax.FULL or jax.config.jax_traceback_filtering == "off"  # type: ignore[attr-defined]
+
+
+def _cut(error: Exception) -> None:
+    """Let a traceback end with the user's line, without the frames of JAX below it."""
+    last, tb = None, error.__traceback__
+    while tb is not None:
+        last = last if tb.tb_frame.f_code.co_filename.startswith(HIDDEN) else tb
+        tb = tb.tb_next
+    if last is not None:
+        last.tb_next = None
+
+
+def _source(place: Place) -> str:
+    return linecache.getline(place.file, place.line).strip()
 
 
 def _recursion(error: RecursionError) -> AutographError | None:

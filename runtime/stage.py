@@ -255,7 +255,7 @@ class Stage:
         where = f" (line {at.line})" if at else ""
         return LoopTypeError(
             f"loop variable `{name}{m.path}` is {describe(m.a)} before the loop and {describe(m.b)} after one turn{where}{why}",
-            place_of(caller()), advice,
+            place_of(caller()), advice, [(at, describe(m.b))],
         )  # fmt: skip
 
     def pack_state(self) -> list[Any]:

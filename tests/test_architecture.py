@@ -108,7 +108,8 @@ def test_names_say_what_a_file_is_about() -> None:
 def test_every_package_is_in_the_wheel() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     listed = set(project["tool"]["setuptools"]["packages"])
-    assert listed == {module(p.parent / "__init__.py") for p in FILES}
+    assert listed == {module(p.parent / "__init__.py") for p in FILES} | {"autograph.pages"}  # the pages of the errors are data
+    assert (ROOT / "autograph" / "pages").resolve() == ROOT / "docs" / "errors"
 
 
 def test_the_runtime_works_without_the_rest() -> None:

@@ -1,0 +1,154 @@
+"""What a user sees while working: tracebacks, notes, running eagerly, and being told of retraces."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import traceback
+import warnings
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import autograph as ag
+
+
+def third(v: Any) -> Any:
+    return v @ jnp.ones((4, 2))  # the deliberate error
+
+
+def second(v: Any) -> Any:
+    return third(v * 2)
+
+
+def first(v: Any) -> Any:
+    return second(v) + 1
+
+
+def wrong(x: Any, n: Any) -> Any:
+    if n > 0:
+        for _ in range(n):
+            x = first(x)
+    return x
+
+
+@pytest.mark.parametrize("form", [ag.function, lambda f: jax.jit(ag.convert(f))], ids=["function", "jit of convert"])
+def test_an_error_three_calls_deep_ends_at_its_line(form: Any) -> None:
+    with pytest.raises(TypeError, match="dot_general") as caught:
+        form(wrong)(jnp.ones(3), 2)
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    assert frames[-1].line == "return v @ jnp.ones((4, 2))  # the deliberate error"
+    assert [f.name for f in frames[-3:]] == ["first", "second", "third"]
+    assert not [f for f in frames if "/jax/_src/" in f.filename and f.name != "wrapper" and f is not frames[0] and form is ag.function]
+    (note,) = [n for n in caught.value.__notes__ if n.startswith("this happened")]
+    start = wrong.__code__.co_firstlineno
+    assert note.splitlines() == [
+        f"this happened at {__file__}:{third.__code__.co_firstlineno + 1}: `return v @ jnp.ones((4, 2))  # the deliberate error`",
+        f"  in the compiled loop of line {start + 2}: `for _ in range(n):`",
+        f"  in the compiled branch of line {start + 1}: `if n > 0:`",
+    ]
+
+
+def test_the_programs_own_errors_get_no_note() -> None:
+    @ag.function
+    def f(x: Any, n: Any) -> Any:
+        for _ in range(n):
+            raise KeyError("own")
+        return x
+
+    with pytest.raises(KeyError) as caught:
+        f(1.0, 3)
+    assert not [n for n in getattr(caught.value, "__notes__", []) if n.startswith("this happened")]
+
+
+def test_the_whole_traceback_on_request(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import jax.numpy as jnp, autograph as ag\n@ag.function\ndef f(x, n):\n    for k in range(n):\n        x = x @ jnp.ones((4, 2))\n    return x\nf(jnp.ones(3), 2)\n"
+    )
+
+    def run(**env: str) -> str:
+        return subprocess.run([sys.executable, str(program)], env={**os.environ, **env}, capture_output=True, text=True).stderr
+
+    short, full = run(), run(AUTOGRAPH_TRACEBACK="full")
+    assert "runtime/" not in short and "jax/_src" not in short and "x = x @ jnp.ones((4, 2))" in short
+    assert "runtime/stage.py" in full and "jax/_src" in full
+
+
+def test_the_message_shows_the_lines_with_carets() -> None:
+    def sides(x: Any) -> Any:
+        if x > 0:
+            y = jnp.ones(3)
+        else:
+            y = jnp.ones(4)
+        return y
+
+    with pytest.raises(ag.AutographError) as caught:
+        ag.function(sides)(1.0)
+    at = sides.__code__.co_firstlineno
+    assert str(caught.value).splitlines()[1:] == [
+        f"{at + 1:>6} |         if x > 0:",
+        "       |         ^^^^^^^^^",
+        f"{at + 2:>6} |             y = jnp.ones(3)",
+        "       |                 ^^^^^^^^^^^ float32[3]",
+        f"{at + 4:>6} |             y = jnp.ones(4)",
+        "       |                 ^^^^^^^^^^^ float32[4]",
+        "  help: give both sides the same type and shape",
+    ]
+
+
+def test_carets_count_characters() -> None:
+    def f(x: Any) -> Any:
+        größe = [1, "ä"]
+        ü = 1 + größe[x]
+        return ü
+
+    with pytest.raises(ag.AutographError, match="AG502") as caught:
+        ag.function(f)(1)
+    line, marks = str(caught.value).splitlines()[1:3]
+    assert line[marks.index("^") : marks.rindex("^") + 1] == "größe[x]"
+
+
+def test_running_eagerly() -> None:
+    seen: list[Any] = []
+
+    @ag.function
+    def f(x: Any) -> Any:
+        while x > 1:
+            x = x / 2
+            seen.append(type(x))
+        return x
+
+    with ag.run_eagerly():
+        assert f(8.0) == 1.0
+    assert seen == [float, float, float]
+    ag.run_eagerly(True)
+    try:
+        assert f(2.0) == 1.0 and seen[-1] is float
+    finally:
+        ag.run_eagerly(False)
+    assert not jax.config.jax_disable_jit  # type: ignore[attr-defined]
+
+
+def test_many_traces_are_told_with_what_has_changed() -> None:
+    @ag.function
+    def total(x: Any, mode: str = "a") -> Any:
+        return x.sum()
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for n in range(1, 9):
+            total(jnp.ones(n))
+            total(jnp.ones(n))
+        assert not [w for w in caught if w.category is ag.RetraceWarning]
+        for k in range(4):
+            total(jnp.ones(8), mode=str(k))
+    (told,) = [w for w in caught if w.category is ag.RetraceWarning]
+    assert "`total` has been traced" not in str(told.message) and ".total` has been traced and compiled 10 times: " in str(told.message)
+    assert "`mode` was static" in str(told.message) and told.filename == __file__
+    report = ag.explain(total, jnp.ones(3))
+    assert report.retraces[0] == "`x` was float32[1], and is float32[2]" and "traced again" in str(report)
