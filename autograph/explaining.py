@@ -96,7 +96,7 @@ class _Statements:
                 continue
             written = _lines(stores(stmt, name))
             if name not in carried:
-                where = "assigned in every turn before it is read, and not read after the loop" if is_loop else "not read after it"
+                where = "set anew in every turn, and not read after the loop" if is_loop else "not read after it"
                 found.append(Variable(name, "local", f"{written}: {where}" if written else where))
                 continue
             reasons = []
@@ -167,6 +167,8 @@ def traced(report: Report, fn: Any, args: Sequence[Any], kwargs: Any) -> Report:
             calls[d.line, name] = Call(d.line, name, d.became, d.why)
             continue
         statement = by_line.get((d.line, d.kind))
+        if statement is None and any(x.line == d.line for x in report.statements):
+            continue  # a part of a statement's own test
         if statement is None:
             statement = Statement(d.line, d.line, "expression", _line_of(report, d.line), _around(report, d.line))
             by_line[d.line, d.kind] = statement
@@ -175,7 +177,8 @@ def traced(report: Report, fn: Any, args: Sequence[Any], kwargs: Any) -> Report:
             continue
         statement.became, statement.why = d.became, d.why
         known = {v.name: v for v in statement.variables}
-        for name, before, after in d.types:
+        for name, *types in d.types:
+            before, after = map(_short, types)
             if name in known:
                 known[name].before, known[name].after = before, after
             elif len(d.types) == 1 and len(statement.carried()) == 1:
@@ -187,6 +190,11 @@ def traced(report: Report, fn: Any, args: Sequence[Any], kwargs: Any) -> Report:
     report.statements.sort(key=lambda x: (x.line, len(x.path)))
     report.calls = sorted(calls.values(), key=lambda c: (c.line, c.name))
     return report
+
+
+def _short(type: str) -> str:
+    """A type without what matters only where it is promoted."""
+    return type.replace(" (weak)", "").replace("the number ", "")
 
 
 def _decisions(fn: Any, args: Sequence[Any], kwargs: Any) -> tuple[list[Decision], str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,3 +40,16 @@ def test_the_converted_source_is_what_is_written(first: Any) -> None:
 
 def test_the_table_is_that_of_the_tests() -> None:
     assert TEXT.split(BEGIN)[1].split(END)[0].strip() == summary().strip()
+
+
+def test_the_error_is_what_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = ["", "", "", "", "@ag.function", "def f(x):", "    x = x + 1", "    x = x - 1", "    if x > 0:", "        y = jnp.ones(3)"]
+    (tmp_path / "heat.py").write_text(
+        "\n".join(["import jax.numpy as jnp, autograph as ag", *lines[1:], "    else:", "        y = jnp.ones(4)", "    return y\n"])
+    )
+    monkeypatch.chdir(tmp_path)
+    space: dict[str, Any] = {}
+    exec(compile(Path("heat.py").read_text(), "heat.py", "exec"), space)
+    with pytest.raises(ag.AutographError) as caught:
+        space["f"](1.0)
+    assert f"{caught.value}\n" == blocks("text")[1]
