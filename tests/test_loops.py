@@ -511,3 +511,51 @@ def test_a_loop_in_a_branch_ends_for_lanes_that_are_not_in_it() -> None:
 
     kinds, numbers = jnp.array([0, 1, 2, 2]), jnp.array([6, 7, 0, 3])
     assert jax.jit(jax.vmap(by_kind))(kinds, numbers).tolist() == [1, 10, 0, -3]
+
+
+def counting(x: Any, n: Any, step: Any = 1) -> Any:
+    i = 0
+    while i < n:
+        x = jnp.sin(x) + 0.5
+        i += step
+    return x, i
+
+
+def test_a_long_while_that_counts_is_one_compiled_turn() -> None:
+    """Its derivative is scan's; short ones, and those that compute with the number, are made turn by turn."""
+    for n, step in ((3_000, 1), (7_001, 3)):
+        staged = jax.make_jaxpr(ag.convert(lambda x: counting(x, n, step)))(1.0)
+        assert [e.primitive.name for e in staged.eqns].count("scan") == 1 and len(staged.eqns) < 40
+        x, i = jax.jit(ag.convert(lambda x: counting(x, n, step)))(1.0)
+        want, count = counting(np.float32(1.0), n, step)
+        assert int(i) == count and abs(x - want) < 1e-5
+    slope = jax.grad(ag.convert(lambda x: counting(x, 3_000)[0]))(1.0)
+    assert np.isfinite(slope)
+    short = jax.make_jaxpr(ag.convert(lambda x: counting(x, 20)))(1.0)
+    assert "scan" not in [e.primitive.name for e in short.eqns]
+
+
+def test_a_long_while_that_computes_with_its_number_is_not() -> None:
+    def f(x: Any) -> Any:
+        i = 0
+        while i < 1_500:
+            x = x + 0.001 * i
+            i += 1
+        return x
+
+    staged = jax.make_jaxpr(ag.convert(f))(1.0)
+    assert "scan" not in [e.primitive.name for e in staged.eqns]
+    assert abs(jax.jit(ag.convert(f))(1.0) - f(1.0)) < 1e-2 * f(1.0)
+
+
+def test_a_while_whose_limit_the_body_changes_is_not() -> None:
+    def f(x: Any) -> Any:
+        i, n = 0, 900
+        while i < n:
+            x = jnp.sin(x) + 0.5
+            i += 1
+            if i == 500:
+                n = 600
+        return x, i
+
+    assert int(jax.jit(ag.convert(f))(1.0)[1]) == f(1.0)[1] == 600
