@@ -26,12 +26,9 @@ from autograph.runtime.growing import discard, snapshot, with_room
 from autograph.runtime.hints import hints_here
 from autograph.runtime.lifted import may_have_failed
 from autograph.runtime.predicates import truth
-from autograph.runtime.rolling import operations, while_rolled
 from autograph.runtime.specs import Spec, Static, spec_in_block
 from autograph.runtime.stage import ROTATED, Rotate, Stage, given, listed, unless_failed
 from autograph.runtime.values import Maybe, is_value
-
-_ENOUGH = 4  # turns of a static loop that are made before it is asked how many are left
 
 
 def while_loop(test: Callable[..., Any], body: Callable[..., Any], *state: Any) -> Any:
@@ -98,11 +95,7 @@ def _run_while(
                 _jax.drop_effects(recorded)
                 discard(before, frame)
                 break
-            last, state, certain = state, after, False
-            if turns == _ENOUGH and p is True and _jax.staging() and source is body:
-                size = sum(map(operations, _jax.recorded(recorded)))
-                if (rolled := while_rolled(test, body, last, state, size)) is not None:
-                    return rolled
+            state, certain = after, False
         if p is False:
             if watching():
                 decided("loop", f"Python, {turns} turn{'s' * (turns != 1)}", "the test is known when it is traced, in every turn")

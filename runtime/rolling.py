@@ -18,13 +18,12 @@ import numpy as np
 from autograph.runtime import _jax
 from autograph.runtime._jax import Literal
 from autograph.runtime.calls import probing
-from autograph.runtime.cells import stores
 from autograph.runtime.decisions import decided, watching
 from autograph.runtime.errors import AutographError, LargeUnrollWarning
 from autograph.runtime.frames import Place, attempt
 from autograph.runtime.places import here, parameter_names
 from autograph.runtime.purity import impure_global
-from autograph.runtime.rows import Rows, rows_of_static, weak_integers
+from autograph.runtime.rows import Rows
 from autograph.runtime.specs import Type, spec_of, types, widen
 from autograph.runtime.stage import Stage
 from autograph.runtime.values import NUMBERS, parts
@@ -51,7 +50,7 @@ def rest_rolled(
     for item in rest:
         state = turn(item, state)
         break
-    size = (count - 1) * sum(map(operations, _jax.recorded(before)))
+    size = (count - 1) * sum(map(_size, _jax.recorded(before)))
     why = "the range is known, and its turns are few operations"
     if size > LONG:
         remaining = items[1:]
@@ -59,7 +58,11 @@ def rest_rolled(
             return _rolled(index_rows(remaining), remaining, body, state)
         except Seen as reason:
             why = f"the range is known, and one compiled turn would be seen: {reason}"
-            _warn(count, size, reason)
+            if size > WARNED:
+                text = f"this loop of {count} turns is compiled turn by turn, about {size} operations, because {reason}"
+                place = here()
+                if place is not None:
+                    warnings.warn_explicit(text, LargeUnrollWarning, place.file, place.line)
     for item in rest:
         state = turn(item, state)
     if watching():
@@ -67,74 +70,26 @@ def rest_rolled(
     return state
 
 
-def _warn(count: int, size: int, reason: Seen) -> None:
-    """Say that a loop takes long to compile, and why."""
-    place = here()
-    if size > WARNED and place is not None:
-        text = f"this loop of {count} turns is compiled turn by turn, about {size} operations, because {reason}"
-        warnings.warn_explicit(text, LargeUnrollWarning, place.file, place.line)
-
-
-def while_rolled(test: Callable[..., Any], body: Callable[..., Any], before: list[Any], state: list[Any], size: int) -> list[Any] | None:
-    """The state after a loop whose test only counts with Python numbers, the rest of its turns compiled as one; None where it stays as it is.
-
-    `before` and `state` are around the last turn, which had `size` operations.
-    """
-    count = _turns_left(test, body, before, state)
-    if count * size <= LONG:
-        return None
-    items = builtins.range(count)
-    rows = rows_of_static(weak_integers(np.arange(count)))
-    assert rows is not None
-    try:
-        return _rolled(rows, items, lambda _, *s: body(*s), state, body)
-    except Seen as reason:
-        _warn(count, count * size, reason)
-        return None
-
-
-def _turns_left(test: Callable[..., Any], body: Callable[..., Any], before: list[Any], state: list[Any]) -> int:
-    """How many turns are left, if the test reads numbers alone, and the turn adds a constant to each of them; 0 where that is not known."""
-    code: Any = getattr(test, "__code__", None)
-    if code is None or impure_global(test) is not None:
-        return 0
-    free, space = stores(getattr(body, "__code__", code))
-    read = {n: c.cell_contents for n, c in zip(code.co_freevars, test.__closure__ or (), strict=True)}  # type: ignore[attr-defined]
-    read |= {n: test.__globals__.get(n) for n in code.co_names}  # type: ignore[attr-defined]
-    if not all(type(v) in (int, float) for v in read.values()) or read.keys() & (free | space):
-        return 0
-    now = list(state)
-    steps = [b - a if type(a) is type(b) is int else None for a, b in zip(before, state, strict=True)]
-    count = 0
-    while (p := test(*now)) is True:
-        count += 1
-        now = [x if s is None else x + s for x, s in zip(now, steps, strict=True)]
-        if count > INT32.max:
-            return 0
-    return count if p is False else 0
-
-
-def operations(eqn: Any) -> int:
+def _size(eqn: Any) -> int:
     """How much an equation is to compile, beside one operation."""
     if eqn.primitive.name.startswith(("random_", "threefry")):
         return 100
     inner = [j for v in eqn.params.values() for j in (v if isinstance(v, (tuple, list)) else (v,)) if hasattr(j, "eqns")]
-    return 1 + sum(operations(e) for j in inner for e in j.eqns)
+    return 1 + sum(_size(e) for j in inner for e in j.eqns)
 
 
-def _rolled(rows: Rows, items: builtins.range, body: Callable[..., Any], state: list[Any], source: Callable[..., Any] | None = None) -> list[Any]:
-    source = source or body
-    if (name := impure_global(source)) is not None:
+def _rolled(rows: Rows, items: builtins.range, body: Callable[..., Any], state: list[Any]) -> list[Any]:
+    if (name := impure_global(body)) is not None:
         raise Seen(f"`{name}` may have effects or give another value each time")
     try:
         with attempt(), probing(_refuse_effects):
-            stage = Stage(body, state, source, Place(getattr(source, "__code__", None)), items=[rows.spec], turns=rows.length, all_made=True)
+            stage = Stage(body, state, body, Place(getattr(body, "__code__", None)), items=[rows.spec], turns=rows.length, all_made=True)
     except Seen:
         raise
     except Exception as error:  # whatever a turn raises with a traced index: it needs the number
         text = error.message if isinstance(error, AutographError) else str(error).splitlines()[0] if str(error) else type(error).__name__
         raise Seen(f"a turn needs the index as a number ({text})") from None
-    names = parameter_names(source, len(state))
+    names = parameter_names(body, len(state))
     if stage.specs != [widen(spec_of(x)) for x in state]:
         raise Seen("a loop variable changes its type")
     final = _checked(stage, rows, items, state, names)
