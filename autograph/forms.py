@@ -25,13 +25,22 @@ from autograph.variants import variant_of
 
 
 class Staged:
-    """Marks the code of a staged function: it is converted already."""
+    """Marks the code of a staged function: it is converted already.  `names` are those in the user's own code; None if they are not known."""
+
+    def __init__(self, names: frozenset[str] | None = None) -> None:
+        self.names = names
 
     def __repr__(self) -> str:
         return "<staged>"
 
 
 STAGED = Staged()
+
+
+def _names(code: CodeType) -> frozenset[str]:
+    """The names in a function, and in those inside it."""
+    inner = [_names(c) for c in code.co_consts if isinstance(c, CodeType)]
+    return frozenset((*code.co_varnames, *code.co_cellvars, *code.co_freevars, *code.co_names)).union(*inner)
 
 
 class Form:
@@ -108,7 +117,8 @@ class Form:
             if self._staged is None:
                 node, references = lowered(self.node, self.file, frozenset(self.code.co_freevars))
                 refer(references, None)
-                self._staged = compiled(node, self.code, self.cls, {KEY: Form.runtime}, lambda _: STAGED)
+                mark = Staged(_names(self.code))
+                self._staged = compiled(node, self.code, self.cls, {KEY: Form.runtime}, lambda _: mark)
             return self._staged
 
     def _build_plain(self, entry: bool) -> CodeType:

@@ -23,7 +23,7 @@ from autograph.runtime.identity import check_lengths, doubt_all
 from autograph.runtime.knowledge import Fact, assume, known, refined
 from autograph.runtime.lifted import ERROR, Location, Watch, enter, forget_local, kept, load, marker_p, restore, settle_late
 from autograph.runtime.packing import pack, to_type, unpack
-from autograph.runtime.shared import with_guards
+from autograph.runtime.shared import known_again, with_guards
 from autograph.runtime.specs import Spec, Type, of_aval, types
 from autograph.runtime.values import CONTAINERS, Maybe, map_maybe, nothing
 
@@ -95,7 +95,7 @@ class Block:
                     check_lengths(frame)
                     forget_local(frame, box)
                     settle_late(frame)
-                    return finish(self, with_guards(box.pop(), frame.guards))
+                    return list(map(known_again, finish(self, with_guards(box.pop(), frame.guards))))
                 finally:
                     self.args, self.kept = [], {}
                     restore(frame)

@@ -12,6 +12,7 @@ import numpy as np
 
 from autograph.runtime import _jax
 from autograph.runtime.arguments import mutable_parts
+from autograph.runtime.doubts import remember
 from autograph.runtime.errors import AliasError, ArrayStoreError, AttributeStateError
 from autograph.runtime.frames import Frame
 from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items, Variable
@@ -95,11 +96,14 @@ class Change(NamedTuple):
 class Changes:
     """What a trace changed: descriptions that hold no object, and the arrays of the new values."""
 
-    def __init__(self, found: Sequence[Change], arrays: Sequence[Any]) -> None:
+    def __init__(self, found: Sequence[Change], arrays: Sequence[Any], doubts: Sequence[tuple[Any, Any]] = ()) -> None:
         self.found, self.arrays = found, arrays
+        self.doubts = doubts  # which arrays, of the new ones and of the inputs, may be one
 
 
-jax.tree_util.register_pytree_node(Changes, lambda c: (c.arrays, Found(c.found)), lambda aux, arrays: Changes(aux.found, arrays))
+jax.tree_util.register_pytree_node(
+    Changes, lambda c: (c.arrays, (Found(c.found), c.doubts)), lambda aux, arrays: Changes(aux[0].found, arrays, aux[1])
+)
 
 
 class Begin:
@@ -191,7 +195,15 @@ class Begin:
         self._refuse_stale(frame, variables)
         if not any(change.where == "argument" for change in found):
             self._refuse_hidden()
-        return Changes(found, arrays)
+        return Changes(found, arrays, self._doubts(frame, variables))
+
+    def _doubts(self, frame: Frame, variables: dict[str, Any]) -> tuple[tuple[Any, Any], ...]:
+        """The arrays that are in doubt when the call ends: of the new ones, of the inputs, and of the global variables, by what tells which."""
+        if self.walk is None or not frame.doubtful:
+            return ()
+        known: dict[int, Any] = {id(x): name for name, x in variables.items() if isinstance(x, ARRAYS)}
+        known |= {x: ("new", k) for x, k in self.outputs.items()} | {x: ("input", k) for x, k in self.inputs.items()}
+        return tuple((known[a], known[b]) for a, b in frame.doubtful if a in known and b in known)
 
     def given(self, out: Any) -> Any:
         """The result, with what stands for the objects in reach in their place: they are put back before JAX looks at it."""
@@ -343,3 +355,12 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any]) -> None:
             continue
         touch(place)
         place.put(jax.tree.map(own, value, is_leaf=lambda x: x is None or isinstance(x, Maybe)))
+    remember([(_array(a, changes, walk), _array(b, changes, walk)) for a, b in changes.doubts])
+
+
+def _array(key: Any, changes: Changes, walk: Walk) -> Any:
+    """The array that is in doubt."""
+    if isinstance(key, str):
+        return walk.variables[key]
+    kind, k = key
+    return walk.arrays[k] if kind == "input" else changes.arrays[k]

@@ -17,9 +17,9 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "begun changed checked chosen compared copied count discarded doubtful exact excluded fresh given grows guarded guards key "
-            "late lent lifting made marked memory passed pairs places preset protected reads rebound refusal replaced root saved sharing spoiled "
-            "staged stands stored trace twins values written"
+            "begun changed checked chosen compared constants copied count discarded doubtful exact excluded fresh given grows guarded guards key "
+            "late lent lifting made marked memory passed pairs places preset protected reached reads rebound refusal replaced root saved sharing "
+            "spoiled staged stands stored trace twins values written"
         ).split()
     )
 
@@ -33,7 +33,9 @@ class Frame:
         self.guards: dict[int, tuple[Any, Any]] = {}  # by identity: an array, and what a place holds for it unless an error has occurred
         self.pairs: list[tuple[Any, Any]] = []  # the arrays that the last store has replaced, and the new ones
         self.sharing: list[Any] = []  # of a whole function: groups of places that held one array when the call began
+        self.reached: list[Any] = []  # of a whole function: the places that hold its inputs, and the global variables that hold arrays
         self.guarded: dict[int, tuple[Any, Any]] = {}  # by identity: what a place holds, and the array that it would be without an error
+        self.constants: dict[int, tuple[Any, Any]] = {}  # by identity: NumPy arrays, and the constants that stand for them
         self.stands: dict[int, tuple[Any, Any]] = {}  # by identity: an array of this block, and the one around that it stands for
         self.doubtful: dict[tuple[int, int], Any] = {}  # pairs of arrays that may be one, as traced values decide
         self.twins: dict[int, list[Any]] = {}  # by identity: containers that may be the same object, as traced values decide
@@ -76,6 +78,7 @@ class Frame:
         self.saved.clear()
         self.late.clear()
         self.stands.clear()
+        self.constants.clear()
         self.guards.clear()
         self.pairs = []
         self.guarded.clear()

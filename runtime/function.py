@@ -205,6 +205,8 @@ def traced_by(
                     if not ((may_have_failed() or frame.written or stored is not None) and defer(error)):  # what was changed before is committed
                         raise
                 frame.memory.clear()  # what it remembers may hold objects that the function made
+                if state is not None and frame.replaced:
+                    state.stores = True
                 changes = begin.changes(frame, box, checks.direct, getattr(inspect.unwrap(fn), "__globals__", {}))
                 box[:] = [begin.given(x) for x in box]
             finally:

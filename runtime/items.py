@@ -19,7 +19,7 @@ from autograph.runtime.attributes import IN_PLACE, noticed, set_attr, stored_in_
 from autograph.runtime.block import containers
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.calls import call
-from autograph.runtime.errors import ArrayStoreError, ConcreteValueError, EffectError
+from autograph.runtime.errors import AliasError, ArrayStoreError, ConcreteValueError, EffectError
 from autograph.runtime.frames import frames, in_block, lifting, watched
 from autograph.runtime.growing import Growing
 from autograph.runtime.heap import Contents, HeapLocation, Items
@@ -29,7 +29,7 @@ from autograph.runtime.optional import present, read
 from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import caller, here
 from autograph.runtime.rows import unknown
-from autograph.runtime.shared import doubt, origin
+from autograph.runtime.shared import doubt, doubtful, origin
 from autograph.runtime.specs import is_container, join, spec_of, widen
 from autograph.runtime.stale import refuse_other_names
 from autograph.runtime.subscripts import has_span, is_mask, plain, store_masked, store_span, where_masked
@@ -98,6 +98,7 @@ def _replace(x: Any, after: Any) -> Any:
     for frame in frames():
         for places in frame.sharing:
             _share(x, after, places)
+        _refuse_doubtful(x, frame.reached)
     if isinstance(x, np.ndarray):
         _replaced.numpy += [x] if _replaced.asked else []
     return after
@@ -116,6 +117,18 @@ def _share(x: Any, after: Any, places: list[HeapLocation]) -> None:
                     store_item(place.obj, k, after)
         elif origin(held) is x:
             place.put(noticed(place, after))
+
+
+def _refuse_doubtful(x: Any, places: list[HeapLocation]) -> None:
+    """Raise AliasError if only traced values decide whether a lasting place holds an array that is stored into."""
+    if not any(frame.doubtful for frame in frames()):
+        return
+    for place in places:
+        if any(is_array(v) and v is not x and doubtful(v, x) for v in _values(place)):
+            raise AliasError(
+                f"an array is stored into, and only traced values decide whether {place.name} is the same array", here(),
+                "give one of them a copy where they may become one (`.copy()`)",
+            )  # fmt: skip
 
 
 def _values(place: HeapLocation) -> list[Any]:

@@ -16,6 +16,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from autograph.runtime.doubts import among
 from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items
 from autograph.runtime.packing import as_is, pack
 from autograph.runtime.specs import Spec, Static, is_container, type_of
@@ -95,7 +96,7 @@ class Walk:
         self.guards: list[Any] = []
         self.slots: list[tuple[HeapLocation, Spec]] = []
         self.places = list(places)
-        self.dynamic = dynamic
+        self.dynamic, self.variables = dynamic, variables
         self._seen: dict[int, int] = {}
         self._given = False  # is what is met part of an argument, whose numbers are inputs?
         for root in roots:
@@ -107,15 +108,20 @@ class Walk:
                 self._visit(place.obj)
             elif not isinstance(place, Contents):
                 self._place(place, ("place", k))
-        self.guards.append(self._shared(variables))
+        self.guards.append(self._shared())
 
-    def _shared(self, variables: dict[str, Any]) -> Any:
+    def _shared(self) -> Any:
         """Which of the arrays are one, and which are global variables: a store into one of them is seen in the others."""
         first: dict[int, Any] = {}
         arrays = [(k, x) for k, x in enumerate(self.arrays) if isinstance(x, ARRAYS) and x.ndim]
         same = tuple(k for k, x in arrays if first.setdefault(id(x), k) != k)
-        names = tuple((n, k) for n, v in variables.items() if isinstance(v, ARRAYS) and (k := first.get(id(v))) is not None)
+        names = tuple((n, k) for n, v in self.variables.items() if isinstance(v, ARRAYS) and (k := first.get(id(v))) is not None)
         return (tuple(first[id(self.arrays[k])] for k in same), same, names) if same or names else None
+
+    def doubts(self) -> tuple[tuple[Any, Any], ...]:
+        """The arrays (which, or the name of a global variable) of which only traced values of earlier calls know whether they are one."""
+        named = [(n, v) for n, v in self.variables.items() if isinstance(v, ARRAYS)]
+        return tuple(among([*((k, x) for k, x in enumerate(self.arrays) if isinstance(x, ARRAYS)), *named]))
 
     def number(self, obj: Any) -> int | None:
         """Which of the objects it is."""

@@ -140,6 +140,11 @@ def is_block(code: CodeType) -> bool:
     return _BLOCK.fullmatch(code.co_name) is not None
 
 
+def is_handed_on(code: CodeType, name: str) -> bool:
+    """Whether code is the test of a loop, and a variable part of the state that the turn gets from it."""
+    return is_block(code) and code.co_name.startswith("test") and name in code.co_varnames[: code.co_argcount]
+
+
 def function_around(code: CodeType) -> str:
     """The qualified name of the user's function that code belongs to."""
     parts = code.co_qualname.split(".<locals>.")
@@ -163,9 +168,12 @@ def parameter_names(fn: Callable[..., Any], count: int) -> list[str]:
     code = getattr(fn, "__code__", None)
     if code is None or code.co_argcount < count:
         return [f"state[{k}]" for k in range(count)]
-    names = code.co_varnames[code.co_argcount - count : code.co_argcount]
-    shared = {*code.co_freevars, *code.co_names}
-    return [n[:-1] if n.endswith("_") and n[:-1] in shared else n for n in names]
+    return [shown_name(code, n) for n in code.co_varnames[code.co_argcount - count : code.co_argcount]]
+
+
+def shown_name(code: CodeType, name: str) -> str:
+    """The user's name of a variable of a block: its parameter `x_` stands for a shared variable `x`."""
+    return name[:-1] if name.endswith("_") and name[:-1] in (*code.co_freevars, *code.co_names) else name
 
 
 def last_store(fn: Callable[..., Any], name: str) -> Place | None:

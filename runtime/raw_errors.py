@@ -168,6 +168,12 @@ def _is_converted(code: Any) -> bool:
     return mark_of(code) in ("Staged", "Form") or code.co_name.startswith("<")
 
 
+def is_generated(code: Any, name: str) -> bool:
+    """Whether a variable of code that the transpiler made is none of the user's."""
+    names = getattr(code.co_consts[-1], "names", None) if code.co_consts and mark_of(code) == "Staged" else None
+    return names is not None and name not in names
+
+
 def mark_of(code: Any) -> str:
     """The mark that the transpiler leaves in the constants of code that it makes."""
     return type(code.co_consts[-1]).__name__ if code.co_consts else ""

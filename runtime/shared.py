@@ -14,7 +14,7 @@ from autograph.runtime._jax import Tracer, Var
 from autograph.runtime.errors import AliasError
 from autograph.runtime.frames import frames, lifting
 from autograph.runtime.places import here
-from autograph.runtime.specs import is_container
+from autograph.runtime.specs import Type, array_spec, is_container
 from autograph.runtime.values import is_value
 
 
@@ -80,12 +80,36 @@ def _is_array(x: Any) -> bool:
     return isinstance(x, (jax.Array, np.ndarray)) and x.ndim > 0
 
 
+def known_again(x: Any) -> Any:
+    """What a block gives, as a constant of the block around that is still known to be this array, if it is one of NumPy's."""
+    around = lifting()[:-1]
+    if not around or not isinstance(x, np.ndarray) or not x.ndim or not isinstance(array_spec(x), Type):
+        return x
+    frame = around[-1]
+    if id(x) not in frame.constants:
+        with jax.ensure_compile_time_eval():
+            constant = jax.numpy.asarray(x)
+        frame.constants[id(x)] = x, constant
+        frame.stands[id(constant)] = constant, x
+    return frame.constants[id(x)][1]
+
+
+def _numpy(x: Any) -> Any:
+    """The NumPy array that a constant stands for; any other value itself."""
+    for frame in reversed(frames()):
+        found = frame.stands.get(id(x))
+        if found is not None and isinstance(found[1], np.ndarray):
+            return found[1]
+    return x
+
+
 def one_for_each(results: list[Any], sides: Sequence[Sequence[Any]], outside: Sequence[Any]) -> list[Any]:
     """The results of a branch, with one array for two that are one on all its sides; `outside` maps variables of a side to arrays around."""
     for k, r in enumerate(results):
         if _is_array(r):
+            results[k] = r = _numpy(r)
             for side, values in zip(sides, outside, strict=True):
-                x = values.get(side[k]) if isinstance(side[k], Var) else None
+                x = _numpy(values.get(side[k])) if isinstance(side[k], Var) else None
                 if x is not None and x is not r and _is_array(x):
                     doubt(r, x)
     arrays = [k for k, r in enumerate(results) if _is_array(r)]
@@ -149,7 +173,7 @@ def shared_pairs(before: Sequence[Any], begin: Sequence[Any], after: Sequence[An
                     "a turn of this loop stores into an array, and whether another name holds it is not the same in every turn", here(),
                     "give one of the names a copy (`b = a.copy()`)",
                 )  # fmt: skip
-    outside = [(k, x) for k, x in enumerate(after) if _is_array(x) and isinstance(x, Tracer) and not _jax.made_here(x)]
+    outside = [(k, x) for k, x in enumerate(after) if _is_array(x) and not (isinstance(x, Tracer) and _jax.made_here(x))]
     return Pairs(always, sometimes, outside)
 
 

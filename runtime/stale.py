@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -13,9 +14,9 @@ from autograph.runtime.errors import AliasError
 from autograph.runtime.frames import frames
 from autograph.runtime.heap import Attribute
 from autograph.runtime.objects import attributes, is_state
-from autograph.runtime.places import assigned_names, caller, here, is_block, read_after, visible
-from autograph.runtime.raw_errors import mark_of
-from autograph.runtime.shared import origin
+from autograph.runtime.places import assigned_names, caller, function_around, here, is_block, is_handed_on, read_after, shown_name, visible
+from autograph.runtime.raw_errors import is_generated, mark_of
+from autograph.runtime.shared import doubtful, origin
 from autograph.runtime.values import ARRAYS, NUMBERS
 
 
@@ -36,23 +37,42 @@ def refuse_other_names(x: Any, stored: str, here_too: bool = False, place: tuple
     if place is not None and own is not None:
         renewed = assigned_names(own)
         for variable, held in own.f_globals.items():
-            if isinstance(held, ARRAYS) and origin(held) is origin(x) and variable not in renewed:
-                raise _stale(stored, variable, "", own)
+            if isinstance(held, ARRAYS) and may_be(held, x) and variable not in renewed:
+                raise _stale(stored, variable, "", own, doubtful(held, x))
     kinds = ("Staged",) if recording() else ("Form", "Staged")  # in a trace the plain form only calls the staged one
     while frame is not None and (frame is own or mark_of(frame.f_code) in ("Form", "Staged") or is_block(frame.f_code)):
         reads = frame is own or mark_of(frame.f_code) in kinds or is_block(frame.f_code)
         for variable, held in frame.f_locals.items() if reads else ():
             if variable in (stored, f"{stored}_", *gone) or not variable.isidentifier():
                 continue
-            path = "" if origin(held) is origin(x) else _path_to(x, held, place, seen)
-            if path is not None and (read_after(frame, variable) or path):
-                raise _stale(stored, variable, path, frame)
+            # what a `return` in a loop keeps is read only where the loop has ended with it: that it may be the array is no matter
+            generated = is_generated(frame.f_code, shown_name(frame.f_code, variable))
+            alike = is_one if generated else may_be
+            path = "" if alike(held, x) else _path_to(x, held, place, set(seen) if generated else seen, alike)
+            if path is not None and (path or read_after(frame, variable) or is_handed_on(frame.f_code, variable)):
+                raise _stale(stored, variable, path, frame, isinstance(held, ARRAYS) and doubtful(held, x))
         frame, gone = visible(frame.f_back), []
 
 
-def _stale(stored: str, variable: str, path: str, frame: FrameType) -> AliasError:
+def is_one(held: Any, x: Any) -> bool:
+    """Whether a value is an array of a block."""
+    return origin(held) is origin(x)
+
+
+def may_be(held: Any, x: Any) -> bool:
+    """Whether a value is an array of a block, or may be it: only traced values decide."""
+    return is_one(held, x) or isinstance(held, ARRAYS) and doubtful(held, x)
+
+
+def _stale(stored: str, variable: str, path: str, frame: FrameType, unknown: bool) -> AliasError:
+    variable = shown_name(frame.f_code, variable)
+    if unknown:
+        return AliasError(
+            f"{stored} is stored into, and only traced values decide whether `{variable}` in `{function_around(frame.f_code)}` is the same array",
+            here(), "give one of them a copy where they may become one (`.copy()`)",
+        )  # fmt: skip
     return AliasError(
-        f"{stored} is stored into, and `{variable}{path}` in `{frame.f_code.co_name}` would keep the old array", here(),
+        f"{stored} is stored into, and `{variable}{path}` in `{function_around(frame.f_code)}` would keep the old array", here(),
         f"read `{variable}{path}` again after the call, or give it a copy before (`{variable}{path}.copy()`)"
         if not path else "store a copy there (`.copy()`)",
     )  # fmt: skip
@@ -61,10 +81,9 @@ def _stale(stored: str, variable: str, path: str, frame: FrameType) -> AliasErro
 _MOST = 500  # objects that are looked into
 
 
-def _path_to(x: Any, held: Any, place: tuple[Any, str] | None, seen: set[int]) -> str | None:
+def _path_to(x: Any, held: Any, place: tuple[Any, str] | None, seen: set[int], alike: Callable[[Any, Any], bool]) -> str | None:
     """Where in a list, dict or object of the user's an array is held, but for the place stored into; `seen` are objects that do not hold it."""
     todo: list[tuple[Any, str]] = [(held, "")]
-    x = origin(x)
     while todo and len(seen) < _MOST:
         inside, path = todo.pop()
         if id(inside) in seen or isinstance(inside, (*ARRAYS, *NUMBERS, str, type)):
@@ -81,7 +100,7 @@ def _path_to(x: Any, held: Any, place: tuple[Any, str] | None, seen: set[int]) -
         else:
             continue
         for v, step in parts:
-            if origin(v) is x:
+            if alike(v, x):
                 return path + step
             todo.append((v, path + step))
     return None

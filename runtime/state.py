@@ -21,6 +21,7 @@ from autograph.runtime.heap import HeapLocation, Variable
 from autograph.runtime.objects import Walk
 from autograph.runtime.options import shifted, static_arguments
 from autograph.runtime.packing import as_is, pack, unpack
+from autograph.runtime.shared import doubt
 from autograph.runtime.specs import is_container
 from autograph.runtime.values import ARRAYS
 
@@ -45,6 +46,7 @@ class State:
         self.places: list[HeapLocation] = []
         self.dynamic: set[Any] = set()
         self.variables: dict[str, Any] = getattr(inspect.unwrap(fn), "__globals__", {})
+        self.stores = False  # has a trace stored into an array that was there before?
         self.needed = _assigns_outside(fn)
         self.direct = not self.needed and _always_arrays(fn) and "out_shardings" not in options
         self.jitted = jax.jit(make(self), **shifted(options))
@@ -63,6 +65,7 @@ class State:
         for _ in range(_MOST_TRACES):
             with TRACING:
                 walk = Walk(roots, self.places, self.dynamic, self.variables)
+                walk.guards.append(walk.doubts() or None if self.stores else None)
             _calls.walks.append((walk, roots))
             try:
                 out = get(self.jitted)(Held(walk.arrays, tuple(walk.guards)), *positional, **named)
@@ -89,9 +92,13 @@ class State:
             for array in pack(before, spec, as_is):
                 holders.setdefault(id(array), []).append(place)
             place.put(unpack(spec, arrays))
-        for name, value in self.variables.items():
-            if isinstance(value, ARRAYS) and id(value) in holders:
+        named = {name: value for name, value in self.variables.items() if isinstance(value, ARRAYS)}
+        frame.reached = [*(place for place, _ in walk.slots), *(Variable(self.variables, name) for name in named)]
+        for name, value in named.items():
+            if id(value) in holders:
                 holders[id(value)].append(Variable(self.variables, name))
+        for pair in walk.doubts():
+            doubt(*(self.variables[k] if isinstance(k, str) else held.arrays[k] for k in pair))
         frame.sharing = [places for places in holders.values() if len(places) > 1]
         return Begin(args, kwargs, walk, held.arrays)
 

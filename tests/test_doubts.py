@@ -1,0 +1,212 @@
+"""Arrays of which only traced values know whether they are one: a store into either is refused, in the same call and in later ones (RULES 19)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph as ag
+from autograph.runtime.errors import AliasError
+
+KEPT = np.zeros(3, np.float32)
+WIDE = np.zeros(3)
+PART = np.zeros(5, np.float32)[1:4]
+CONSTANT: Any = jnp.zeros(3)
+
+
+class Box:
+    def __init__(self, module: Any) -> None:
+        self.a, self.b = module.array([1.0, 2.0, 3.0]), module.array([4.0, 5.0, 6.0])
+
+
+def store(o: Any) -> None:
+    o.a[0] = 5.0
+
+
+def attributes(c: Any, o: Any) -> Any:
+    if c > 0:
+        o.a = o.b
+    store(o)
+    return o.b[0]
+
+
+def an_attribute_and_a_variable(c: Any, o: Any) -> Any:
+    d = o.b * 2
+    if c > 0:
+        o.a = d
+    store(o)
+    return d[0]
+
+
+def an_attribute_that_is_not_read(c: Any, o: Any) -> Any:
+    if c > 0:
+        o.a = o.b
+    store(o)
+    return c
+
+
+def a_global(c: Any, o: Any) -> Any:
+    if c > 0:
+        o.a = KEPT
+    store(o)
+    return KEPT[0]
+
+
+def a_global_of_another_type(c: Any, o: Any) -> Any:
+    o.a = o.b if c > 0 else WIDE
+    store(o)
+    return WIDE[0]
+
+
+def a_view(c: Any, o: Any) -> Any:
+    if c > 0:
+        o.a = PART
+    store(o)
+    return PART[0]
+
+
+def a_constant(c: Any, o: Any) -> Any:
+    if c > 0:
+        o.a = CONSTANT
+    store(o)
+    return CONSTANT[0]
+
+
+def a_loop(c: Any, o: Any) -> Any:
+    while c > 0:
+        o.a = KEPT
+        c -= 1
+    store(o)
+    return KEPT[0]
+
+
+def become_one(c: Any, o: Any) -> Any:
+    if c > 0:
+        o.a = o.b
+    return c
+
+
+def store_into_one(c: Any, o: Any) -> Any:
+    o.a[0] = 7.0 + c
+    return o.b[0]
+
+
+def become_the_global(c: Any, o: Any) -> Any:
+    KEPT[1] += 1.0
+    if c > 0:
+        o.a = KEPT
+    return c
+
+
+def store_into_the_global(c: Any, o: Any) -> Any:
+    KEPT[0] = 7.0 + c
+    return o.a[0]
+
+
+PROGRAMS: list[list[Callable[..., Any]]] = [
+    [attributes], [an_attribute_and_a_variable], [an_attribute_that_is_not_read], [a_global], [a_global_of_another_type], [a_view], [a_constant],
+    [a_loop], [become_one, store_into_one], [become_one, become_one, store_into_one], [become_the_global, store_into_the_global],
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> None:
+    for array in (KEPT, WIDE, PART):
+        array[:] = 0
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p[0].__name__)
+@pytest.mark.parametrize("c", [1.0, -1.0])
+def test_a_store_is_refused(program: list[Callable[..., Any]], c: float) -> None:
+    o = Box(jnp)
+    for f in program[:-1]:
+        ag.function(f)(jnp.float32(c), o)
+    held = o.a, o.b, KEPT.copy()
+    with pytest.raises(AliasError, match="AG407"):
+        ag.function(program[-1])(jnp.float32(c), o)
+    assert o.a is held[0] and o.b is held[1] and np.array_equal(KEPT, held[2])
+
+
+@pytest.mark.parametrize("program", [p for p in PROGRAMS if p[0] is not a_constant], ids=lambda p: p[0].__name__)
+@pytest.mark.parametrize("c", [1.0, -1.0])
+def test_with_a_known_condition_it_is_as_in_python(program: list[Callable[..., Any]], c: float) -> None:
+    results = []
+    for convert in (lambda f: f, ag.convert):
+        fresh.__wrapped__()
+        o = Box(np)
+        results.append([convert(f)(c, o) for f in program] + [*o.a, *o.b, *KEPT, *WIDE, *PART])
+    assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("c", [1.0, -1.0])
+def test_a_copy_is_no_doubt(c: float) -> None:
+    def become_equal(c: Any, o: Any) -> Any:
+        if c > 0:
+            o.a = o.b.copy()
+        return c
+
+    plain, compiled = Box(np), Box(jnp)
+    for f in (become_equal, store_into_one):
+        want, got = f(c, plain), ag.function(f)(jnp.float32(c), compiled)
+        assert want == got
+    assert np.array_equal(plain.a, compiled.a) and np.array_equal(plain.b, compiled.b)
+
+
+def test_a_new_array_ends_the_doubt() -> None:
+    o, c = Box(jnp), jnp.float32(1.0)
+    stores = ag.function(store_into_one)
+    assert stores(c, o) == 4.0 and o.a[0] == 8.0
+    ag.function(become_one)(c, o)
+    with pytest.raises(AliasError, match="whether `Box.b` is the same array"):
+        stores(c, o)
+    o.b = jnp.zeros(3)
+    assert stores(c, o) == 0.0 and o.a[0] == 8.0
+
+
+def test_a_search_that_keeps_the_best_is_compiled_twice() -> None:
+    class Search:
+        def __init__(self) -> None:
+            self.x = self.best = jnp.arange(3.0)
+            self.value = jnp.float32(9.0)
+
+        @ag.function
+        def step(self, t: Any) -> None:
+            self.x = self.x - 0.5 * t
+            value = (self.x**2).sum()
+            if value < self.value:
+                self.best, self.value = self.x, value
+
+    search = Search()
+    for t in range(6):
+        search.step(jnp.float32(t % 3))
+    assert len(Search.step.traces.seen) == 2  # the two attributes hold one array in the first call
+    np.testing.assert_allclose(search.value, 2.75)
+
+
+def test_a_test_of_a_loop_that_stores_through_another_name() -> None:
+    def f(a: Any, o: Any) -> Any:
+        first = o.a
+
+        def put(i: Any) -> Any:
+            o.a[i], o.a[i] = o.a[i], o.a[i]
+            first[i] = a
+            return i
+
+        second = o.a
+        count = 0
+        while 2 + count < put(a) and count < 3:
+            count += 1
+            scale(first)
+        return second[0]
+
+    def scale(x: Any) -> None:
+        x[2] *= 7
+
+    o = Box(jnp)
+    with pytest.raises(AliasError, match="`(first|second)` in `.*f` would keep the old array"):
+        ag.function(f)(jnp.int32(1), o)
+    np.testing.assert_array_equal(o.a, [1.0, 2.0, 3.0])
