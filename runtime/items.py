@@ -90,6 +90,7 @@ def _replace(x: Any, after: Any) -> Any:
                 "a NumPy array among the arguments is stored into, and this function cannot give it the new values", here(),
                 "pass a `jnp` array, and return it",
             )  # fmt: skip
+        _refuse_doubtful(x, frame.reached)
         if frame.root and after is not x:
             frame.replaced[id(origin(x))] = origin(x), here()
     if any(frame.exact for frame in frames()):
@@ -98,7 +99,6 @@ def _replace(x: Any, after: Any) -> Any:
     for frame in frames():
         for places in frame.sharing:
             _share(x, after, places)
-        _refuse_doubtful(x, frame.reached)
     if isinstance(x, np.ndarray):
         _replaced.numpy += [x] if _replaced.asked else []
     return after
@@ -124,7 +124,7 @@ def _refuse_doubtful(x: Any, places: list[HeapLocation]) -> None:
     if not any(frame.doubtful for frame in frames()):
         return
     for place in places:
-        if any(is_array(v) and v is not x and doubtful(v, x) for v in _values(place)):
+        if any(is_array(v) and origin(v) is not origin(x) and doubtful(v, x) for v in _values(place)):
             raise AliasError(
                 f"an array is stored into, and only traced values decide whether {place.name} is the same array", here(),
                 "give one of them a copy where they may become one (`.copy()`)",

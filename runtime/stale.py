@@ -49,7 +49,7 @@ def refuse_other_names(x: Any, stored: str, here_too: bool = False, place: tuple
             generated = is_generated(frame.f_code, shown_name(frame.f_code, variable))
             alike = is_one if generated else may_be
             path = "" if alike(held, x) else _path_to(x, held, place, set(seen) if generated else seen, alike)
-            if path is not None and (path or read_after(frame, variable) or is_handed_on(frame.f_code, variable)):
+            if path is not None and (path and not generated or read_after(frame, variable) or is_handed_on(frame.f_code, variable)):
                 raise _stale(stored, variable, path, frame, isinstance(held, ARRAYS) and doubtful(held, x))
         frame, gone = visible(frame.f_back), []
 
