@@ -22,7 +22,7 @@ from autograph.runtime.lifted import forget_local, touch
 from autograph.runtime.objects import Walk, is_state, places_in
 from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import here
-from autograph.runtime.shared import origin
+from autograph.runtime.shared import origin, unguarded
 from autograph.runtime.specs import Spec, Static, is_container, spec_of
 from autograph.runtime.values import ARRAYS, NUMBERS, Found, Maybe, Unset, is_value, traced
 
@@ -93,12 +93,18 @@ class Change(NamedTuple):
     late: tuple[Spec, ...] = ()
 
 
+class Doubts(NamedTuple):
+    """Which arrays may be one when a call ends, of the new ones and of the inputs; and which new ones are another if no error has occurred."""
+
+    pairs: tuple[tuple[Any, Any], ...] = ()
+    guarded: tuple[tuple[int, Any], ...] = ()
+
+
 class Changes:
     """What a trace changed: descriptions that hold no object, and the arrays of the new values."""
 
-    def __init__(self, found: Sequence[Change], arrays: Sequence[Any], doubts: Sequence[tuple[Any, Any]] = ()) -> None:
-        self.found, self.arrays = found, arrays
-        self.doubts = doubts  # which arrays, of the new ones and of the inputs, may be one
+    def __init__(self, found: Sequence[Change], arrays: Sequence[Any], doubts: Doubts) -> None:
+        self.found, self.arrays, self.doubts = found, arrays, doubts
 
 
 jax.tree_util.register_pytree_node(
@@ -197,13 +203,15 @@ class Begin:
             self._refuse_hidden()
         return Changes(found, arrays, self._doubts(frame, variables))
 
-    def _doubts(self, frame: Frame, variables: dict[str, Any]) -> tuple[tuple[Any, Any], ...]:
+    def _doubts(self, frame: Frame, variables: dict[str, Any]) -> Doubts:
         """The arrays that are in doubt when the call ends: of the new ones, of the inputs, and of the global variables, by what tells which."""
         if self.walk is None or not frame.doubtful:
-            return ()
+            return Doubts()
         known: dict[int, Any] = {id(x): name for name, x in variables.items() if isinstance(x, ARRAYS)}
         known |= {x: ("new", k) for x, k in self.outputs.items()} | {x: ("input", k) for x, k in self.inputs.items()}
-        return tuple((known[a], known[b]) for a, b in frame.doubtful if a in known and b in known)
+        pairs = tuple((known[a], known[b]) for a, b in frame.doubtful if a in known and b in known)
+        guarded = [(self.outputs[k], known.get(id(unguarded(x)))) for k, (x, _) in frame.guarded.items() if k in self.outputs]
+        return Doubts(pairs, tuple((k, key) for k, key in guarded if key is not None))
 
     def given(self, out: Any) -> Any:
         """The result, with what stands for the objects in reach in their place: they are put back before JAX looks at it."""
@@ -324,9 +332,10 @@ def reached(value: Any, walk: Walk) -> Any:
     )  # fmt: skip
 
 
-def commit(changes: Changes, walk: Walk, parts: Sequence[Any]) -> None:
+def commit(changes: Changes, walk: Walk, parts: Sequence[Any], fine: bool) -> None:
     """Put what a call has computed into the places that it changes; after an error what they held when it occurred."""
     arrays = iter(changes.arrays)
+    known = {id(changes.arrays[k]): _array(key, changes, walk) for k, key in changes.doubts.guarded} if fine else {}
     for change in changes.found:
         if change.where == "place":
             place: HeapLocation = walk.places[change.number]
@@ -347,15 +356,16 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any]) -> None:
             if isinstance(x, Input):
                 return walk.arrays[x.k]
             if isinstance(x, Again):
-                return changes.arrays[x.k]
-            return before.values[x.k] if isinstance(x, Same) else walk.objects[x.number] if isinstance(x, Object) else x
+                x = changes.arrays[x.k]
+            return before.values[x.k] if isinstance(x, Same) else walk.objects[x.number] if isinstance(x, Object) else known.get(id(x), x)
 
         if change.in_place and isinstance(before, np.ndarray):
             np.copyto(before, np.asarray(value))
             continue
         touch(place)
         place.put(jax.tree.map(own, value, is_leaf=lambda x: x is None or isinstance(x, Maybe)))
-    remember([(_array(a, changes, walk), _array(b, changes, walk)) for a, b in changes.doubts])
+    pairs = [(_array(a, changes, walk), _array(b, changes, walk)) for a, b in changes.doubts.pairs]
+    remember([pair for pair in pairs if not any(id(x) in known for x in pair)])
 
 
 def _array(key: Any, changes: Changes, walk: Walk) -> Any:

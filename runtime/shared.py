@@ -42,6 +42,14 @@ def guard(x: Any, guarded: Any) -> None:
         frame.guards.setdefault(id(x), (x, guarded))
 
 
+def unguarded(x: Any) -> Any:
+    """The array that a place would hold if no error could have occurred."""
+    for frame in reversed(frames()):
+        while (found := frame.guarded.get(id(x))) is not None:
+            x = found[1]
+    return x
+
+
 def with_guards(out: Any, guards: dict[int, tuple[Any, Any]]) -> Any:
     """A result in which arrays are what places hold for them: they stay one array behind the block."""
     if not guards:

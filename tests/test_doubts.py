@@ -210,3 +210,21 @@ def test_a_test_of_a_loop_that_stores_through_another_name() -> None:
     with pytest.raises(AliasError, match="`(first|second)` in `.*f` would keep the old array"):
         ag.function(f)(jnp.int32(1), o)
     np.testing.assert_array_equal(o.a, [1.0, 2.0, 3.0])
+
+
+def test_an_error_that_did_not_occur_leaves_no_doubt() -> None:
+    def become_one_if_fine(c: Any, o: Any) -> Any:
+        assert c != 2, "two"
+        o.a = o.b
+        return c
+
+    plain, compiled = Box(np), Box(jnp)
+    for c in (1.0, 3.0):
+        for f in (become_one_if_fine, store_into_one):
+            assert f(c, plain) == ag.function(f)(jnp.float32(c), compiled)
+    assert compiled.a is compiled.b
+    np.testing.assert_array_equal(plain.a, compiled.a)
+    compiled.a = jnp.zeros(3)
+    with pytest.raises(AssertionError, match="two"):
+        ag.function(become_one_if_fine)(jnp.float32(2.0), compiled)
+    np.testing.assert_array_equal(compiled.a, [0.0, 0.0, 0.0])

@@ -229,7 +229,7 @@ class _Stores:
         if acts and self._others(target):  # a callee may store into the same array
             return True
         if acts:
-            changed |= self.shared
+            changed |= self.shared | self.scope.globals | self.scope.nonlocals
         return bool(changed & reads(target)) or (acts and s.contains(_parts(target), s.Call, s.Attribute, s.Subscript, *s.YIELDS))
 
 

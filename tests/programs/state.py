@@ -2037,6 +2037,33 @@ def state():
 )
 
 program(
+    'E14 a value that calls what stores into the same global',
+    """
+T = np.zeros(4, np.int32)
+class Box:
+    def __init__(self): self.a = jnp.zeros(4, jnp.int32)
+    def change(self, e):
+        for j in range(3):
+            if 5 > (1 if T[e % 4] <= j - T[j % 4] else j):
+                T[j % 4] *= -1
+            self.a[:] += 0
+        return -1
+    def put(self, e):
+        T[3] = self.change(T[e % 4]) % 97
+        return e
+@ag.function
+def f(a, o):
+    T[1] = (o.put(a) - 1) % 7
+    for j in range(3):
+        T[::2] = j % 97
+        T[2] += o.put(a)
+    return a
+def state():
+    return Box(),
+""",
+)
+
+program(
     'E13 a test with a loop that changes a list of which the body changes another item',
     """
 class Box:
