@@ -149,13 +149,12 @@ class Stores(Rebuilder):
         assert self.aliases is not None
         others = [p for p in self.aliases.shared.get((node.lineno, node.col_offset), ()) if p != UNKNOWN and p[0] != "="]
         func = call(ag("storing"), node.func, *(ast.Constant(k) for k in update.arguments))
-        parts: list[Any] = [ast.NamedExpr(ast.Name(f".a{k}", _STORE), _path(p)) for k, p in enumerate(update.paths)] if others else []
+        parts: list[Any] = [ast.NamedExpr(ast.Name(f".a{k}", _STORE), _path(p)) for k, p in enumerate(update.paths)]
         parts.append(ast.NamedExpr(ast.Name(".u", _STORE), ast.Call(func, node.args, node.keywords)))
         for k, path in enumerate(update.paths):
-            parts.append(_given(path, ast.Subscript(name(".u"), ast.Constant(k + 1), _LOAD)))
-            for other in others:
-                renewed = call(ag("renew"), name(f".a{k}"), _path(path), _path(other))
-                parts.append(_given(other, ast.Subscript(renewed, ast.Constant(1), _LOAD)))
+            for other in (path, *others):  # what still is the old array; the call itself may have bound the path anew
+                renewed = call(ag("renew"), name(f".a{k}"), ast.Subscript(name(".u"), ast.Constant(k + 1), _LOAD), _path(other))
+                parts.append(_given(other, ast.Subscript(renewed, ast.Constant(-1), _LOAD)))
         parts.append(ast.Subscript(name(".u"), ast.Constant(0), _LOAD))
         arrays = call(ag("any_array"), *map(_path, update.paths))
         whole = ast.Subscript(ast.Tuple(parts, _LOAD), ast.Constant(-1), _LOAD)

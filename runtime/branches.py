@@ -287,7 +287,7 @@ def _original(_: Any, x: Any, copy: Any) -> Any:
     """What a branch gives that was given a copy of a NumPy array: the array, or what the branch has made of the copy."""
     if np.array_equal(x, copy, equal_nan=x.dtype.kind in "fc"):
         return x
-    refuse_other_names(x, "a NumPy array", here_too=True)
+    refuse_other_names(x, "a NumPy array")
     return jax.numpy.asarray(copy)
 
 

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 from autograph.runtime.frames import TRACING, Frame, frames, watched
 from autograph.runtime.heap import Cell, HeapLocation, Variable
 from autograph.runtime.lifted import touch
-from autograph.runtime.stale import refuse_other_names
+from autograph.runtime.stale import note_other_names
 
 _EMPTY = object()
 _stored: WeakKeyDictionary[CodeType, tuple[frozenset[str], frozenset[str]]] = WeakKeyDictionary()
@@ -58,7 +58,7 @@ def stores_into(variable: Callable[[], Any]) -> None:
         for frame in frames():
             if frame.root:
                 frame.stored[location_of(variable)] = None
-    refuse_other_names(variable(), location_of(variable).name.strip("`"))
+    note_other_names(variable(), location_of(variable).name.strip("`"))
 
 
 def location_of(variable: Callable[[], Any]) -> HeapLocation:

@@ -19,7 +19,7 @@ class Frame:
         (
             "begun changed checked chosen compared constants copied count discarded doubtful exact excluded fresh given grows guarded guards key "
             "late lent lifting made marked memory passed pairs places preset protected reached reads rebound refusal replaced root saved sharing "
-            "spoiled staged stands stored trace twins values written"
+            "spoiled staged stands stored trace twins values waiting written"
         ).split()
     )
 
@@ -34,6 +34,7 @@ class Frame:
         self.pairs: list[tuple[Any, Any]] = []  # the arrays that the last store has replaced, and the new ones
         self.sharing: list[Any] = []  # of a whole function: groups of places that held one array when the call began
         self.reached: list[Any] = []  # of a whole function: the places that hold its inputs, and the global variables that hold arrays
+        self.waiting: tuple[Any, list[Any]] | None = None  # an array about to be stored into, and where else it is held
         self.guarded: dict[int, tuple[Any, Any]] = {}  # by identity: what a place holds, and the array that it would be without an error
         self.constants: dict[int, tuple[Any, Any]] = {}  # by identity: NumPy arrays, and the constants that stand for them
         self.stands: dict[int, tuple[Any, Any]] = {}  # by identity: an array of this block, and the one around that it stands for
@@ -80,7 +81,7 @@ class Frame:
         self.stands.clear()
         self.constants.clear()
         self.guards.clear()
-        self.pairs = []
+        self.pairs, self.waiting = [], None
         self.guarded.clear()
         self.chosen = None
         self.doubtful.clear()

@@ -31,7 +31,7 @@ from autograph.runtime.places import caller, here
 from autograph.runtime.rows import unknown
 from autograph.runtime.shared import doubt, doubtful, origin
 from autograph.runtime.specs import is_container, join, spec_of, widen
-from autograph.runtime.stale import refuse_other_names
+from autograph.runtime.stale import Spot, note_other_names, taken
 from autograph.runtime.subscripts import has_span, is_mask, plain, store_masked, store_span, where_masked
 from autograph.runtime.values import Maybe, traced
 
@@ -95,6 +95,8 @@ def _replace(x: Any, after: Any) -> Any:
             frame.replaced[id(origin(x))] = origin(x), here()
     if any(frame.exact for frame in frames()):
         after = unless_failed_now(after, functools.partial(_same, x))
+    for spot in taken(x):
+        _put(spot, after)
     _last().pairs = [(x, after)]
     for frame in frames():
         for places in frame.sharing:
@@ -117,6 +119,13 @@ def _share(x: Any, after: Any, places: list[HeapLocation]) -> None:
                     store_item(place.obj, k, after)
         elif origin(held) is x:
             place.put(noticed(place, after))
+
+
+def _put(spot: Spot, after: Any) -> None:
+    if isinstance(spot.key, HeapLocation):
+        set_attr(spot.holder, spot.key.attribute, after)  # type: ignore[attr-defined]
+    else:
+        store_item(spot.holder, spot.key, after)
 
 
 def _refuse_doubtful(x: Any, places: list[HeapLocation]) -> None:
@@ -290,9 +299,9 @@ def set_attr_item(obj: Any, name: str, i: Any, value: Any) -> Any:
 def set_attr_path(obj: Any, name: str, path: tuple[Any, ...], value: Any) -> Any:
     """`obj.name[i][j] = value`."""
     x = getattr(obj, name)
+    note_other_names(x, f"`{type(obj).__name__}.{name}`", (obj, name))
     new = set_path(x, path, value)
     if new is not x:
-        refuse_other_names(x, f"`{type(obj).__name__}.{name}`", place=(obj, name))
         stored_in_place(obj, name)
         set_attr(obj, name, new)
     return new

@@ -36,7 +36,7 @@ def _stood_for(x: Any) -> Any:
 
 def guard(x: Any, guarded: Any) -> None:
     """A place holds `guarded` for an array, which is what it held before if an error has occurred: it counts as the same array."""
-    if _is_array(x) and x is not guarded and (around := lifting()):
+    if _is_array(x) and origin(x) is not origin(guarded) and (around := lifting()):
         frame = around[-1]
         frame.guarded[id(guarded)] = guarded, x
         frame.guards.setdefault(id(x), (x, guarded))

@@ -1,17 +1,21 @@
-"""Variables of callers that would keep an array that a function they call has replaced by storing into it."""
+"""Variables of callers that hold an array into which a function they call stores: their lists, dicts and objects get the new one.
+
+A name or a tuple would keep the old array: that is refused.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Iterator
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
 from autograph.runtime._jax import recording
 from autograph.runtime.errors import AliasError
-from autograph.runtime.frames import frames
+from autograph.runtime.frames import frames, innermost
 from autograph.runtime.heap import Attribute
 from autograph.runtime.objects import attributes, is_state
 from autograph.runtime.places import assigned_names, caller, function_around, here, is_block, is_handed_on, read_after, shown_name, visible
@@ -20,14 +24,57 @@ from autograph.runtime.shared import doubtful, origin
 from autograph.runtime.values import ARRAYS, NUMBERS
 
 
-def refuse_other_names(x: Any, stored: str, here_too: bool = False, place: tuple[Any, str] | None = None) -> None:
-    """Called where an array that callers may hold is stored into as `stored`; `here_too`: other variables of the function itself are looked at.
+class Spot(NamedTuple):
+    """Where a list, dict or object holds an array."""
+
+    holder: Any
+    key: Any  # of an object the place of its attribute
+
+    def get(self) -> Any:
+        if isinstance(self.key, Attribute):
+            return self.key.get()
+        return self.holder[self.key] if (self.key in self.holder if isinstance(self.holder, dict) else self.key < len(self.holder)) else None
+
+
+class _Waiting(threading.local):
+    def __init__(self) -> None:
+        self.waiting: tuple[Any, list[Spot]] | None = None
+
+
+_outside = _Waiting()
+
+
+def note_other_names(x: Any, stored: str, place: tuple[Any, str] | None = None) -> None:
+    """Called where an array that callers may hold is about to be stored into as `stored`: what holds it in lists, dicts and objects gets the new one.
 
     `place` is the object and its attribute that the store is made through.
 
     Raises:
-      AliasError: (AG407) another variable of a function around, or a list, dict or object in one, holds it and is read later.
+      AliasError: (AG407) another variable of a function around, or a tuple in one, holds it and is read later; or only traced values decide.
     """
+    _waiting().waiting = x, list(_spots(x, stored, False, place))
+
+
+def taken(x: Any) -> list[Spot]:
+    """The spots that were noted for the array that is stored into."""
+    around = _waiting()
+    noted, around.waiting = around.waiting, None
+    return [spot for spot in noted[1] if is_one(spot.get(), x)] if noted is not None and is_one(noted[0], x) else []
+
+
+def _waiting() -> Any:
+    return innermost() or _outside
+
+
+def refuse_other_names(x: Any, stored: str) -> None:
+    """Called where an array that a variable holds becomes another: as `note_other_names`, and no list, dict or object may hold it."""
+    for spot in _spots(x, stored, True, None):
+        name = type(spot.holder).__name__
+        raise AliasError(f"{stored} is stored into, and a `{name}` would keep the old array", here(), "put a copy there (`.copy()`)")
+
+
+def _spots(x: Any, stored: str, here_too: bool, place: tuple[Any, str] | None) -> Iterator[Spot]:
+    """Where lists, dicts and objects of the functions around hold an array; `here_too`: other variables of the function itself are looked at."""
     if not (isinstance(x, jax.Array) or (isinstance(x, np.ndarray) and recording())):  # others are changed in place
         return
     own = caller()
@@ -38,7 +85,7 @@ def refuse_other_names(x: Any, stored: str, here_too: bool = False, place: tuple
         renewed = assigned_names(own)
         for variable, held in own.f_globals.items():
             if isinstance(held, ARRAYS) and may_be(held, x) and variable not in renewed:
-                raise _stale(stored, variable, "", own, doubtful(held, x))
+                raise _stale(stored, variable, own, doubtful(held, x))
     kinds = ("Staged",) if recording() else ("Form", "Staged")  # in a trace the plain form only calls the staged one
     while frame is not None and (frame is own or mark_of(frame.f_code) in ("Form", "Staged") or is_block(frame.f_code)):
         reads = frame is own or mark_of(frame.f_code) in kinds or is_block(frame.f_code)
@@ -47,10 +94,11 @@ def refuse_other_names(x: Any, stored: str, here_too: bool = False, place: tuple
                 continue
             # what a `return` in a loop keeps is read only where the loop has ended with it: that it may be the array is no matter
             generated = is_generated(frame.f_code, shown_name(frame.f_code, variable))
-            alike = is_one if generated else may_be
-            path = "" if alike(held, x) else _path_to(x, held, place, set(seen) if generated else seen, alike)
-            if path is not None and (path and not generated or read_after(frame, variable) or is_handed_on(frame.f_code, variable)):
-                raise _stale(stored, variable, path, frame, isinstance(held, ARRAYS) and doubtful(held, x))
+            for path, spot, unknown in _held_in(x, held, place, set(seen) if generated else seen):
+                if spot is not None and not unknown:
+                    yield spot
+                elif not (generated and unknown) and (path and not generated or read_after(frame, variable) or is_handed_on(frame.f_code, variable)):
+                    raise _stale(stored, f"{shown_name(frame.f_code, variable)}{path}", frame, unknown)
         frame, gone = visible(frame.f_back), []
 
 
@@ -64,25 +112,28 @@ def may_be(held: Any, x: Any) -> bool:
     return is_one(held, x) or isinstance(held, ARRAYS) and doubtful(held, x)
 
 
-def _stale(stored: str, variable: str, path: str, frame: FrameType, unknown: bool) -> AliasError:
-    variable = shown_name(frame.f_code, variable)
+def _stale(stored: str, what: str, frame: FrameType, unknown: bool) -> AliasError:
     if unknown:
         return AliasError(
-            f"{stored} is stored into, and only traced values decide whether `{variable}` in `{function_around(frame.f_code)}` is the same array",
+            f"{stored} is stored into, and only traced values decide whether `{what}` in `{function_around(frame.f_code)}` is the same array",
             here(), "give one of them a copy where they may become one (`.copy()`)",
         )  # fmt: skip
     return AliasError(
-        f"{stored} is stored into, and `{variable}{path}` in `{function_around(frame.f_code)}` would keep the old array", here(),
-        f"read `{variable}{path}` again after the call, or give it a copy before (`{variable}{path}.copy()`)"
-        if not path else "store a copy there (`.copy()`)",
+        f"{stored} is stored into, and `{what}` in `{function_around(frame.f_code)}` would keep the old array", here(),
+        f"read `{what}` again after the call, or give it a copy before (`{what}.copy()`)",
     )  # fmt: skip
 
 
 _MOST = 500  # objects that are looked into
 
 
-def _path_to(x: Any, held: Any, place: tuple[Any, str] | None, seen: set[int], alike: Callable[[Any, Any], bool]) -> str | None:
-    """Where in a list, dict or object of the user's an array is held, but for the place stored into; `seen` are objects that do not hold it."""
+def _held_in(x: Any, held: Any, place: tuple[Any, str] | None, seen: set[int]) -> Iterator[tuple[str, Spot | None, bool]]:
+    """Where a value of the user's is or holds an array, but for the place stored into; and whether only traced values decide.
+
+    `seen` are objects that do not hold it, or were found to.
+    """
+    if may_be(held, x):
+        yield "", None, not is_one(held, x)
     todo: list[tuple[Any, str]] = [(held, "")]
     while todo and len(seen) < _MOST:
         inside, path = todo.pop()
@@ -90,17 +141,16 @@ def _path_to(x: Any, held: Any, place: tuple[Any, str] | None, seen: set[int], a
             continue
         seen.add(id(inside))
         if isinstance(inside, dict):
-            parts = [(v, f"[{k!r}]") for k, v in inside.items()]
+            parts: list[tuple[Any, str, Spot | None]] = [(v, f"[{k!r}]", Spot(inside, k)) for k, v in inside.items()]
         elif isinstance(inside, (list, tuple)):
-            parts = [(v, f"[{k}]") for k, v in enumerate(inside)]
+            parts = [(v, f"[{k}]", Spot(inside, k) if type(inside) is list else None) for k, v in enumerate(inside)]
         elif is_state(inside):
             own = [n for n in attributes(inside) if place is None or not (inside is place[0] and n == place[1])]
             told = {p for f in frames() for places in f.sharing for p in places}
-            parts = [(a.get(), f".{n}") for n in own if (a := Attribute(inside, n)) not in told]
+            parts = [(a.get(), f".{n}", Spot(inside, a)) for n in own if (a := Attribute(inside, n)) not in told]
         else:
             continue
-        for v, step in parts:
-            if alike(v, x):
-                return path + step
+        for v, step, spot in parts:
+            if may_be(v, x):
+                yield path + step, spot, not is_one(v, x)
             todo.append((v, path + step))
-    return None

@@ -228,3 +228,47 @@ def test_a_callee_of_another_file_that_stores() -> None:
         with pytest.raises(ag.AutographError, match="AG407"):
             form(forgets)(jnp.zeros(3))
         assert form(functional)(jnp.zeros(3))[0] == 1.0
+
+
+def test_what_callers_hold_in_lists_dicts_and_objects_gets_the_new_array() -> None:
+    class Box:
+        def __init__(self, a: Any) -> None:
+            self.a = a
+
+        def put(self, i: Any, v: Any) -> None:
+            self.a[i] = v
+
+    def f(x: Any, n: Any) -> Any:
+        box = Box(x * 1)
+        other, pairs, table = Box(box.a), [box.a, (1, [box.a])], {"a": box.a, "b": box.a + 1}
+        box.put(n, 7.0)
+        if n > 0:
+            box.put(0, n)
+        for i in range(n):
+            box.put(i, table["a"][i] + 1)
+        return box.a, other.a, pairs[0], pairs[1][1][0], table["a"], table["b"]
+
+    for n in (0, 2):
+        want = f(np.arange(4.0, dtype=np.float32), n)
+        for form in (ag.convert(f), ag.function(f)):
+            for x, y in zip(form(jnp.arange(4.0), n), want, strict=True):
+                np.testing.assert_allclose(x, y)
+
+
+def test_what_a_caller_holds_in_a_tuple_is_refused() -> None:
+    class Box:
+        def __init__(self, a: Any) -> None:
+            self.a = a
+
+        def put(self, i: Any, v: Any) -> None:
+            self.a[i] = v
+
+    def f(x: Any) -> Any:
+        box = Box(x * 1)
+        pair = (box.a, 1)
+        box.put(0, 7.0)
+        return pair[0]
+
+    for form in (ag.convert(f), ag.function(f)):
+        with pytest.raises(ag.AutographError, match=r"`pair\[0\]` in .* would keep the old array"):
+            form(jnp.arange(4.0))

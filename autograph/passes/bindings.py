@@ -68,6 +68,7 @@ def _names(target: Any) -> list[Any]:
 
 def _unpacked(stmt: Any, declared: Names, context: Context) -> list[Any]:
     """`n, m = v`: the declared ones among the variables are bound one after the other, once all of it is unpacked."""
+    stmt = s.copy(stmt)  # what the old one binds may be remembered
     out: list[Any] = [stmt]
     for target in stmt.targets:
         for leaf in _names(target):

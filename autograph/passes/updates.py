@@ -2,7 +2,10 @@
 
 swap(a, i, j)          =>   _, a = ag.storing(swap, 0)(a, i, j)
 x = pop(heap, n)       =>   x, heap = ag.storing(pop, 0)(heap, n)
-f(pop(self.heap, n))   =>   f(ag.last(value := ag.storing(pop, 0)(self.heap, n), ag.set_attr(self, 'heap', value[1]), value[0]))
+f(pop(self.heap, n))   =>   f(ag.last(old := ag.Held(self.heap), value := ag.storing(pop, 0)(self.heap, n),
+                                      ag.set_attr(self, 'heap', ag.renew(old, value[1], self.heap)[-1]), value[0]))
+
+An attribute, and a variable that functions share, may be bound anew in the call: it gets the new array if it still holds what was given.
 """
 
 from __future__ import annotations
@@ -11,19 +14,22 @@ from typing import Any
 
 from autograph import syntax as s
 from autograph.aliases import UNKNOWN, Update
+from autograph.names import Names
 from autograph.passes.context import Context
 from autograph.passes.indices import place
 from autograph.quote import quote, quote_expr
+from autograph.scopes import Scope
 
 
 def lower_updates(fn: Any, context: Context) -> None:
     if context.updates:
-        fn.body = _Updates(context).block(fn.body)
+        scope = Scope(fn)
+        fn.body = _Updates(context, scope.globals | scope.nonlocals | scope.shared).block(fn.body)
 
 
 class _Updates(s.Transformer):
-    def __init__(self, context: Context) -> None:
-        self.context = context
+    def __init__(self, context: Context, shared: Names) -> None:
+        self.context, self.shared = context, shared
 
     def block(self, block: list[Any]) -> list[Any]:
         return [new for stmt in block for new in self.stmt(stmt)]
@@ -36,18 +42,21 @@ class _Updates(s.Transformer):
             self.generic_visit(call)
             target = stmt.targets[0] if isinstance(stmt, s.Assign) and len(stmt.targets) == 1 else None
             given = {target.id} if isinstance(target, s.Name) else set()
-            paths = [p if p not in given else "_" for p in update.paths]
+            lasting = {p: self.context.fresh("item") for p in update.paths if self._lasts(p) and p not in given}
+            paths = [lasting.get(p, p) if p not in given else "_" for p in update.paths]
             name = "_" if isinstance(stmt, s.Expr) else next(iter(given), "") or self.context.fresh("value")
             others = [p for p in self._others(call) if p not in (*given, UNKNOWN)]
             out: list[Any] = []
-            olds = [self.context.fresh("old") if others else "" for _ in paths]
+            olds = [self.context.fresh("old") if others or p in lasting else "" for p in update.paths]
             for old, path in zip(olds, update.paths, strict=True):
                 if old:
                     out += quote("$old = ag.Held($path)", stmt, old=old, path=_path(path, stmt, s.Load()))
             targets = [s.at(s.name(name, s.Store()), stmt), *(_path(p, stmt, s.Store()) for p in paths)]
             out.append(s.at(s.Assign([s.at(s.Tuple(targets, s.Store()), stmt)], self._storing(call, update), None), stmt))
-            for old, path in zip(olds, paths, strict=True):
-                if old and path != "_":
+            for old, path, p in zip(olds, paths, update.paths, strict=True):
+                if p in lasting:
+                    out += [s.at(s.Assign([_path(p, stmt, s.Store())], _still(old, s.at(s.name(path), stmt), p, stmt), None), stmt)]
+                if others and path != "_":
                     out += self._renewed(old, path, others, stmt)
             if isinstance(stmt, s.Return):
                 out += quote("return $value", stmt, value=s.at(s.name(name), stmt))
@@ -81,19 +90,20 @@ class _Updates(s.Transformer):
             return node
         value = self.context.fresh("value")
         others = [p for p in self._others(node) if p != UNKNOWN]
-        olds = [self.context.fresh("old") if others else "" for _ in update.paths]
+        olds = [self.context.fresh("old") if others or self._lasts(p) else "" for p in update.paths]
         before = [quote_expr("ag.Held($path)", node, path=_path(path, node, s.Load())) for path in update.paths]
         parts = [_bound(old, held, node) for old, held in zip(olds, before, strict=True) if old]
         parts.append(_bound(value, self._storing(node, update), node))
         for k, (old, path) in enumerate(zip(olds, update.paths, strict=True)):
             new = quote_expr(f"$value[{k + 1}]", node, value=s.at(s.name(value), node))
-            parts.append(_given(path, new, node))
-            for other in (p for p in others if old and p[0] != "="):
-                here = {"new": _path(path, node, s.Load()), "other": _path(other, node, s.Load())}
-                renewed = quote_expr("ag.renew($old, $new, $other)[-1]", node, old=s.at(s.name(old), node), **here)
-                parts.append(_given(other, renewed, node))
+            parts.append(_given(path, _still(old, new, path, node) if self._lasts(path) else new, node))
+            parts += [_given(other, _still(old, s.copy(new), other, node), node) for other in others if other[0] != "="]
         parts.append(quote_expr("$value[0]", node, value=s.at(s.name(value), node)))
         return quote_expr("ag.last($parts)", node, parts=parts)
+
+    def _lasts(self, path: str) -> bool:
+        """Whether a path may be bound anew in a call."""
+        return not path.isidentifier() or path in self.shared
 
     def _update(self, node: Any) -> Update | None:
         return self.context.updates.get((node.lineno, node.col_offset)) if isinstance(node, s.Call) else None
@@ -111,6 +121,11 @@ class _Updates(s.Transformer):
         more = [s.at(s.name(p), stmt) for p in names] + [place(p, stmt) for p in others if not p.isidentifier()]
         new = _path(path, stmt, s.Load())
         return quote("_, $outs, = ag.renew($old, $new, $more)", stmt, outs=names, old=s.at(s.name(old), stmt), new=new, more=more)
+
+
+def _still(old: str, new: Any, path: str, at: Any) -> Any:
+    """What a path holds: the new array, if it still is the old one."""
+    return quote_expr("ag.renew($old, $new, $now)[-1]", at, old=s.at(s.name(old), at), new=new, now=_path(path, at, s.Load()))
 
 
 def _path(path: str, at: Any, ctx: Any) -> Any:

@@ -2064,6 +2064,70 @@ def state():
 )
 
 program(
+    'E15 a callee stores into an attribute that it was given, and binds the attribute anew',
+    """
+class Box:
+    def __init__(self): self.a, self.b = jnp.zeros(4, jnp.int32), jnp.ones(4, jnp.int32)
+def put(p, o, v):
+    p[0] = v
+    if v > 2:
+        o.a = o.b + 1
+    return v
+@ag.function
+def f(a, o):
+    s = o.a
+    x = put(o.a, o, 3) + put(s, o, 4)
+    put(o.a, o, 5)
+    return x, s[0] + a
+def state():
+    return Box(),
+""",
+)
+
+program(
+    'E16 a callee binds the global number that it was given',
+    """
+G = 1
+L = [1, 2, 3]
+def change(e):
+    global G
+    L[0] = e
+    x = L[1]
+    L[1] = G
+    G = x
+    return 5
+@ag.function
+def f(a):
+    return change(G) + a
+def state():
+    return ()
+""",
+)
+
+program(
+    'E17 a loop in which a callee stores into a global, and one that may end early',
+    """
+T = np.zeros(4, np.int32)
+def put(p, e):
+    p[0] += 2
+    return e
+@ag.function
+def f(a):
+    c = 0
+    while c < 3 and put(T, c) < a:
+        c += 1
+        put(T, 2)
+        for k in (a, 5):
+            T[k % 4] = k
+        if T[2] > 4:
+            break
+    return c
+def state():
+    return ()
+""",
+)
+
+program(
     'E13 a test with a loop that changes a list of which the body changes another item',
     """
 class Box:
