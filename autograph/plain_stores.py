@@ -110,13 +110,13 @@ class Stores(Rebuilder):
         got = ast.BinOp(_subscripts(root, indices), op, value) if op else value
         fix = [
             at(ast.If(ast.UnaryOp(ast.Not(), call(ag("is_array"), inner)), [at(ast.Raise(None, None), where)], []), where),
-            *self._rebound(root, indices, got, target, where),
+            *self._rebound(root, indices, got, target, where, inner),
         ]
         trial = at(ast.Try([at(first, where)], [at(ast.ExceptHandler(ag("TypeError"), None, fix), where)], [], []), where)
         drop = [at(ast.Delete([ast.Name(t, ast.Del()) for t in temporaries]), where)] if temporaries else []
         return [*before, trial, *drop]
 
-    def _rebound(self, root: Any, indices: list[Any], value: Any, target: Any, where: Any) -> list[Any]:
+    def _rebound(self, root: Any, indices: list[Any], value: Any, target: Any, where: Any, inner: Any) -> list[Any]:
         """The store into an array: its name, and other names that may hold it, get the new one."""
         out: list[Any] = []
         path = [_index(i) for i in indices]
@@ -132,7 +132,9 @@ class Stores(Rebuilder):
             outs: list[Any] = [ast.Name(".n", _STORE)]
         else:
             if root.id in self.borrowed:
-                out.append(at(ast.Expr(call(ag("borrowed"), ast.Constant(self.form.code.co_name), ast.Constant(root.id), name(root.id))), where))
+                out.append(
+                    at(ast.Expr(call(ag("borrowed"), ast.Constant(self.form.code.co_name), ast.Constant(root.id), name(root.id), inner)), where)
+                )
             new = call(ag(f"set_{kind}"), name(root.id), index, value)
             if not more:
                 return [*out, at(ast.Assign([ast.Name(root.id, _STORE)], new), where)]

@@ -5,6 +5,7 @@ The transpiler says which names and places may hold the array; here it is known 
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from types import CellType, CodeType, FrameType, FunctionType, MethodType
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 
 import jax
 
-from autograph.runtime.attributes import set_attr
+from autograph.runtime.attributes import set_attr, unless_failed_now
 from autograph.runtime.calls import call
 from autograph.runtime.errors import AliasError
 from autograph.runtime.frames import frames, watched
@@ -22,6 +23,7 @@ from autograph.runtime.lifted import touch
 from autograph.runtime.places import assigned_names, caller, here, kept_after, place_of, visible
 from autograph.runtime.raw_errors import mark_of
 from autograph.runtime.shared import doubtful, origin
+from autograph.runtime.stale import note_other_names
 
 
 class Place(NamedTuple):
@@ -92,8 +94,10 @@ def _renewed(x: Any, old: Any, new: Any) -> Any:
     for k in keys:
         if not _is_new(x[k], new) and same(x[k], old):
             if watched():
-                touch(Contents(x))
-            x[k] = new
+                touch(Contents(x), late=False)
+                x[k] = unless_failed_now(new, functools.partial(x.__getitem__, k))
+            else:
+                x[k] = new
     return x
 
 
@@ -236,8 +240,14 @@ def guarded(f: Callable[..., Any], name: str, positions: dict[str, int]) -> Call
     return checked
 
 
-def borrowed(name: str, parameter: str, x: Any) -> None:
-    """Called by a function before it stores into an array that it was given: refused if its caller would notice that nothing comes back."""
+def borrowed(name: str, parameter: str, x: Any, array: Any) -> None:
+    """Called by a function before it stores into an array that it was given, or that is in `x`, which it was given.
+
+    Refused if its caller would notice that nothing comes back: what is in a list or dict does.
+    """
+    if isinstance(x, (list, dict)):
+        note_other_names(array, parameter)
+        return
     own = caller()
     frame = visible(own.f_back) if own is not None else None
     if frame is not None and mark_of(frame.f_code) in ("Form", "Staged"):  # for the user's own code the arguments are values

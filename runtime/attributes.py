@@ -15,8 +15,8 @@ from autograph.runtime.cells import location_of
 from autograph.runtime.deferred import fine
 from autograph.runtime.frames import frames, watched
 from autograph.runtime.heap import Attribute, HeapLocation, Variable
-from autograph.runtime.lifted import may_have_failed, note_late, touch
-from autograph.runtime.shared import guard
+from autograph.runtime.lifted import ERROR, load, may_have_failed, note_late, touch
+from autograph.runtime.shared import guard, is_guarded
 from autograph.runtime.specs import is_container
 from autograph.runtime.values import ARRAYS, NUMBERS, Maybe, Unset, is_value
 
@@ -110,6 +110,8 @@ def unless_failed_now(value: Any, old: Callable[[], Any]) -> Any:
     """What is stored: the old value where an error has occurred before, which only traced values know."""
     if not may_have_failed() or not is_selectable(value):
         return value
-    out = staged_cond(fine(), lambda: value, old, ())
-    guard(value, out)
-    return out
+    code, before = load(ERROR), old()
+    if not is_guarded(value, code, before):
+        value, given = staged_cond(fine(), lambda value=value: value, old, ()), value
+        guard(given, value, code, before)
+    return value

@@ -210,7 +210,7 @@ class Begin:
         known: dict[int, Any] = {id(x): name for name, x in variables.items() if isinstance(x, ARRAYS)}
         known |= {x: ("new", k) for x, k in self.outputs.items()} | {x: ("input", k) for x, k in self.inputs.items()}
         pairs = tuple((known[a], known[b]) for a, b in frame.doubtful if a in known and b in known)
-        guarded = [(self.outputs[k], known.get(id(unguarded(x)))) for k, (x, _) in frame.guarded.items() if k in self.outputs]
+        guarded = [(self.outputs[k], known.get(id(unguarded(x)))) for k, (x, *_) in frame.guarded.items() if k in self.outputs]
         return Doubts(pairs, tuple((k, key) for k, key in guarded if key is not None))
 
     def given(self, out: Any) -> Any:

@@ -35,7 +35,7 @@ class Frame:
         self.sharing: list[Any] = []  # of a whole function: groups of places that held one array when the call began
         self.reached: list[Any] = []  # of a whole function: the places that hold its inputs, and the global variables that hold arrays
         self.waiting: tuple[Any, list[Any]] | None = None  # an array about to be stored into, and where else it is held
-        self.guarded: dict[int, tuple[Any, Any]] = {}  # by identity: what a place holds, and the array that it would be without an error
+        self.guarded: dict[int, tuple[Any, Any, Any, Any]] = {}  # what a place holds, what it would without an error, its code, what was before
         self.constants: dict[int, tuple[Any, Any]] = {}  # by identity: NumPy arrays, and the constants that stand for them
         self.stands: dict[int, tuple[Any, Any]] = {}  # by identity: an array of this block, and the one around that it stands for
         self.doubtful: dict[tuple[int, int], Any] = {}  # pairs of arrays that may be one, as traced values decide

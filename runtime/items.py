@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime.attributes import IN_PLACE, noticed, set_attr, stored_in_place, unless_failed_now
+from autograph.runtime.attributes import IN_PLACE, is_selectable, noticed, set_attr, stored_in_place, unless_failed_now
 from autograph.runtime.block import containers
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.calls import call
@@ -29,7 +29,7 @@ from autograph.runtime.optional import present, read
 from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import caller, here
 from autograph.runtime.rows import unknown
-from autograph.runtime.shared import doubt, doubtful, origin
+from autograph.runtime.shared import doubt, doubtful, no_doubt, origin
 from autograph.runtime.specs import is_container, join, spec_of, widen
 from autograph.runtime.stale import Spot, note_other_names, taken
 from autograph.runtime.subscripts import has_span, is_mask, plain, store_masked, store_span, where_masked
@@ -173,8 +173,12 @@ def store_item(x: Any, i: Any, value: Any) -> None:
     elif unknown(i):
         _store_traced(x, i, value)
     else:
-        touch(Contents(x))
+        touch(Contents(x), late=not (_has(x, i) and is_selectable(value) and is_selectable(x[i])))
         x[i] = unless_failed_now(value, lambda: x[i])
+
+
+def _has(x: Any, i: Any) -> bool:
+    return i in x if isinstance(x, dict) else type(i) is int and -len(x) <= i < len(x)
 
 
 def _store_traced(x: Any, i: Any, value: Any) -> None:
@@ -191,7 +195,7 @@ def _store_traced(x: Any, i: Any, value: Any) -> None:
             "store what is in it, `items[i][j] = v`, or use a `jnp` array",
         )  # fmt: skip
     i = inside(i, len(x), "list assignment index out of range")
-    touch(Contents(x))
+    touch(Contents(x), late=False)
     for k, old in enumerate(list(x)):
         joint = widen(join(spec_of(old), spec_of(value)))
         flat = zip(pack(value, joint), pack(old, joint), strict=True)
@@ -239,6 +243,9 @@ def set_path(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         _store_inside(x, i, tuple(rest), value)
         return x
     inner = get_item(x, i)
+    picked = type(x) is list and unknown(i)  # one of the items, which all are renewed: which one it is need not be known
+    if picked:
+        no_doubt(inner)
     new = set_path(inner, tuple(rest), value)
     if new is inner:
         return x
@@ -246,10 +253,10 @@ def set_path(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         items = list(x)
         items[i] = new
         return tuple(items)
-    pairs, before = _last().pairs, list(x) if type(x) is list and unknown(i) else []
+    pairs, before = _last().pairs, list(x) if picked else []
     after = set_item(x, i, new)
     if not is_array(x):  # the array itself, not what holds it; of a list at a traced index all arrays
-        _last().pairs = [*pairs, *zip(before, x if before else (), strict=True)]
+        _last().pairs = list(zip(before, x, strict=True)) if picked else pairs
     return after
 
 

@@ -34,12 +34,18 @@ def _stood_for(x: Any) -> Any:
     return x
 
 
-def guard(x: Any, guarded: Any) -> None:
-    """A place holds `guarded` for an array, which is what it held before if an error has occurred: it counts as the same array."""
+def guard(x: Any, guarded: Any, code: Any, before: Any) -> None:
+    """A place holds `guarded` for an array, which is what it held `before` if an error has occurred: it counts as the same array."""
     if _is_array(x) and origin(x) is not origin(guarded) and (around := lifting()):
         frame = around[-1]
-        frame.guarded[id(guarded)] = guarded, x
+        frame.guarded[id(guarded)] = guarded, x, code, before
         frame.guards.setdefault(id(x), (x, guarded))
+
+
+def is_guarded(x: Any, code: Any, before: Any) -> bool:
+    """Whether an array is already what a place holds for another that held `before`, if this error code says that none has occurred."""
+    found = next((f.guarded[id(x)] for f in reversed(frames()) if id(x) in f.guarded), None)
+    return found is not None and found[2] is code and origin(found[3]) is origin(before)
 
 
 def unguarded(x: Any) -> Any:
@@ -82,6 +88,13 @@ def doubt(a: Any, b: Any) -> None:
         return
     if around := lifting():
         around[-1].doubtful[id(a), id(b)] = a, b
+
+
+def no_doubt(x: Any) -> None:
+    """An array that was chosen among others is only read: it is none of them."""
+    for frame in frames():
+        for pair in [pair for pair in frame.doubtful if id(x) in pair]:
+            del frame.doubtful[pair]
 
 
 def _is_array(x: Any) -> bool:

@@ -2128,6 +2128,25 @@ def state():
 )
 
 program(
+    'E18 an item of a list at a traced index is stored into, and a dict holds it as well',
+    """
+@ag.function
+def f(a, b, v, d):
+    y = [d["a"], v * 2]
+    for i in range(3):
+        if b > i:
+            y[b % 2][a % 4] += 7
+            continue
+        v[1] = b
+    y[0][a % 4] += 7
+    return y[0].sum(), v
+def state():
+    return {"a": jnp.zeros(4, jnp.int32)},
+""",
+    (3, 2, "V"), (3, 1, "V"), (0, 0, "V"),
+)
+
+program(
     'E13 a test with a loop that changes a list of which the body changes another item',
     """
 class Box:
