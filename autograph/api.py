@@ -128,7 +128,9 @@ def to_code(fn: Any, /, *, after: str = "") -> str:
     <BLANKLINE>
     """
     form = form_for(fn)
-    return listing(form.node, form.file, after, frozenset(form.code.co_freevars))
+    known = getattr(getattr(inspect.unwrap(fn), "__globals__", {}).get("ag"), "__name__", "")
+    alias = "ag" if known in ("autograph", "autograph.runtime") else None  # imported in another cell of a notebook
+    return listing(form.node, form.file, after, frozenset(form.code.co_freevars), alias)
 
 
 def form_for(fn: Any) -> Form:

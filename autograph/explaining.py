@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import linecache
+import tokenize
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -73,7 +74,7 @@ class _Statements:
         return "elif" if self._text(line).startswith("elif") else _KINDS[type(stmt)]
 
     def _text(self, line: int) -> str:
-        return self.file.lines[line - 1].strip() if 0 < line <= len(self.file.lines) else ""
+        return _without_comment(self.file.lines[line - 1].strip()) if 0 < line <= len(self.file.lines) else ""
 
     def _variables(self, stmt: Any, loop: Any) -> list[Variable]:
         plan = self.plans.of.get(stmt)
@@ -133,6 +134,16 @@ def loads(nodes: Sequence[Any], name: str) -> Iterator[Any]:
         for n in s.walk(node):
             if isinstance(n, s.Name) and n.id == name and isinstance(n.ctx, s.Load) and hasattr(n, "lineno"):
                 yield n
+
+
+def _without_comment(line: str) -> str:
+    try:
+        for token in tokenize.generate_tokens(iter([line]).__next__):
+            if token.type == tokenize.COMMENT:
+                return line[: token.start[1]].rstrip()
+    except (tokenize.TokenError, SyntaxError):  # the statement goes on in the next line
+        pass
+    return line
 
 
 def _lines(found: Iterator[int]) -> str:
@@ -211,7 +222,7 @@ def _decisions(fn: Any, args: Sequence[Any], kwargs: Any) -> tuple[list[Decision
 
 
 def _line_of(report: Report, line: int) -> str:
-    return str(linecache.getline(report.file, line)).strip()
+    return _without_comment(str(linecache.getline(report.file, line)).strip())
 
 
 def _around(report: Report, line: int) -> tuple[tuple[int, str], ...]:

@@ -52,19 +52,19 @@ def lowered(node: Any, file: File, free: frozenset[str], after: str = "") -> Low
     return found
 
 
-def converted(node: Any, file: File, free: frozenset[str] = frozenset(), after: str = "") -> Any:
-    """The `ast` of a function in its staged form, with the runtime under the name that the file leaves free."""
+def converted(node: Any, file: File, free: frozenset[str] = frozenset(), after: str = "", alias: str | None = None) -> Any:
+    """The `ast` of a function in its staged form, with the runtime under the name that the file leaves free, or under `alias`."""
     new, references = lowered(node, file, free, after)
-    refer(references, file.alias)
+    refer(references, alias or file.alias)
     return new
 
 
-def listing(node: Any, file: File, after: str = "", free: frozenset[str] = frozenset()) -> str:
+def listing(node: Any, file: File, after: str = "", free: frozenset[str] = frozenset(), alias: str | None = None) -> str:
     """The converted source of one function, without its decorators."""
     if after and after not in {p.name for p in PASSES}:
         raise ValueError(f"there is no pass {after!r}: the passes are {', '.join(p.name for p in PASSES)}")
     with LOCK:
-        return _text(converted(node, file, free, after))
+        return _text(converted(node, file, free, after, alias))
 
 
 def _text(new: Any) -> str:

@@ -1,0 +1,12 @@
+"""How Sphinx builds the site: `sphinx-build -W docs site`.  The pages are Markdown; their programs are run by `tests/test_docs.py`."""
+
+from importlib.metadata import version as version_of
+
+project = "AutoGraph for JAX"
+author = "the AutoGraph for JAX developers"
+version = release = version_of("autograph-jax")
+extensions = ["myst_parser"]
+exclude_patterns = ["pictures", "*.py"]
+myst_heading_anchors = 3
+html_theme = "furo"
+html_title = project
