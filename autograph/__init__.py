@@ -36,12 +36,13 @@ if TYPE_CHECKING:
     from autograph.runtime.reporting import progress as progress
     from autograph.runtime.rows import range as range
     from autograph.runtime.rows import static_range as static_range
+    from autograph.signatures import StagedFunction as StagedFunction
 
 __version__ = "0.1.0"
 
 _HOME = {
     "convert": "autograph.api", "do_not_convert": "autograph.api", "function": "autograph.api", "to_code": "autograph.api",
-    "explain": "autograph.explaining", "Report": "autograph.report",
+    "explain": "autograph.explaining", "Report": "autograph.report", "StagedFunction": "autograph.signatures",
     "AutographError": "autograph.runtime.errors", "ConversionError": "autograph.runtime.errors", "StagingError": "autograph.runtime.errors",
     "LargeUnrollWarning": "autograph.runtime.errors", "RetraceWarning": "autograph.runtime.errors", "run_eagerly": "autograph.runtime.eager",
     "loop": "autograph.runtime.hints", "range": "autograph.runtime.rows",

@@ -13,6 +13,7 @@ from autograph.callees import convert_object, dressed, form_in, leave_alone
 from autograph.errors import NotAFunction
 from autograph.forms import Form, form_of
 from autograph.listing import listing
+from autograph.signatures import StagedFunction
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -67,9 +68,9 @@ def _own(twin: types.FunctionType) -> types.FunctionType:
 
 
 @overload
-def function(fn: Callable[P, R], /, **options: Any) -> runtime.Function: ...
+def function(fn: Callable[P, R], /, **options: Any) -> StagedFunction[P, R]: ...
 @overload
-def function(**options: Any) -> Callable[[Callable[P, R]], runtime.Function]: ...
+def function(**options: Any) -> Callable[[Callable[P, R]], StagedFunction[P, R]]: ...
 def function(fn: Any = None, /, **options: Any) -> Any:
     """`convert` and `jax.jit` in one; takes the options of `jax.jit` (`static_argnames`, `donate_argnums`, ...).
 
@@ -95,7 +96,11 @@ def function(fn: Any = None, /, **options: Any) -> Any:
     return runtime.jit(convert(fn), **options)
 
 
-def do_not_convert(fn: Callable[P, R] | None = None, /) -> Any:
+@overload
+def do_not_convert(fn: Callable[P, R], /) -> Callable[P, R]: ...
+@overload
+def do_not_convert() -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def do_not_convert(fn: Any = None, /) -> Any:
     """Leave a function as it is, also when converted code calls it.
 
     >>> import autograph as ag

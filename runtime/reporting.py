@@ -5,9 +5,9 @@ from __future__ import annotations
 import builtins
 import sys
 import time
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sized
 from types import BuiltinFunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -18,6 +18,7 @@ from autograph.runtime.branches import staged_cond
 from autograph.runtime.output import afterwards
 from autograph.runtime.rows import Range, Rows, enumerate, range, rows_of, unknown
 
+T = TypeVar("T")
 PARTS = 20  # reports of a loop of known length
 
 
@@ -139,7 +140,7 @@ class Turn:
         return self.progress.tell(k, self.total, lambda: self.body(x, *state))
 
 
-def progress(items: Any, *, every: int | None = None, desc: str | None = None, file: Any = None) -> Progress:
+def progress(items: Iterable[T], *, every: int | None = None, desc: str | None = None, file: Any = None) -> Iterable[T]:
     """The items of a loop, which tells on stderr how far it is; in a compiled loop, too, whenever it runs.
 
     Args:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
@@ -128,7 +128,7 @@ def _row(x: Any, i: Any) -> Any:
     return jax.lax.dynamic_index_in_dim(x, i, keepdims=False) if isinstance(i, jax.core.Tracer) else x[i]
 
 
-def range(*args: Any, unroll: int = 1, rolled: bool | None = None) -> Any:
+def range(*args: Any, unroll: int = 1, rolled: bool | None = None) -> Iterable[int]:
     """`range`, whose ends and step may be traced 0-d integers, with hints for the loop over it.
 
     Args:
@@ -164,7 +164,7 @@ def weak_integers(x: Any) -> Any:
     return _jax.convert_type(x, jax.dtypes.canonicalize_dtype(builtins.int), True)
 
 
-def static_range(*args: Any) -> Any:
+def static_range(*args: Any) -> Iterable[int]:
     """`range` whose loop is never rolled: the index is a Python integer in every turn.
 
     Raises:
