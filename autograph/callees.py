@@ -16,7 +16,7 @@ import types
 import weakref
 from typing import Any
 
-from autograph import runtime
+from autograph import notebooks, runtime
 from autograph.adoption import adopt
 from autograph.errors import ConversionError, NotAFunction, SourceUnavailable, WrappedFunction
 from autograph.forms import Form, Staged, form_at, form_of
@@ -75,6 +75,7 @@ def twin_of(f: types.FunctionType) -> types.FunctionType:
         twin = dressed(form.function(form.plain(), f), f)
         staged = dressed(form.function(form.staged(), f), f) if form.stageable else twin
         f.__dict__[KEY] = Twin(f, twin, staged)
+        notebooks.converted(f)
         return twin
 
 
@@ -245,9 +246,13 @@ def _with_twins(f: Any) -> Any:
 class Site:
     """Remembers the first lasting callee of one call site.  Written once: a reader sees all of it or nothing."""
 
-    __slots__ = ("function", "seen", "use")
+    __slots__ = ("__weakref__", "function", "seen", "use")
 
     def __init__(self) -> None:
+        self.forget()
+        notebooks.sites.add(self)
+
+    def forget(self) -> None:
         self.seen: Any = Site
         self.use: Any = Site
         self.function: Any = Site
@@ -321,6 +326,7 @@ def why_left(f: Any) -> str | None:
     return ""
 
 
+notebooks.watch()
 runtime.calls.install(call, adopted, why_left)
 install(variant_of)
 

@@ -7,6 +7,8 @@ import html
 import json
 from dataclasses import dataclass, field
 
+from autograph.runtime.errors import file_name
+
 
 @dataclass
 class Variable:
@@ -82,13 +84,15 @@ class Report:
     def __str__(self) -> str:
         return self.text()
 
+    __repr__ = __str__  # what a console shows
+
     def text(self, colour: bool = False) -> str:
         """The report as text; with ANSI colours for a terminal."""
 
         def paint(text: str, code: str) -> str:
             return f"\x1b[{code}m{text}\x1b[0m" if colour and text else text
 
-        out = [f"{paint(self.name, '1')}  {self.file}:{self.line}"]
+        out = [f"{paint(self.name, '1')}  {file_name(self.file)}:{self.line}"]
         width = max([len(_header(s)) for s in self.statements] + [0])
         for s in self.statements:
             became = f"{paint(s.became, '1;32')}: {s.why}" if s.became else ""
@@ -127,7 +131,7 @@ class Report:
             for c in self.calls
         ]
         refused = f"<p><b>refused</b>: {html.escape(self.error)}</p>" if self.error else ""
-        return f"<p><b>{html.escape(self.name)}</b> {html.escape(self.file)}:{self.line}</p><table>{''.join(rows)}</table>{refused}"
+        return f"<p><b>{html.escape(self.name)}</b> {html.escape(file_name(self.file))}:{self.line}</p><table>{''.join(rows)}</table>{refused}"
 
 
 def _indent(s: Statement) -> str:

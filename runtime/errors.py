@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import linecache
+import sys
 from collections.abc import Callable, Sequence
 from typing import ClassVar, NamedTuple
 
@@ -19,7 +20,7 @@ class Place(NamedTuple):
     end: int = 0
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
+        return f"{file_name(self.file)}:{self.line}"
 
     def shown(self, label: str = "") -> list[str]:
         """The line of the source with a caret under the columns; nothing where there is no source."""
@@ -34,6 +35,13 @@ class Place(NamedTuple):
         number = f"{self.line:>6}"
         marks = "^" * max(1, min(end, len(text)) - start)
         return [f"{number} | {text}", f"{' ' * len(number)} | {' ' * start}{marks}{' ' + label if label else ''}"]
+
+
+def file_name(file: str) -> str:
+    """A file as the user knows it: IPython's cells have numbers."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    named = getattr(getattr(shell, "compile", None), "format_code_name", lambda _: None)(file)
+    return " ".join(named) if named else file
 
 
 class AutographError(Exception):

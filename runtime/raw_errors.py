@@ -57,6 +57,8 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 def _add_note(error: Exception) -> None:
     """Tell where an error of JAX's has come from: the user's line, and the compiled loops and branches that it is in."""
+    if isinstance(error, AutographError) and not _full():
+        _cut(error)
     if isinstance(error, AutographError) or any(n.startswith(_NOTE) for n in getattr(error, "__notes__", ())):
         return
     places: list[Place] = []  # of the user's frames

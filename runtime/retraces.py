@@ -72,3 +72,8 @@ def _text(value: Any) -> str:
     tree = type(value).__name__
     more = f", and {len(leaves) - 8} more" if len(leaves) > 8 else ""
     return texts[0] if len(leaves) == 1 and texts else f"{tree} of {', '.join(texts)}{more}"
+
+
+def forget_programs() -> None:
+    """Trace everything again: what it calls has changed."""
+    jax.clear_caches()
