@@ -36,6 +36,8 @@ class _Checks:
 
     def __init__(self, always: bool) -> None:
         self.found, self.direct, self.always = always, False, always
+        self.looked_at: Callable[[Any, Any], bool] = lambda args, kwargs: False  # do calls with such arguments have to be looked at?
+        self.undo: Callable[[], None] = lambda: None  # let calls be looked at again
 
 
 class Function:
@@ -64,8 +66,9 @@ class Function:
             return self._stateful(args, kwargs)
         if type(out) is Checked:
             return result(out)
-        if trace_state.value is eval_trace and not self._checks.found and self._state.direct and not self._stored.possible:
-            self._checks.direct = True
+        if trace_state.value is eval_trace and not self._checks.found and self._state.direct and not self._stored.concerns(args, kwargs):
+            self._checks.direct, self._checks.looked_at = True, self._stored.concerns
+            self._checks.undo = functools.partial(_look_again, type(self), self._checks)
             type(self).__call__ = staticmethod(self._jitted)  # type: ignore[assignment]
         return out
 
@@ -169,6 +172,13 @@ class Method:
         return hash((id(self.__func__), id(self.__self__)))
 
 
+def _look_again(cls: type, checks: _Checks) -> None:
+    """Let calls of a function no longer go to JAX directly."""
+    checks.direct = False
+    if "__call__" in vars(cls):
+        del cls.__call__  # type: ignore[operator]
+
+
 def traced_by(
     fn: Callable[..., Any], checks: _Checks, traces: Traces, state: State | None = None, stored: Stored | None = None
 ) -> Callable[..., Any]:
@@ -181,6 +191,8 @@ def traced_by(
     @functools.wraps(fn)
     def traced(*args: Any, **kwargs: Any) -> Any:
         given = args[state is not None :], kwargs
+        if checks.direct and checks.looked_at(args, kwargs):
+            checks.undo()
         if state is not None:
             held, *args = args  # type: ignore[assignment]
             args, kwargs = state.arguments(args, kwargs)

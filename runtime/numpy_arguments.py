@@ -5,8 +5,9 @@ Other arrays are values, which the caller keeps.
 
 from __future__ import annotations
 
+import dis
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import CodeType
 from typing import Any
 
@@ -31,9 +32,20 @@ class Stored:
         self.fn, self.names = fn, variant.names if variant is not None else ()
         code: Any = getattr(fn, "__code__", None)
         # A transpiled function has no variant: a store into an argument is refused when it is traced.
-        transpiled = isinstance(code, CodeType) and variant is None and mark_of(code) not in ("Form", "Staged")
-        self.possible = bool(self.names) or (transpiled and _mentions_stores(code))
+        self.transpiled = isinstance(code, CodeType) and variant is None and mark_of(code) not in ("Form", "Staged") and _mentions_stores(code)
+        self.augmented = _augmented(code, self.names) if isinstance(code, CodeType) else {}
+        self.possible = bool(self.names or self.augmented) or self.transpiled
         self.place = Place(code.co_filename, code.co_firstlineno) if code is not None else None
+
+    def concerns(self, args: Any, kwargs: Any) -> bool:
+        """Whether calls with such arguments, or traces of them, have to be looked at."""
+        if not self.possible or self.names or self.transpiled:
+            return self.possible
+        try:
+            given = inspect.signature(self.fn).bind(*args, **kwargs).arguments
+        except TypeError:
+            return True
+        return any(getattr(given.get(name), "ndim", 0) for name in self.augmented)
 
     def arrays(self, args: Any, kwargs: Any) -> dict[str, Any]:
         """The NumPy arrays among the arguments that may be stored into, by the names of their parameters.
@@ -47,6 +59,14 @@ class Stored:
         try:
             given = inspect.signature(self.fn).bind(*args, **kwargs).arguments
         except TypeError:  # the call itself will say so
+            return {}
+        for name, place in self.augmented.items():
+            if isinstance(x := given.get(name), np.ndarray) and x.ndim:
+                raise ArrayStoreError(
+                    f"`{name}` is a NumPy array that this call changes by an augmented assignment, and the caller's would not change", place,
+                    f"store into it (`{name}[:] += ...`), or bind a new one (`{name} = {name} + ...`)",
+                )  # fmt: skip
+        if not (self.names or self.transpiled):
             return {}
         found = {n: x for n, x in given.items() if isinstance(x, np.ndarray) and (n in self.names or not self.names)}
         if self.names:
@@ -104,6 +124,35 @@ def _fits(x: Any) -> bool:
     """Whether all integers of an array have 32 bits."""
     narrow = np.iinfo(_NARROW[x.dtype.name])
     return bool(x.size == 0 or (x.min() >= narrow.min and x.max() <= narrow.max))
+
+
+def _augmented(code: CodeType, stored_into: Sequence[str]) -> dict[str, Place]:
+    """The parameters to which `a += v` and the like are the first assignment, or into which it stores: and where."""
+    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    found: dict[str, Place] = {}
+    stored: set[str] = set()
+    before: dis.Instruction | None = None
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "STORE_FAST" and instruction.argval in parameters:
+            if (
+                before is not None
+                and before.opname == "BINARY_OP"
+                and before.argrepr.endswith("=")
+                and (instruction.argval not in stored or instruction.argval in stored_into)
+            ):
+                found.setdefault(instruction.argval, _place(code, before))
+            stored.add(instruction.argval)
+        if instruction.opname not in ("CACHE", "EXTENDED_ARG"):
+            before = instruction
+    return found
+
+
+def _place(code: CodeType, instruction: dis.Instruction) -> Place:
+    at = instruction.positions
+    assert at is not None
+    if at.lineno is None or at.col_offset is None or at.end_col_offset is None or at.lineno != at.end_lineno:
+        return Place(code.co_filename, at.lineno or code.co_firstlineno)
+    return Place(code.co_filename, at.lineno, at.col_offset, at.end_col_offset)
 
 
 def _mentions_stores(code: CodeType) -> bool:

@@ -464,3 +464,46 @@ def test_25_any_target() -> None:
 
     v, w = np.array([1.0, 2.0]), np.arange(6.0).reshape(2, 3)
     jax.tree.map(np.testing.assert_allclose, ag.function(f)(jnp.array(v), jnp.array(w)), f(v, w))
+
+
+def test_20_an_augmented_assignment_of_a_numpy_argument() -> None:
+    def added(a: Any, x: Any) -> Any:
+        if x > 0:
+            a += x
+        return a
+
+    def stored_and_added(a: Any, x: Any) -> Any:
+        a[0] = x
+        a += 1
+        return a
+
+    def anew(a: Any, x: Any) -> Any:
+        a = a + x
+        a += 1
+        return a
+
+    def through_a_slice(a: Any, x: Any) -> Any:
+        if x > 0:
+            a[:] += x
+        return a
+
+    array = np.zeros(2, np.float32)
+    for f in (added, stored_and_added):
+        error = refused(f, array, 1.0)
+        assert error.id == "AG403" and "`a[:] += ...`" in str(error) and array.tolist() == [0, 0]
+        assert ag.function(f)(jnp.zeros(2), 1.0).shape == (2,), "an array of JAX is bound anew, as it is outside"
+    assert ag.function(anew)(array, 1.0).tolist() == [2, 2] and array.tolist() == [0, 0]
+    assert ag.function(through_a_slice)(array, 1.0).tolist() == [1, 1] and array.tolist() == [1, 1]
+
+
+def test_20_numbers_stay_on_the_short_way() -> None:
+    @ag.function
+    def down(n: Any) -> Any:
+        while n > 1:
+            n -= 1
+        return n
+
+    assert down(3.0) == 1 and "__call__" in vars(type(down)), "calls with numbers go to JAX at once"
+    assert down(jnp.ones(1)) == 1 and "__call__" not in vars(type(down))
+    with pytest.raises(ag.AutographError, match="AG403"):
+        down(np.ones(1, np.float32))
