@@ -1,7 +1,7 @@
 """Which names and places may hold the array that a statement stores into: found by following moves through the user's text.
 
 A move is `b = a`, unpacking, a conditional expression of names, a store into a container or attribute, and the loads from them.  Results of
-calls and operators are values.  A path is a name, or an attribute of a path (`self.items`).
+calls and operators are values.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ import ast
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from autograph.paths import KEEPING, UNKNOWN, Sources, arguments_of, chain, containers_of, path_of
+
 Pair = frozenset[str]
 State = frozenset[Pair]  # pairs of paths that may hold the same array, or one an array and the other a container of it; alone: surely bound
 Position = tuple[int, int]
-UNKNOWN = "?"  # a container that has no path
-
-_KEEPING = frozenset({"append", "appendleft", "insert", "add", "setdefault", "extend"})
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -53,7 +52,8 @@ class Aliases:
         self._breaks: list[State] = []
         self._continues: list[State] = []
         if not isinstance(node, ast.Lambda):
-            self._containers = _containers(node)
+            self._containers = containers_of(node)
+            self._sources = Sources(self._containers, stored)
             args = node.args
             given = (*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg)))
             end = self._block(node.body, state | {frozenset({a.arg}) for a in given})
@@ -172,45 +172,19 @@ class Aliases:
     def _call(self, node: ast.Call, state: State) -> State:
         func = node.func
         name = func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
-        if isinstance(func, ast.Attribute) and name in _KEEPING:
+        if isinstance(func, ast.Attribute) and name in KEEPING:
             owner = path_of(func.value) or UNKNOWN
-            return state | {frozenset({owner, p}) for a in node.args for p in self._sources(a) if p != owner}
+            return state | {frozenset({owner, p}) for a in node.args for p in self._sources.of(a) if p != owner}
         for k, given in [*enumerate(node.args, isinstance(func, ast.Attribute)), *((n.arg, n.value) for n in node.keywords)]:
             if k is not None and (path := path_of(given)):
                 self.handed |= {(name, k, q) for q in (path, *_aliases(path, state)) if q.isidentifier()}
         if (parameters := self._stored.get(name)) is not None:
-            arguments = _arguments(node, parameters, isinstance(func, ast.Attribute))
+            arguments = arguments_of(node, parameters, isinstance(func, ast.Attribute))
             if arguments:
                 self.calls[_at(node)] = Update(tuple(k for k, _ in arguments), tuple(p for _, p in arguments))
                 others = {q for _, p in arguments for q in _aliases(p, state)} - {p for _, p in arguments}
                 self.shared[_at(node)] = tuple(sorted({*self.shared.get(_at(node), ()), *others}))
         return state
-
-    def _sources(self, value: Any) -> frozenset[str]:
-        """The paths whose array the value of an expression may be, or may hold."""
-        match value:
-            case ast.Name() | ast.Attribute():
-                return frozenset({path} if (path := path_of(value)) else ())
-            case ast.Subscript(value=base):  # of a list or dict; a row of an array is a value, as is known when it runs
-                return self._sources(base)
-            case ast.IfExp(body=a, orelse=b):
-                return self._sources(a) | self._sources(b)
-            case ast.BoolOp(values=values) | ast.Tuple(elts=values) | ast.List(elts=values) | ast.Dict(values=values):
-                return frozenset().union(*map(self._sources, values))
-            case ast.Call() if -1 in self._stored.get(called(value), {}):  # it may return what it was given
-                arguments = _arguments(value, self._stored[called(value)], isinstance(value.func, ast.Attribute))
-                return frozenset(p for _, p in arguments)
-            case ast.NamedExpr(target=target, value=inner):
-                return self._sources(target) | self._sources(inner)
-            case ast.Starred(value=inner):
-                return self._sources(inner)
-            case ast.Call(func=ast.Name(id="enumerate" | "zip" | "reversed" | "list" | "tuple"), args=args):
-                return frozenset().union(*(self._sources(a) for a in args if path_of(a) in self._containers))
-            case ast.Call(func=ast.Attribute(value=owner, attr="values" | "items" | "get" | "pop" | "popleft" | "copy")) if (
-                path_of(owner) in self._containers
-            ):
-                return self._sources(owner)
-        return frozenset()
 
     def _store(self, target: Any, state: State) -> None:
         if path := path_of(chain(target)[0]):
@@ -242,12 +216,12 @@ class Aliases:
                 self._store(target, state)
                 path = path_of(chain(target)[0])
                 holds = path in self._containers or (path and isinstance(value, (ast.Name, ast.Attribute)) and not _is_slice(target))
-                if value is not None and holds and (found := self._sources(value)):
+                if value is not None and holds and (found := self._sources.of(value)):
                     self._owners.add(path)
                     pairs.append((path, found | {path}))
             case _:
                 if path := path_of(target):
-                    pairs.append((path, self._sources(value) if value is not None else frozenset()))
+                    pairs.append((path, self._sources.of(value) if value is not None else frozenset()))
 
 
 def _bound(node: Any) -> frozenset[str]:
@@ -302,23 +276,6 @@ def _marked(path: str, bound: frozenset[str]) -> str:
     return path if "." in path or path in bound or path == UNKNOWN else f"={path}"
 
 
-def _containers(node: Any) -> frozenset[str]:
-    """The names that a function gives a list or dict of its own."""
-    found: set[str] = set()
-    for n in ast.walk(node):
-        if isinstance(n, ast.Assign) and isinstance(n.value, (ast.List, ast.Dict, ast.ListComp, ast.DictComp, ast.BinOp, ast.Call)):
-            value: Any = n.value.left if isinstance(n.value, ast.BinOp) else n.value
-            if isinstance(value, ast.Call):
-                if not (isinstance(value.func, ast.Name) and value.func.id in ("list", "dict", "deque", "defaultdict")):
-                    continue
-            elif not isinstance(value, (ast.List, ast.Dict, ast.ListComp, ast.DictComp)):
-                continue
-            found |= {p for t in n.targets if (p := path_of(t))}
-        elif isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr in _KEEPING and (p := path_of(n.func.value)):
-            found.add(p)
-    return frozenset(found)
-
-
 def _join(*states: State | None) -> State | None:
     known = [s for s in states if s is not None]
     if not known:
@@ -340,19 +297,6 @@ def _aliases(path: str, state: State) -> frozenset[str]:
     return frozenset(q for pair in state if path in pair for q in pair if q != path)
 
 
-def called(node: ast.Call) -> str:
-    return node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-
-
-def chain(target: Any) -> tuple[Any, list[Any]]:
-    """`m[i][j]`: m, and its indices; of a tree of `ast` or of gast."""
-    indices: list[Any] = []
-    while hasattr(target, "slice"):
-        indices.insert(0, target.slice)
-        target = target.value
-    return target, indices
-
-
 def _is_slice(target: Any) -> bool:
     """Whether a store is into a part of an array or list, which takes the values."""
     parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
@@ -361,31 +305,3 @@ def _is_slice(target: Any) -> bool:
 
 def _at(node: Any) -> Position:
     return node.lineno, node.col_offset
-
-
-def path_of(node: Any) -> str:
-    """The path that an expression names; nothing for any other."""
-    match node:
-        case ast.Name(id=id):
-            return id
-        case ast.Attribute(value=owner, attr=attr) if path := path_of(owner):
-            return f"{path}.{attr}"
-    return ""
-
-
-def _arguments(node: ast.Call, parameters: dict[int, str], method: bool) -> list[tuple[int | str, str]]:
-    """The arguments of a call that are paths and that the callee stores into."""
-    if any(isinstance(a, ast.Starred) for a in node.args):
-        return []
-    found: list[tuple[int | str, str]] = []
-    for k, name in parameters.items():
-        if k < 0:
-            continue
-        position = k - method
-        if 0 <= position < len(node.args):
-            path = path_of(node.args[position])
-            if path:
-                found.append((position, path))
-        else:
-            found += [(name, path) for keyword in node.keywords if keyword.arg == name and (path := path_of(keyword.value))]
-    return found

@@ -20,9 +20,9 @@ from collections.abc import Iterator
 from types import CodeType, SimpleNamespace
 from typing import Any
 
-from autograph.aliases import chain
 from autograph.load import Table, planted
 from autograph.passes.callables import ARRAY_LIBRARIES, HIGHER
+from autograph.paths import chain
 from autograph.plain_stores import Stores, ag, call, name
 from autograph.rebuild import at, replaced
 from autograph.source import File

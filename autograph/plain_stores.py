@@ -13,8 +13,9 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from autograph.aliases import UNKNOWN, Aliases, chain
+from autograph.aliases import Aliases
 from autograph.load import KEY
+from autograph.paths import UNKNOWN, chain
 from autograph.rebuild import Rebuilder, at, replaced
 
 _LOAD, _STORE = ast.Load(), ast.Store()

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from autograph.aliases import Aliases, State, called, outside
+from autograph.aliases import Aliases, State, outside
+from autograph.paths import called
 
 
 def stores_or_calls(node: Any, stored: dict[str, dict[int, str]]) -> bool:

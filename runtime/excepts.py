@@ -7,11 +7,13 @@ import sys
 from autograph.runtime import _jax
 from autograph.runtime.deferred import Exit
 from autograph.runtime.errors import StagingError
-from autograph.runtime.raw_errors import RAW
+from autograph.runtime.raw_errors import is_raw
 
 
 def caught() -> None:
     """Raise the exception that an `except` has caught again, if it tells that something cannot be staged."""
     error = sys.exception()
-    if isinstance(error, (StagingError, Exit)) or (isinstance(error, RAW) and _jax.recording()):
+    if error is None:
+        return
+    if isinstance(error, (StagingError, Exit)) or (is_raw(error) and _jax.recording()):
         raise error

@@ -12,6 +12,7 @@ import functools
 import inspect
 import io
 import logging
+import pathlib
 import random
 import threading
 import types
@@ -40,7 +41,11 @@ _ADVICE = {
     "nt": "do it outside of the compiled function, and pass in what it gives",
     "io": "read it outside of the compiled function, and pass it in",
 }
-_PURE = frozenset("struct_time strftime gmtime fspath getpid cpu_count".split())
+_PURE = frozenset("struct_time strftime gmtime fspath getpid cpu_count fsencode fsdecode getenv".split())
+_FILES = frozenset(
+    "chmod exists glob is_dir is_file iterdir mkdir open read_bytes read_text rename replace rglob rmdir stat symlink_to touch unlink write_bytes "
+    "write_text".split()
+)
 _LOGGING = frozenset("debug info warning warn error critical exception log".split())
 
 
@@ -67,6 +72,10 @@ def effect_of(f: Any) -> Callable[..., Any] | None:
         return lambda *args, **kwargs: afterwards(lambda *a, **k: f(*a, **k), args, kwargs)
     if in_block():
         module = getattr(f, "__module__", None) or getattr(owner, "__module__", None) or ""
+        if module in ("os", "shutil", "subprocess", "tempfile") and f.__name__ not in _PURE:
+            raise _refused(f"{module}.{f.__name__}", "posix")
+        if isinstance(owner, pathlib.Path) and f.__name__ in _FILES:
+            raise _refused(f"Path.{f.__name__}", "posix")
         if f in (builtins.input, builtins.open) or module in ("time", "secrets", "posix", "nt") and f.__name__ not in _PURE:
             raise _refused(
                 f.__name__ if module in ("builtins", "io", "_io") else f"{module}.{f.__name__}".replace("posix", "os").replace("nt.", "os."), module

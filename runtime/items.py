@@ -255,9 +255,18 @@ def set_path(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         return tuple(items)
     pairs, before = _last().pairs, list(x) if picked else []
     after = set_item(x, i, new)
+    if is_container(x) and is_array(inner) and not picked:
+        _renew_items(x, inner, new)
     if not is_array(x):  # the array itself, not what holds it; of a list at a traced index all arrays
         _last().pairs = list(zip(before, x, strict=True)) if picked else pairs
     return after
+
+
+def _renew_items(x: Any, old: Any, new: Any) -> None:
+    """The other items of a list or dict that are the array which has been stored into."""
+    for k in range(len(x)) if isinstance(x, list) else list(x) if isinstance(x, dict) else ():
+        if x[k] is not new and is_array(x[k]) and origin(x[k]) is origin(old):
+            store_item(x, k, new)
 
 
 class _Replaced(threading.local):

@@ -63,8 +63,8 @@ class Stored:
         for name, place in self.augmented.items():
             if isinstance(x := given.get(name), np.ndarray) and x.ndim:
                 raise ArrayStoreError(
-                    f"`{name}` is a NumPy array that this call changes by an augmented assignment, and the caller's would not change", place,
-                    f"store into it (`{name}[:] += ...`), or bind a new one (`{name} = {name} + ...`)",
+                    f"`{name}` is a NumPy array that this call changes in place, and the caller's would not change", place,
+                    f"store into it (`{name}[:] += ...`, `{name}[:] = jnp.sort({name})`), or bind a new one (`{name} = {name} + ...`)",
                 )  # fmt: skip
         if not (self.names or self.transpiled):
             return {}
@@ -127,7 +127,7 @@ def _fits(x: Any) -> bool:
 
 
 def _augmented(code: CodeType, stored_into: Sequence[str]) -> dict[str, Place]:
-    """The parameters to which `a += v` and the like are the first assignment, or into which it stores: and where."""
+    """The parameters of which `a += v` and the like are the first assignment, or into which it stores, or that `a.sort()` sorts: and where."""
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     found: dict[str, Place] = {}
     stored: set[str] = set()
@@ -142,6 +142,9 @@ def _augmented(code: CodeType, stored_into: Sequence[str]) -> dict[str, Place]:
             ):
                 found.setdefault(instruction.argval, _place(code, before))
             stored.add(instruction.argval)
+        if before is not None and instruction.argval == "sort" and before.opname.startswith("LOAD_FAST") and before.argval in parameters:
+            if before.argval not in stored or before.argval in stored_into:
+                found.setdefault(before.argval, _place(code, instruction))
         if instruction.opname not in ("CACHE", "EXTENDED_ARG"):
             before = instruction
     return found

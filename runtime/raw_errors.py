@@ -6,10 +6,12 @@ converted.
 
 from __future__ import annotations
 
+import ast
+import itertools
 import linecache
 from collections import Counter
 from collections.abc import Callable
-from types import CodeType
+from types import CodeType, TracebackType
 from typing import Any
 
 import jax
@@ -25,6 +27,7 @@ RAW = (
 )  # fmt: skip
 _NOTE = "this happened"
 _OPERATORS = {"staged_cond": "branch", "switch": "branch", "while_loop": "loop", "for_loop": "loop"}
+_TRACED_SHAPE = ("Shapes must be 1D sequences of concrete values", "As of JAX v0.7, parameters to jaxpr equations must have __hash__")
 _TRACED_SLICE = ("Slice entries must be static integers", "Array slice indices must have static start/stop/step")  # older JAX; newer
 
 
@@ -40,11 +43,13 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
             if (refusal := _recursion(error)) is None:
                 raise
             raise refusal from None
-        except IndexError as error:
-            if str(error).startswith(_TRACED_SLICE):
+        except (IndexError, TypeError) as error:
+            if is_raw(error):
                 raise _named(error) from error
+            as_of_concrete(error)
+            _add_note(error)
             raise
-        except (TypeError, AttributeError) as error:
+        except AttributeError as error:
             as_of_concrete(error)
             _add_note(error)
             raise
@@ -53,6 +58,11 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
             raise
 
     return staged
+
+
+def is_raw(error: BaseException | None) -> bool:
+    """Whether an error of JAX's says that something which has to be known while tracing is traced."""
+    return isinstance(error, RAW) or isinstance(error, (IndexError, TypeError)) and str(error).startswith((*_TRACED_SLICE, *_TRACED_SHAPE))
 
 
 def _add_note(error: Exception) -> None:
@@ -127,13 +137,13 @@ def _named(error: Exception) -> AutographError:
     while tb is not None:
         file = tb.tb_frame.f_code.co_filename
         if is_users(file):
-            frame, line, library = tb.tb_frame, tb.tb_lineno, ""
+            frame, last, library = tb.tb_frame, tb, ""
         elif not file.startswith(HIDDEN):
             library = library or tb.tb_frame.f_code.co_name
         tb = tb.tb_next
     if frame is None:
         return NotStagedError(str(error).splitlines()[0])
-    place = Place(frame.f_code.co_filename, line)
+    place = _place_in(last)
     text = linecache.getline(place.file, place.line, frame.f_globals).strip()
     shown = f": `{text}`" if text else ""
     name = library or frame.f_code.co_name
@@ -159,10 +169,46 @@ def _named(error: Exception) -> AutographError:
             f"the truth of a traced value is needed in `{name}`, which is not converted{shown}", place,
             f"convert `{name}` with `@ag.convert` next to its `def`, or give it concrete values",
         )  # fmt: skip
+    if (call := _call_at(place)) is not None:
+        function = ast.unparse(call.func)
+        given = [n.id for part in (*call.args, *(k.value for k in call.keywords)) for n in ast.walk(part) if isinstance(n, ast.Name)]
+        names = [f"`{n}`" for n in dict.fromkeys(given) if unknown_parts(frame.f_locals.get(n))]
+        what = "a shape" if str(error).startswith("Shapes") else "a value"
+        traced = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} traced" if names else "it is given a traced one"
+        static = f'@ag.function(static_argnames="{names[0][1:-1]}")' if names else "static_argnames"
+        return ConcreteValueError(
+            f"`{function}` needs {what} that is known while tracing, and {traced}", place,
+            f"take it from a `.shape`, make it static (`{static}`), or use a fixed size and a mask",
+        )  # fmt: skip
     return ConcreteValueError(
         f"a concrete value is needed where a traced one was given{shown}", place,
         "use a function of `jax.numpy`, an array in the place of a list or NumPy array, or make the argument static",
     )  # fmt: skip
+
+
+def _place_in(tb: TracebackType) -> Place:
+    """Where a frame of a traceback is: with columns, if what runs there stands on one line."""
+    code = tb.tb_frame.f_code
+    line, end_line, column, end = next(itertools.islice(code.co_positions(), max(tb.tb_lasti, 0) // 2, None), (None,) * 4)
+    if line != tb.tb_lineno or end_line != line or column is None or end is None:
+        return Place(code.co_filename, tb.tb_lineno)
+    return Place(code.co_filename, tb.tb_lineno, column, end)
+
+
+def _call_at(place: Place) -> ast.Call | None:
+    """The call that stands at a place."""
+    text = linecache.getline(place.file, place.line).encode()[place.column : place.end] if place.end else b""
+    try:
+        found = ast.parse(text.decode(), mode="eval").body if text else None
+    except (SyntaxError, UnicodeDecodeError):
+        return None
+    return found if isinstance(found, ast.Call) else None
+
+
+def unknown_parts(value: Any) -> bool:
+    """Whether a value is, or holds, what is not known while tracing."""
+    leaves = value if isinstance(value, (tuple, list)) else [value]
+    return any(isinstance(x, jax.Array) and not _jax.concrete(x) for x in leaves)
 
 
 def _is_converted(code: Any) -> bool:

@@ -52,6 +52,23 @@ def a_new_array_in_each_turn(x: Any, n: Any) -> Any:
     return old, x
 
 
+def made_by_a_comprehension(x: Any, n: Any) -> Any:
+    both = [x for _ in range(2)]
+    both[0][0] = n
+    table = {k: both[1] for k in "ab"}
+    table["a"][1] = n + 1
+    fresh = [x * 1 for _ in range(2)]
+    fresh[0][2] = n + 2
+    return both[1], table["b"], fresh[0], fresh[1], x
+
+
+def repeated_and_joined(x: Any, n: Any) -> Any:
+    three = [x] * 2 + [x + 1]
+    three[0][0] = n
+    x[1] = n + 1
+    return three[1], three[2], x
+
+
 def chained(x: Any, n: Any) -> Any:
     a = b = x * 1
     a[0] = n
@@ -169,6 +186,7 @@ def turned_around_in_a_loop(x: Any, n: Any) -> Any:
 PROGRAMS = [
     in_a_branch_of_a_loop, turned_around_in_a_loop,
     a_global_and_a_parameter, a_free_variable_and_a_parameter,
+    made_by_a_comprehension, repeated_and_joined,
     in_a_loop, on_two_sides, in_a_list, in_a_tuple, a_new_array_in_each_turn, chained, through_callees, a_function_inside, in_an_attribute,
 ]  # fmt: skip
 

@@ -489,7 +489,7 @@ def test_20_an_augmented_assignment_of_a_numpy_argument() -> None:
 
     array = np.zeros(2, np.float32)
     for f in (added, stored_and_added):
-        error = refused(f, array, 1.0)
+        error = refused(ag.function(f), array, 1.0)
         assert error.id == "AG403" and "`a[:] += ...`" in str(error) and array.tolist() == [0, 0]
         assert ag.function(f)(jnp.zeros(2), 1.0).shape == (2,), "an array of JAX is bound anew, as it is outside"
     assert ag.function(anew)(array, 1.0).tolist() == [2, 2] and array.tolist() == [0, 0]

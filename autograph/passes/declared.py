@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from autograph import syntax as s
-from autograph.aliases import chain
 from autograph.passes.context import Context
+from autograph.paths import chain
 from autograph.quote import quote
 from autograph.scopes import Scope
 from autograph.targets import targets

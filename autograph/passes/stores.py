@@ -19,10 +19,10 @@ import functools
 from typing import Any
 
 from autograph import syntax as s
-from autograph.aliases import UNKNOWN, chain
 from autograph.names import Names, binds, reads
 from autograph.passes.context import Context
 from autograph.passes.indices import deleted, index_of, place
+from autograph.paths import UNKNOWN, chain
 from autograph.quote import quote, quote_expr
 from autograph.scopes import Scope
 from autograph.targets import leaves, targets

@@ -13,10 +13,11 @@ from __future__ import annotations
 from typing import Any
 
 from autograph import syntax as s
-from autograph.aliases import UNKNOWN, Update
+from autograph.aliases import Update
 from autograph.names import Names
 from autograph.passes.context import Context
 from autograph.passes.indices import place
+from autograph.paths import UNKNOWN
 from autograph.quote import quote, quote_expr
 from autograph.scopes import Scope
 

@@ -493,6 +493,8 @@ def campaign(count: int, seed: int = 0, jobs: int = 1, first: int = 0, reduce_fo
     tally = Tally()
     for part in in_processes(run, range(first, first + count), CHUNK, jobs, seed, reduce_for, kind):
         tally.add(part)
+        for p, failures in part.reports:  # a long run tells at once
+            print(f"\rdifferent: program {p.number}, {failures[0].form}: {failures[0].got[:100]}", file=sys.stderr)
         print(f"\r{tally.programs} programs, {tally.different} different", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     return tally

@@ -1,0 +1,115 @@
+"""Paths: a name, or an attribute of a path (`self.items`); and which of them the value of an expression may be, or may hold."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+UNKNOWN = "?"  # a container that has no path
+KEEPING = frozenset({"append", "appendleft", "insert", "add", "setdefault", "extend"})  # methods that keep an argument
+
+
+def path_of(node: Any) -> str:
+    """The path that an expression names; nothing for any other."""
+    match node:
+        case ast.Name(id=id):
+            return id
+        case ast.Attribute(value=owner, attr=attr) if path := path_of(owner):
+            return f"{path}.{attr}"
+    return ""
+
+
+def called(node: ast.Call) -> str:
+    return node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+
+
+def chain(target: Any) -> tuple[Any, list[Any]]:
+    """`m[i][j]`: m, and its indices; of a tree of `ast` or of gast."""
+    indices: list[Any] = []
+    while hasattr(target, "slice"):
+        indices.insert(0, target.slice)
+        target = target.value
+    return target, indices
+
+
+def arguments_of(node: ast.Call, parameters: dict[int, str], method: bool) -> list[tuple[int | str, str]]:
+    """The arguments of a call that are paths and that the callee stores into."""
+    if any(isinstance(a, ast.Starred) for a in node.args):
+        return []
+    found: list[tuple[int | str, str]] = []
+    for k, name in parameters.items():
+        if k < 0:
+            continue
+        position = k - method
+        if 0 <= position < len(node.args):
+            path = path_of(node.args[position])
+            if path:
+                found.append((position, path))
+        else:
+            found += [(name, path) for keyword in node.keywords if keyword.arg == name and (path := path_of(keyword.value))]
+    return found
+
+
+def containers_of(node: Any) -> frozenset[str]:
+    """The names that a function gives a list or dict of its own."""
+    found: set[str] = set()
+    for n in ast.walk(node):
+        if isinstance(n, ast.Assign) and isinstance(n.value, (ast.List, ast.Dict, ast.ListComp, ast.DictComp, ast.BinOp, ast.Call)):
+            value: Any = n.value.left if isinstance(n.value, ast.BinOp) else n.value
+            if isinstance(value, ast.Call):
+                if not (isinstance(value.func, ast.Name) and value.func.id in ("list", "dict", "deque", "defaultdict")):
+                    continue
+            elif not isinstance(value, (ast.List, ast.Dict, ast.ListComp, ast.DictComp)):
+                continue
+            found |= {p for t in n.targets if (p := path_of(t))}
+        elif isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr in KEEPING and (p := path_of(n.func.value)):
+            found.add(p)
+    return frozenset(found)
+
+
+class Sources:
+    """What the values of a function's expressions may be.  `containers` are its own lists and dicts, `stored` the functions that store."""
+
+    def __init__(self, containers: frozenset[str], stored: dict[str, dict[int, str]]) -> None:
+        self.containers, self.stored = containers, stored
+
+    def of(self, value: Any) -> frozenset[str]:
+        """The paths whose array the value of an expression may be, or may hold."""
+        match value:
+            case ast.Name() | ast.Attribute():
+                return frozenset({path} if (path := path_of(value)) else ())
+            case ast.Subscript(value=base):  # of a list or dict; a row of an array is a value, as is known when it runs
+                return self.of(base)
+            case ast.IfExp(body=a, orelse=b):
+                return self.of(a) | self.of(b)
+            case ast.BoolOp(values=values) | ast.Tuple(elts=values) | ast.List(elts=values) | ast.Dict(values=values):
+                return frozenset().union(*map(self.of, values))
+            case ast.Call() if -1 in self.stored.get(called(value), {}):  # it may return what it was given
+                arguments = arguments_of(value, self.stored[called(value)], isinstance(value.func, ast.Attribute))
+                return frozenset(p for _, p in arguments)
+            case ast.NamedExpr(target=target, value=inner):
+                return self.of(target) | self.of(inner)
+            case ast.Starred(value=inner):
+                return self.of(inner)
+            case ast.ListComp(elt=inner) | ast.GeneratorExp(elt=inner) | ast.DictComp(value=inner):
+                own = {n.id for c in value.generators for n in ast.walk(c.target) if isinstance(n, ast.Name)}
+                items = frozenset().union(*(self.of(c.iter) for c in value.generators if path_of(c.iter) in self.containers))
+                return frozenset(p for p in self.of(inner) if p.split(".")[0] not in own) | (items if own & _names_in(inner) else frozenset())
+            case ast.BinOp(left=left, op=ast.Mult() | ast.Add(), right=right):  # of lists
+                return frozenset().union(*(self.of(v) for v in (left, right) if _makes_list(v) or path_of(v) in self.containers))
+            case ast.Call(func=ast.Name(id="enumerate" | "zip" | "reversed" | "list" | "tuple"), args=args):
+                return frozenset().union(*(self.of(a) for a in args if path_of(a) in self.containers))
+            case ast.Call(func=ast.Attribute(value=owner, attr="values" | "items" | "get" | "pop" | "popleft" | "copy")) if (
+                path_of(owner) in self.containers
+            ):
+                return self.of(owner)
+        return frozenset()
+
+
+def _names_in(node: Any) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def _makes_list(node: Any) -> bool:
+    sides = [node.left, node.right] if isinstance(node, ast.BinOp) else []
+    return isinstance(node, (ast.List, ast.Tuple, ast.ListComp)) or any(map(_makes_list, sides))
