@@ -87,6 +87,7 @@ class Plain(Stores):
         self.defined = frozenset(n for n in made if bound[n] == 1) - declared - self.form.inner_nonlocals
         outside = {n for n in stored - declared - bound.keys() if self._mangled(n) not in self.form.code.co_varnames + self.form.code.co_cellvars}
         free = {n for n in outside if self._mangled(n) in self.form.code.co_freevars}
+        self.shared = frozenset(outside | declared)
         where = _start(node.body[0])
         out: list[Any] = [at(ast.Global(sorted(outside - free)), where)] if outside - free else []
         return out + ([at(ast.Nonlocal(sorted(free)), where)] if free else [])

@@ -28,6 +28,7 @@ class Stores(Rebuilder):
     form: Any
     aliases: Aliases | None
     borrowed: frozenset[str]  # parameters that are stored into, where no caller gets them back
+    shared: frozenset[str] = frozenset()  # variables of the code around that are stored into
     in_class = False
     inner = False  # in a comprehension
 
@@ -136,6 +137,9 @@ class Stores(Rebuilder):
                 out.append(
                     at(ast.Expr(call(ag("borrowed"), ast.Constant(self.form.code.co_name), ast.Constant(root.id), name(root.id), inner)), where)
                 )
+            if root.id in self.shared:
+                reader = ast.Lambda(ast.arguments([], [], None, [], [], None, []), name(root.id))
+                out.append(at(ast.Expr(call(ag("stores_into"), reader)), where))
             new = call(ag(f"set_{kind}"), name(root.id), index, value)
             if not more:
                 return [*out, at(ast.Assign([ast.Name(root.id, _STORE)], new), where)]

@@ -87,8 +87,7 @@ def _run_while(
         while p is True:
             before, recorded = snapshot(), _jax.equations()
             with nullcontext() if turns else place.scope("body") as frame:
-                after = listed(body(*state), len(state))
-            p, after = _going(test, after, finite)
+                p, after = _going(test, listed(body(*state), len(state)), finite)
             turns += 1
             if turns == 1 and not isinstance(p, bool) and _jax.staging() and frame is not None and not frame.changed:
                 begin = [spec_in_block(x) for x in after]

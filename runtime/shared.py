@@ -116,10 +116,10 @@ def known_again(x: Any) -> Any:
 
 
 def _numpy(x: Any) -> Any:
-    """The NumPy array that a constant stands for; any other value itself."""
+    """The NumPy array that a constant stands for; any other value, inputs of the function among them, itself."""
     for frame in reversed(frames()):
         found = frame.stands.get(id(x))
-        if found is not None and isinstance(found[1], np.ndarray):
+        if found is not None and (known := frame.constants.get(id(found[1]))) is not None and known[1] is x:
             return found[1]
     return x
 

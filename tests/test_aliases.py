@@ -290,3 +290,28 @@ def test_what_a_caller_holds_in_a_tuple_is_refused() -> None:
     for form in (ag.convert(f), ag.function(f)):
         with pytest.raises(ag.AutographError, match=r"`pair\[0\]` in .* would keep the old array"):
             form(jnp.arange(4.0))
+
+
+def test_a_closure_that_stores_into_an_array_with_two_names() -> None:
+    def f(x: Any) -> Any:
+        y, held = x, [x]
+
+        def put(i: Any, v: Any) -> None:
+            y[i] = v
+
+        put(0, 5.0)
+        return y, held[0]
+
+    def g(x: Any) -> Any:
+        y = x
+
+        def put(i: Any, v: Any) -> None:
+            y[i] = v
+
+        put(0, 5.0)
+        return y, x
+
+    for form in (ag.convert, ag.function):
+        assert [float(a[0]) for a in form(f)(jnp.zeros(2))] == [5.0, 5.0]
+        with pytest.raises(ag.AutographError, match="AG407 y is stored into, and `x` in .* would keep the old array"):
+            form(g)(jnp.zeros(2))

@@ -2147,6 +2147,48 @@ def state():
 )
 
 program(
+    'E19 a test that changes a list, known at first and then traced',
+    """
+class Box:
+    def __init__(self): self.l = [1, 2, 3]
+    def turn(self):
+        self.l.insert(0, self.l.pop())
+        self.l[0] += 1
+        return 1
+@ag.function
+def f(a, x, o):
+    c = 0
+    while (o.turn() == 1 - c or x <= x) and c < 2:
+        c += 1
+    return c
+def state():
+    return Box(),
+""",
+    (1, 2), (0, 1),
+)
+
+program(
+    'E20 a global that a branch in a later call leaves alone',
+    """
+T = np.zeros(4, np.int32)
+@ag.function
+def f(a, b):
+    if a < 2:
+        if b > 3:
+            c = 0
+            while c < 2:
+                c += 1
+                T[a % 4] = b + a
+    else:
+        T[a % 4] = b
+    return b
+def state():
+    return ()
+""",
+    (5, 2), (3, 5), (1, 1), (1, 4), (0, 0),
+)
+
+program(
     'E13 a test with a loop that changes a list of which the body changes another item',
     """
 class Box:
