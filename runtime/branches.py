@@ -19,7 +19,8 @@ from autograph.runtime._jax import Literal, Var
 from autograph.runtime.block import Block
 from autograph.runtime.decisions import decided, given_names, watching
 from autograph.runtime.deferred import Exit
-from autograph.runtime.errors import BranchTypeError, IntegerRangeError
+from autograph.runtime.errors import BranchTypeError
+from autograph.runtime.fitting import SIDES, does_not_fit, fitted
 from autograph.runtime.frames import Place, lifting
 from autograph.runtime.growing import Grow, join_marks, joint_of, marks, reset, with_room
 from autograph.runtime.heap import Contents, HeapLocation
@@ -216,7 +217,7 @@ class _Sides:
                     value = unpack(outer, iter(block.fresh(outer, pack(load(location), outer))))
                 outs += block.emit(value, joint)
         except OverflowError as error:
-            raise IntegerRangeError(f"{error}, the joint type of the two sides of this branch", place_of(caller())) from None
+            raise does_not_fit(error, SIDES, _only_name(caller())) from None
         return outs
 
     def bind(self, p: Any) -> Any:
@@ -321,10 +322,15 @@ def _disagree(name: str, m: Mismatch, then: Any, orelse: Any, frame: Any) -> Bra
 
 
 def _packed(out: Any, joint: Spec) -> list[Any]:
-    try:
-        return pack(out, joint)
-    except OverflowError as error:
-        raise IntegerRangeError(f"{error}, the joint type of the two sides of this branch", place_of(caller())) from None
+    frame = caller()
+    if type(out) is tuple and type(joint) is tuple and len(out) == len(joint):
+        return fitted(out, joint, lambda: assigned_names(frame) or returned_names(frame, len(out)), SIDES)
+    return fitted([out], [joint], lambda: assigned_names(frame), SIDES)
+
+
+def _only_name(frame: Any) -> str:
+    names = assigned_names(frame) or returned_names(frame, 1)
+    return names[0] if len(names) == 1 else ""
 
 
 def _selectable(block: Block) -> bool:

@@ -15,7 +15,8 @@ from autograph.runtime.active import where_active
 from autograph.runtime.block import Block
 from autograph.runtime.decisions import decided, watching
 from autograph.runtime.deferred import fine
-from autograph.runtime.errors import IntegerRangeError, LoopTypeError
+from autograph.runtime.errors import LoopTypeError
+from autograph.runtime.fitting import LOOP, fitted
 from autograph.runtime.frames import Place, lifting
 from autograph.runtime.growing import marks, repeated, reset
 from autograph.runtime.heap import HeapLocation
@@ -178,7 +179,7 @@ class Stage:
 
     def _finish(self, block: Block, out: Any) -> list[Any]:
         count = len(self.state)
-        names = [*self.hidden, *parameter_names(self.source, count - len(self.hidden))] if block.left else []
+        names = self.names() if block.left else []
         outs = [_known(block.kept.get(n, nothing)) for n in names] if block.left else [_known(x) for x in listed(out, count)]
         args = block.args[len(self.items) :]
         self.raw = [spec_out(x) for x in outs]
@@ -203,11 +204,8 @@ class Stage:
         new = [k for k, (a, b) in enumerate(zip(self.specs, joint, strict=True)) if a != b]
         if not foreseen or not all(_bare(self.specs[k]) for k in new):
             return []
-        try:
-            packed = [x for o, s in zip(outs, joint, strict=True) for x in pack(o, s)]
-            packed += [x for location, value in held.items() for x in pack(value, block.wrote[location])]
-        except OverflowError as error:
-            raise IntegerRangeError(f"{error}, the type of a loop variable", place_of(caller())) from None
+        packed = fitted(outs, joint, self.names, LOOP)
+        packed += fitted(list(held.values()), [block.wrote[loc] for loc in held], lambda: [loc.name.strip("`") for loc in held], LOOP)
         old = [x for loc in held for x in pack(before_turn(loc, block.frame), block.wrote[loc], as_is)]
         flat = [x for o, s in zip(outs, joint, strict=True) for x in pack(o, s, as_is)]
         flat += [x for loc, value in held.items() for x in pack(value, block.wrote[loc], as_is)]
@@ -245,7 +243,7 @@ class Stage:
         return joint
 
     def _changes(self, k: int, m: Mismatch) -> LoopTypeError:
-        name = [*self.hidden, *parameter_names(self.source, len(self.state) - len(self.hidden))][k]
+        name = self.names()[k]
         at = last_store(self.source, name)
         shapes = [getattr(type_of(s), "shape", None) if is_leaf(s) else None for s in (m.a, m.b)]
         advice = f"start `{name}` with the type and shape that a turn gives it"
@@ -259,10 +257,10 @@ class Stage:
         )  # fmt: skip
 
     def pack_state(self) -> list[Any]:
-        try:
-            return [x for s, t in zip(self.state, self.specs, strict=True) for x in pack(s, t)]
-        except OverflowError as error:
-            raise IntegerRangeError(f"{error}, the type of a loop variable", place_of(caller())) from None
+        return fitted(self.state, self.specs, self.names, LOOP)
+
+    def names(self) -> list[str]:
+        return [*self.hidden, *parameter_names(self.source, len(self.state) - len(self.hidden))]
 
     def results(self, outs: Sequence[Any], certain: bool) -> list[Any]:
         """The state after the loop; a number or array that no turn changes is what it was before.
