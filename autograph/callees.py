@@ -16,9 +16,9 @@ import types
 import weakref
 from typing import Any
 
-from autograph import notebooks, runtime
+from autograph import notebooks, runtime, unconvertible
 from autograph.adoption import adopt
-from autograph.errors import ConversionError, NotAFunction, SourceUnavailable, WrappedFunction
+from autograph.errors import ConversionError, SourceUnavailable
 from autograph.forms import Form, Staged, form_at, form_of
 from autograph.listing import LOCK
 from autograph.policy import CALLERS, is_library, is_stdlib, is_users
@@ -350,26 +350,19 @@ def convert_object(f: Any) -> Any:
         generated = f.__code__.co_filename.startswith("<") and wrapped is not None and not _has_source(f)
         if (generated or not is_users(f.__code__)) and form_in(f) is None:
             if wrapped is not None:
-                raise WrappedFunction(
-                    f"`{f.__qualname__}` is a wrapper that a library put around a function: converting it would convert nothing", None,
-                    "put this decorator below the library's",
-                )  # fmt: skip
+                raise unconvertible.wrapper(f)
             if f.__code__.co_filename.startswith("<") and not _has_source(f):
-                raise SourceUnavailable(f"there is no source text for `{f.__qualname__}`", None, "define it in a file or a notebook cell")
-        return twin_of(f)
+                raise unconvertible.without_source(
+                    SourceUnavailable(f"there is no source text for {f.__code__.co_filename}", None, "define it in a file or a notebook cell"), f
+                )
+        try:
+            return twin_of(f)
+        except SourceUnavailable as error:
+            raise unconvertible.without_source(error, f) from None
     method = getattr(type(f), "__call__", None)
     if isinstance(f, type) or not isinstance(method, types.FunctionType) or not is_users(method.__code__):
-        if getattr(f, "__wrapped__", None) is not None:
-            raise WrappedFunction(
-                f"{_article(type(f).__name__)} `{type(f).__name__}` object wraps a function: converting it would convert nothing", None,
-                "put this decorator below the other: the one that converts stands next to `def`",
-            )  # fmt: skip
-        raise NotAFunction(f"a `{type(f).__name__}` has no Python code to convert", None, "convert a function, a method or an object with `__call__`")
+        raise unconvertible.no_code(f)
     return types.MethodType(convert_object(method), f)
-
-
-def _article(word: str) -> str:
-    return "an" if word[:1] in "AEIOUaeiou" else "a"
 
 
 def _has_source(f: types.FunctionType) -> bool:

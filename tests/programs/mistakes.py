@@ -5871,56 +5871,6 @@ assert count(5, 2) == 3
 ]
 
 LACKING: dict[str, str] = {  # what is wrong with the messages of some, and what they say now
-    "a function that exec has made": (
-        "no file and line before the id; does not name `half`; now: AG101 there is no source text for <string> help: define the "
-        "function in a file or a notebook cell, register its text in `linecache`, or convert ahead with `autograph transpile`"
-    ),
-    "a lambda from a string, by eval": (
-        "no file and line before the id; does not say that it is a lambda; now: AG101 there is no source text for <string> help: "
-        "define the function in a file or a notebook cell, register its text in `linecache`, or convert ahead with `autograph "
-        "transpile`"
-    ),
-    "a builtin is converted": (
-        "no file and line before the id; does not name `max`; now: AG103 a `builtin_function_or_method` has no Python code to convert "
-        "help: convert a function, a method or an object with `__call__`"
-    ),
-    "a function of NumPy is converted": (
-        "no file and line before the id; does not name `sin`; now: AG103 a `ufunc` has no Python code to convert help: convert a "
-        "function, a method or an object with `__call__`"
-    ),
-    "the result of a call in place of the function": (
-        "no file and line before the id; leaks `ArrayImpl`; does not say that the function is wanted, not its result; now: AG103 a "
-        "`ArrayImpl` has no Python code to convert help: convert a function, a method or an object with `__call__`"
-    ),
-    "a decorated class": (
-        "no file and line before the id; does not name the class; does not say to decorate its `__call__`; now: AG103 a `type` has no "
-        "Python code to convert help: convert a function, a method or an object with `__call__`"
-    ),
-    "a decorator above @property": (
-        "no file and line before the id; does not name `fee`; does not say to put it below `@property`; now: AG103 a `property` has no"
-        " Python code to convert help: convert a function, a method or an object with `__call__`"
-    ),
-    "an object without __call__": (
-        "no file and line before the id; now: AG103 a `Model` has no Python code to convert help: convert a function, a method or an "
-        "object with `__call__`"
-    ),
-    "@ag.function above @jax.jit": (
-        "no file and line before the id; names neither `half` nor `jax.jit`, but `PjitFunction`; now: AG104 a `PjitFunction` object "
-        "wraps a function: converting it would convert nothing help: put this decorator below the other: the one that converts stands "
-        "next to `def`"
-    ),
-    "@ag.convert above @jax.vmap": (
-        "no file and line before the id; now: AG104 `magnitude` is a wrapper that a library put around a function: converting it would"
-        " convert nothing help: put this decorator below the library's"
-    ),
-    "@ag.function above @functools.lru_cache": (
-        "no file and line before the id; does not name `collatz`; now: AG104 a `_lru_cache_wrapper` object wraps a function: "
-        "converting it would convert nothing help: put this decorator below the other: the one that converts stands next to `def`"
-    ),
-    "the gradient is converted, not the function": (
-        "no file and line before the id; now: AG104 `cost` is a wrapper that a library put around a function: converting it would "
-        "convert nothing help: put this decorator below the library's"
-    ),
     "while: no shape to start with would do": (
         "the first advice, followed, gives the same error with float32[2] and float32[3]; now: program.py:5: AG201 loop variable `row`"
         " is float32[1] before the loop and float32[2] after one turn (line 6) help: a loop variable keeps its shape: start `row` with"
