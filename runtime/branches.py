@@ -31,7 +31,7 @@ from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import assigned_names, caller, here, last_store, place_of, returned_names, value_of
 from autograph.runtime.predicates import truth
 from autograph.runtime.shared import one_for_each
-from autograph.runtime.spec_text import describe, described
+from autograph.runtime.spec_text import describe, described, instead
 from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, is_container, join, of_aval, over, spec_of, types, widen
 from autograph.runtime.stale import refuse_other_names
 from autograph.runtime.values import CONTAINERS, blank, map_maybe, nothing
@@ -193,7 +193,9 @@ class _Sides:
             if grows and isinstance(location, Contents) and any(x is location.obj for x in self.state):
                 raise Grow(location.obj, joint_of([widen(s) for items in (a, b) for s in items.values])) from None
             why = f"{m.path} {described(m.a)} on one side and {described(m.b)} on the other"
-            raise location.refusal(why.strip(), self._place(location, block), "give it the same type and shape on both sides") from None
+            raise location.refusal(
+                why.strip(), self._place(location, block), instead(m.a, m.b, "give it the same type and shape on both sides")
+            ) from None
         if may_be_missing(joint):
             assert isinstance(location, HeapLocation)
             raise location.refusal("it does not exist before", self._place(location, block), "give it a value before the branch")
@@ -316,7 +318,7 @@ def _disagree(name: str, m: Mismatch, then: Any, orelse: Any, frame: Any) -> Bra
     lines = [(last_store(fn, name) if name else None) or value_of(fn) for fn in (then, orelse)]
     sides = [f"{describe(s)}{f' (line {at.line})' if at else ''}" for s, at in zip((m.a, m.b), lines, strict=True)]
     why = f"; {m.why}" if m.why else ""
-    advice = "give both sides the same type and shape"
+    advice = instead(m.a, m.b, "give both sides the same type and shape")
     also = [(at, describe(s)) for s, at in zip((m.a, m.b), lines, strict=True)]
     return BranchTypeError(f"{what} is {sides[0]} where the test is true and {sides[1]} where it is false{why}", place_of(frame), advice, also)
 

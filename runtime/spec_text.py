@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import enum
+from typing import Any
+
 import jax
 
 from autograph.runtime.heap import Items
-from autograph.runtime.specs import Option, Spec, Static, Type, is_blank, is_leaf
-from autograph.runtime.values import NONE, NUMBERS, UNSET
+from autograph.runtime.specs import Option, Spec, Static, Type, is_blank, is_leaf, type_of
+from autograph.runtime.values import ARRAYS, NONE, NUMBERS, UNSET
 
 
 def describe(spec: Spec) -> str:
@@ -15,13 +18,39 @@ def describe(spec: Spec) -> str:
         v = spec.value
         if type(v) in NUMBERS:
             return f"the number {v!r}"
-        return repr(spec)
+        return _value_text(v, repr(spec))
     if isinstance(spec, Type):
         return f"{spec!r}" + (" (weak)" if spec.weak else "")
     if isinstance(spec, Option):
         others = [word for bit, word in ((UNSET, "unset"), (NONE, "None")) if spec.bits & bit]
         return " or ".join([*([] if is_blank(spec.value) else [describe(spec.value)]), *others])
     return _tree_text(spec)
+
+
+def _value_text(v: Any, text: str) -> str:
+    """A value that is the same in all turns or on a side, without an address."""
+    if isinstance(v, enum.Enum):
+        return f"{type(v).__name__}.{v.name}"
+    if isinstance(v, ARRAYS):
+        found = type_of(v)
+        return describe(found) if found is not None else f"an array of {v.dtype}"
+    if callable(v) and not isinstance(v, type) and (name := getattr(v, "__name__", "")):
+        return f"the function `{name}`"
+    return f"a `{type(v).__name__}`" if " at 0x" in text or "Tracer" in text else text
+
+
+def instead(a: Spec, b: Spec, usual: str) -> str:
+    """What to write instead where two values have no joint type: the usual advice, or what helps for values that are no arrays."""
+    values = [s.value for s in (a, b) if isinstance(s, Static) and not isinstance(s.value, (*NUMBERS, *ARRAYS)) and s.value is not None]
+    if any(isinstance(v, enum.Enum) for v in values):
+        return "only numbers and arrays can be chosen by traced values: make it an `IntEnum`"
+    if len(values) == 2 and all(isinstance(v, (str, bytes)) for v in values):
+        return "only numbers and arrays can be chosen by traced values: keep a number, and make the text from it outside"
+    if any(callable(v) and hasattr(v, "__name__") for v in values):
+        return "only numbers and arrays can be chosen by traced values: keep a number, and call the functions on the sides of an `if`"
+    if any(hasattr(v, "__dict__") for v in values):
+        return "register its class as a pytree (`jax.tree_util.register_dataclass`), so that its arrays can be chosen"
+    return usual
 
 
 def described(spec: Spec) -> str:

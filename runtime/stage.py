@@ -44,7 +44,7 @@ from autograph.runtime.packing import as_is, blank_uses, pack, unpack
 from autograph.runtime.places import caller, last_store, parameter_names, place_of
 from autograph.runtime.predicates import truth
 from autograph.runtime.shared import Pairs, after_loop, shared_pairs
-from autograph.runtime.spec_text import describe, described
+from autograph.runtime.spec_text import describe, described, instead
 from autograph.runtime.specs import (
     Mismatch,
     Option,
@@ -236,7 +236,7 @@ class Stage:
         except Mismatch as m:
             assert isinstance(location, HeapLocation)
             why = f"{m.path} {described(m.a)} before the loop and {described(m.b)} after one turn"
-            raise location.refusal(why.strip(), place, "begin with the type and shape that a turn gives it") from None
+            raise location.refusal(why.strip(), place, instead(m.a, m.b, "begin with the type and shape that a turn gives it")) from None
         if may_be_missing(joint):
             assert isinstance(location, HeapLocation)
             raise location.refusal("it does not exist before", place, "give it a value before the loop")
@@ -253,7 +253,7 @@ class Stage:
         where = f" (line {at.line})" if at else ""
         return LoopTypeError(
             f"loop variable `{name}{m.path}` is {describe(m.a)} before the loop and {describe(m.b)} after one turn{where}{why}",
-            place_of(caller()), advice, [(at, describe(m.b))],
+            place_of(caller()), instead(m.a, m.b, advice), [(at, describe(m.b))],
         )  # fmt: skip
 
     def pack_state(self) -> list[Any]:

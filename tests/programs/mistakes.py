@@ -5881,41 +5881,6 @@ LACKING: dict[str, str] = {  # what is wrong with the messages of some, and what
         "program.py:5: AG201 loop variable `path` is () before the loop and (int32[] (weak),) after one turn (line 6) help: start "
         "`path` with the type and shape that a turn gives it"
     ),
-    "string: a status that the loop changes": (
-        "the advice does nothing for texts (both are of one type): keep a number, and make the text outside; now: program.py:5: AG201 "
-        "loop variable `status` is 'running' before the loop and 'converged' after one turn (line 7) help: start `status` with the "
-        "type and shape that a turn gives it"
-    ),
-    "augmented assignment: a string that grows": (
-        "the advice does nothing for texts (both are of one type): keep a number, and make the text outside; now: program.py:5: AG201 "
-        "loop variable `text` is '' before the loop and '*' after one turn (line 6) help: start `text` with the type and shape that a "
-        "turn gives it"
-    ),
-    "attribute: a linked list is followed": (
-        "addresses of objects; the advice cannot be followed; now: program.py:8: AG201 loop variable `node` is <program.Node object at"
-        " 0x...> before the loop and <program.Node object at 0x...> after one turn (line 9) help: start `node` with the type and shape"
-        " that a turn gives it"
-    ),
-    "for: a function that is exchanged": (
-        "addresses of functions; the advice cannot be followed; now: program.py:11: AG201 loop variable `step` is <function slow at "
-        "0x...> before the loop and <function fast at 0x...> after one turn (line 13) help: start `step` with the type and shape that "
-        "a turn gives it"
-    ),
-    "if: a string is chosen": (
-        "the advice does nothing for texts (both are of one type): keep a number, and make the text outside; now: program.py:4: AG202 "
-        "`letter` is 'A' (line 5) where the test is true and 'B' (line 7) where it is false help: give both sides the same type and "
-        "shape"
-    ),
-    "conditional expression: the name of an attribute is chosen": (
-        "the advice does nothing for texts (both are of one type): keep a number, and make the text outside; now: program.py:7: AG202 "
-        "`name` is 'high' (line 7) where the test is true and 'low' (line 7) where it is false help: give both sides the same type and"
-        " shape"
-    ),
-    "conditional expression: a function is chosen": (
-        "leaks `PjitFunction` and addresses; the advice does nothing for functions: call them on each side; now: program.py:4: AG202 "
-        "`f` is <PjitFunction of <function tanh at 0x...>> (line 4) where the test is true and <PjitFunction of <function abs at "
-        "0x...>> (line 4) where it is false help: give both sides the same type and shape"
-    ),
     "match: the cases give arrays of other shapes": (
         "does not name `y` in the inner of two nested branches; now: program.py:7: AG202 what this branch gives is float32[1] (line 8)"
         " where the test is true and float32[2] (line 10) where it is false help: give both sides the same type and shape"
@@ -5925,36 +5890,14 @@ LACKING: dict[str, str] = {  # what is wrong with the messages of some, and what
         "first store; now: program.py:4: AG202 `y` is float32[3] (line 5) where the test is true and float32[1] (line 7) where it is "
         "false help: give both sides the same type and shape"
     ),
-    "if: an enum member is chosen": (
-        "the advice does nothing for members of an `Enum`: an `IntEnum` would do; now: program.py:12: AG202 `mode` is <Mode.BUSY: 1> "
-        "(line 13) where the test is true and <Mode.IDLE: 0> (line 12) where it is false help: give both sides the same type and shape"
-    ),
     "an enum member in the branch of a branch": (
         "does not name `mode`; now: program.py:13: AG202 what this branch gives is <Mode.BUSY: 1> (line 14) where the test is true and"
         " <Mode.IDLE: 0> (line 13) where it is false help: give both sides the same type and shape"
-    ),
-    "constructor: objects of a class that is no pytree": (
-        "addresses of objects; the advice does not work: both sides are of one type; register the class as a pytree; now: "
-        "program.py:8: AG202 `s` is <program.State object at 0x...> (line 9) where the test is true and <program.State object at "
-        "0x...> (line 11) where it is false help: give both sides the same type and shape"
-    ),
-    "constructor: objects of two classes": (
-        "leaks `JitTracer`; now: program.py:20: AG202 `shape` is Circle(r=JitTracer(~float32[])) (line 20) where the test is true and "
-        "Square(a=JitTracer(~float32[])) (line 20) where it is false help: give both sides the same type and shape"
     ),
     "return in a for: what is found, or one number": (
         "wrong line: shows the loop variable `i` of the `for`, and not `return i, v[i]`; now: program.py:4: AG202 what this branch "
         "gives is (int32[] (weak), float32[]) (line 4) where the test is true and the number -1 (line 7) where it is false help: give "
         "both sides the same type and shape"
-    ),
-    "lambda: texts in a map": (
-        "the advice does nothing for texts (both are of one type): keep a number, and make the text outside; now: program.py:4: AG202 "
-        "what this branch gives is 'pos' (line 4) where the test is true and 'neg' (line 4) where it is false help: give both sides "
-        "the same type and shape"
-    ),
-    "nonlocal: a function around has a text": (
-        "the advice does nothing for texts (both are of one type): keep a number, and make the text outside; now: program.py:8: AG202 "
-        "`best` is 'some' (line 9) where the test is true and 'none' where it is false help: give both sides the same type and shape"
     ),
     "operator: a modulus of 2**32": (
         "a raw error of JAX, no id, no advice; speaks of an argument `x2` that the program does not have; now: OverflowError: An "
@@ -6022,37 +5965,14 @@ LACKING: dict[str, str] = {  # what is wrong with the messages of some, and what
         "that may be None is given to a function of JAX or another library, and traced values decide whether it is help: test it "
         "before: `if x is not None:`"
     ),
-    "attribute: an array that a loop makes longer": (
-        "leaks `JitTracer`; now: program.py:9: AG401 `Recorder.values` is changed in a staged loop or branch: JitTracer(float32[2]) "
-        "before the loop and float32[4] after one turn help: begin with the type and shape that a turn gives it"
-    ),
-    "attribute: a text for the state of a machine": (
-        "the advice does nothing for texts (both are of one type): keep a number, and make the text outside; now: program.py:9: AG401 "
-        "`Motor.state` is changed in a staged loop or branch: 'off' on one side and 'on' on the other help: give it the same type and "
-        "shape on both sides"
-    ),
     "constructor: an object made in a branch and kept in an attribute": (
         "wrong line: that of `__init__`, where the advice cannot be followed; it is `Machine.state` that changes; now: program.py:4: "
         "AG401 `State.x` is changed in a staged loop or branch: it does not exist before help: give it a value before the branch"
-    ),
-    "dataclass: a field changes its shape in a while": (
-        "leaks `JitTracer`; now: program.py:13: AG401 `Search.front` is changed in a staged loop or branch: JitTracer(float32[2]) "
-        "before the loop and float32[2,2] after one turn help: begin with the type and shape that a turn gives it"
     ),
     "global: a helper makes a history longer in a while": (
         "shows the value of the array and not its type; the advice, followed, gives the same error with float32[1] and float32[2]; "
         "now: program.py:6: AG402 `history` is changed in a staged loop or branch: Array([], shape=(0,), dtype=float32) before the "
         "loop and float32[1] after one turn help: begin with the type and shape that a turn gives it"
-    ),
-    "global: a helper changes a text in a branch": (
-        "the advice does nothing for texts (both are of one type): keep a number, and make the text outside; now: program.py:6: AG402 "
-        "`mode` is changed in a staged loop or branch: 'idle' on one side and 'busy' on the other help: give it the same type and "
-        "shape on both sides"
-    ),
-    "nonlocal: a helper in a function around gives another shape": (
-        "shows the value of the array and not its type; now: program.py:7: AG402 `best` is changed in a staged loop or branch: "
-        "Array([0., 0.], dtype=float32) on one side and float32[3] (weak) on the other help: give it the same type and shape on both "
-        "sides"
     ),
     "subscript: a global table of float64": (
         "names the line of the call, not of the store; now: program.py:8: AG403 `table` is a NumPy array of float64, and JAX computes "
@@ -6259,11 +6179,6 @@ LACKING: dict[str, str] = {  # what is wrong with the messages of some, and what
     "subscript: a list of texts": (
         "the advice, followed, is AG202: a text cannot be chosen by `if` either; now: program.py:5: AG502 a list is indexed by a "
         "traced value, and its items differ: 'ann', 'bob' help: give all items one type and shape, or choose with `if` or `match`"
-    ),
-    "subscript: a list of functions": (
-        "leaks `PjitFunction` and addresses; now: program.py:5: AG502 a list is indexed by a traced value, and its items differ: "
-        "<PjitFunction of <function sin at 0x...>>, <PjitFunction of <function cos at 0x...>> help: give all items one type and shape,"
-        " or choose with `if` or `match`"
     ),
     "comprehension: over a traced range": (
         "the advice, followed, is AG405: `n` has to be static for the length of an array; now: program.py:4: AG502 a `range` with "
