@@ -159,8 +159,12 @@ class Stores(Rebuilder):
         parts: list[Any] = [ast.NamedExpr(ast.Name(f".a{k}", _STORE), _path(p)) for k, p in enumerate(update.paths)]
         parts.append(ast.NamedExpr(ast.Name(".u", _STORE), ast.Call(func, node.args, node.keywords)))
         for k, path in enumerate(update.paths):
-            for other in (path, *others):  # what still is the old array; the call itself may have bound the path anew
-                renewed = call(ag("renew"), name(f".a{k}"), ast.Subscript(name(".u"), ast.Constant(k + 1), _LOAD), _path(other))
+            new = ast.Subscript(name(".u"), ast.Constant(k + 1), _LOAD)
+            lasts = not path.isidentifier() or path in self.shared  # the call itself may have bound it anew
+            if not lasts:
+                parts.append(_given(path, new))
+            for other in (*([path] if lasts else []), *others):
+                renewed = call(ag("renew"), name(f".a{k}"), new, _path(other))
                 parts.append(_given(other, ast.Subscript(renewed, ast.Constant(-1), _LOAD)))
         parts.append(ast.Subscript(name(".u"), ast.Constant(0), _LOAD))
         arrays = call(ag("any_array"), *map(_path, update.paths))

@@ -34,39 +34,15 @@ class NeedsState(BaseException):
         self.places, self.dynamic = places, dynamic
 
 
-class Same:
-    """A part of what a place holds that it held before: which one."""
+class Known:
+    """What a place is given and the caller has already: `which` of a kind.
 
-    def __init__(self, k: int) -> None:
-        self.k = k
+    "same": a part of what the place held.  "object": one of the objects that the function reached.  "input": an array that was an input.
+    "new": a new array that another place gets as well.  "outside": a container or array of the code around, which is a constant of the function.
+    """
 
-
-class Object:
-    """One of the objects that the function reached: which one."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-
-class Input:
-    """An array that was an input: which one."""
-
-    def __init__(self, k: int) -> None:
-        self.k = k
-
-
-class Again:
-    """A new array that another place gets as well: which of the new arrays."""
-
-    def __init__(self, k: int) -> None:
-        self.k = k
-
-
-class Outside:
-    """A container or array of the code around, which is a constant of the function."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
+    def __init__(self, kind: str, which: Any) -> None:
+        self.kind, self.which = kind, which
 
 
 class Reached:
@@ -261,20 +237,21 @@ class Begin:
             return self._leaf(after, place)
         same = {id(v): k for k, v in reversed(list(enumerate(before.values)))} if isinstance(before, Items) else {}
         return Items(
-            after.keys, [Static(Same(same[id(v)])) if id(v) in same and not isinstance(v, NUMBERS) else self._leaf(v, place) for v in after.values]
+            after.keys,
+            [Static(Known("same", same[id(v)])) if id(v) in same and not isinstance(v, NUMBERS) else self._leaf(v, place) for v in after.values],
         )
 
     def _leaf(self, value: Any, place: HeapLocation) -> Spec:
         if isinstance(value, jax.Array) and value.ndim and traced(value):
             if (k := self.inputs.get(id(value))) is not None:
-                return Static(Input(k))
+                return Static(Known("input", k))
             if (k := self.outputs.get(id(value))) is not None:
-                return Static(Again(k))
+                return Static(Known("new", k))
         number = self.walk.number(value) if self.walk else None
         if number is not None:
-            return Static(Object(number))
+            return Static(Known("object", number))
         if (is_container(value) or isinstance(value, ARRAYS) and not traced(value) and value.ndim) and _is_outside(value):
-            return Static(Outside(value))
+            return Static(Known("outside", value))
         if (
             is_state(value)
             and jax.tree_util.treedef_is_leaf(jax.tree.structure(value))
@@ -351,13 +328,12 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], fine: bool) -> No
         def own(x: Any, before: Any = before) -> Any:
             if isinstance(x, Maybe):
                 return settled(x)
-            if isinstance(x, Outside):
-                return x.value
-            if isinstance(x, Input):
-                return walk.arrays[x.k]
-            if isinstance(x, Again):
-                x = changes.arrays[x.k]
-            return before.values[x.k] if isinstance(x, Same) else walk.objects[x.number] if isinstance(x, Object) else known.get(id(x), x)
+            if not isinstance(x, Known):
+                return known.get(id(x), x)
+            if x.kind in ("input", "new"):
+                x = _array((x.kind, x.which), changes, walk)
+                return known.get(id(x), x)
+            return before.values[x.which] if x.kind == "same" else walk.objects[x.which] if x.kind == "object" else x.which
 
         if change.in_place and isinstance(before, np.ndarray):
             np.copyto(before, np.asarray(value))
@@ -369,7 +345,7 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], fine: bool) -> No
 
 
 def _array(key: Any, changes: Changes, walk: Walk) -> Any:
-    """The array that is in doubt."""
+    """An array that a call was given or leaves: an input, a new one, or that of a global variable."""
     if isinstance(key, str):
         return walk.variables[key]
     kind, k = key
