@@ -134,7 +134,7 @@ def to_code(fn: Any, /, *, after: str = "") -> str:
     """
     form = form_for(fn)
     known = getattr(getattr(inspect.unwrap(fn), "__globals__", {}).get("ag"), "__name__", "")
-    alias = "ag" if known in ("autograph", "autograph.runtime") else None  # imported in another cell of a notebook
+    alias = "ag" if known in ("autograph", "autograph.runtime") and "ag" not in form.file.inside else None  # imported in another cell of a notebook
     return listing(form.node, form.file, after, frozenset(form.code.co_freevars), alias)
 
 

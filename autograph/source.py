@@ -46,6 +46,7 @@ class File:
             raise SourceUnavailable(f"the source does not parse: {error}", Place(name, 1)) from None
         self._aliases: dict[int, tuple[Any, Aliases | None]] = {}
         self.identifiers: set[str] = set()  # every name in the file
+        self.inside: set[str] = set()  # names that functions bind: parameters and locals
         counts: Counter[str] = Counter()  # how often the module itself binds a name
         stack: list[tuple[ast.AST, str, bool]] = [(self.tree, "", True)]
         while stack:
@@ -64,9 +65,13 @@ class File:
                     cls, top = node.name, False
                 case ast.Name():
                     self.identifiers.add(node.id)
-                    counts[node.id] += top and not isinstance(node.ctx, ast.Load)
+                    stored = not isinstance(node.ctx, ast.Load)
+                    counts[node.id] += top and stored
+                    if stored and not top:
+                        self.inside.add(node.id)
                 case ast.arg():
                     self.identifiers.add(node.arg)
+                    self.inside.add(node.arg)
                 case ast.alias():
                     name = node.asname or node.name.split(".")[0]
                     self.identifiers.add(name)
@@ -91,7 +96,7 @@ class File:
         """`ag` may be the file's own name for this package; any other use of it takes the name."""
         if alias not in self.identifiers:
             return True
-        return self.modules.get(alias) in ("autograph", "autograph.runtime")
+        return self.modules.get(alias) in ("autograph", "autograph.runtime") and alias not in self.inside
 
     @property
     def stored(self) -> dict[str, dict[int, str]]:

@@ -399,6 +399,13 @@ def test_a_file_that_uses_the_name_of_the_runtime(taken: str, alias: str) -> Non
     assert int(runs(new)["f"](-3)) == -1
 
 
+def test_a_parameter_of_the_name_that_the_file_imports() -> None:
+    text = "import autograph as ag\n\n\n@ag.function\ndef f(x, ag=2):\n    return x * ag if x > 0 else 0\n"
+    new = transpile(text)
+    assert "return ag_.cond(x > 0, lambda: x * ag, lambda: 0)" in new
+    assert int(runs(new)["f"](3)) == 6
+
+
 @pytest.mark.parametrize(
     "taken",
     [
