@@ -65,14 +65,22 @@ class Attribute(HeapLocation):
 
     def put(self, value: Any) -> None:
         of = type if isinstance(self.obj, type) else object
-        if not isinstance(value, Unset):
+        if not isinstance(value, Unset) and not self._is_of_class(value):
             of.__setattr__(self.obj, self.attribute, value)
-        elif not isinstance(self.get(), Unset):
+        elif self._is_own():
             of.__delattr__(self.obj, self.attribute)
+
+    def _is_of_class(self, value: Any) -> bool:
+        """Whether a value is the one that the object's class gives: the object itself holds nothing."""
+        return not isinstance(self.obj, type) and any(vars(k).get(self.attribute, self) is value for k in type(self.obj).__mro__)
+
+    def _is_own(self) -> bool:
+        own = vars(self.obj) if isinstance(self.obj, type) else getattr(self.obj, "__dict__", {})
+        return self.attribute in own or not isinstance(self.obj, type) and not isinstance(self.get(), Unset) and not self._is_of_class(self.get())
 
 
 def _own(obj: Any, name: str) -> Any:
-    """An attribute that the object itself holds, not one of its class."""
+    """An attribute that the object itself holds, or a value of its class that it would hide."""
     own = getattr(obj, "__dict__", None)
     if own is not None and name in own:
         return own[name]
@@ -81,6 +89,8 @@ def _own(obj: Any, name: str) -> Any:
             member = cls.__dict__[name]
             if type(member).__name__ == "member_descriptor":
                 return member.__get__(obj, type(obj))
+            if not hasattr(type(member), "__get__"):
+                return member
             break
     raise AttributeError(name)
 

@@ -242,3 +242,24 @@ def test_what_has_no_item_assignment_is_pythons_error() -> None:
 
     with pytest.raises(TypeError, match="'tuple' object does not support item assignment"):
         f(1.0)
+
+
+def test_an_attribute_that_the_class_gives() -> None:
+    class Account:
+        balance, count = 10.0, 0
+
+        def pay(self, x: Any) -> Any:
+            if x > 0:
+                self.balance -= x
+            return self.balance
+
+        def many(self, n: Any) -> Any:
+            for _ in range(n):
+                self.count += 1
+            return self.count
+
+    plain, compiled, other = Account(), Account(), Account()
+    for method, x in ((Account.pay, 3.0), (Account.pay, -1.0), (Account.many, 3), (Account.many, 2)):
+        assert method(plain, x) == ag.function(method)(compiled, x)
+    assert (compiled.balance, compiled.count) == (7.0, 5)
+    assert vars(other) == {} and (Account.balance, Account.count) == (10.0, 0)
