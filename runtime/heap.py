@@ -13,6 +13,7 @@ from typing import Any
 import jax
 
 from autograph.runtime.errors import AttributeStateError, EffectError, GlobalStateError, Place, StagingError
+from autograph.runtime.places import variable_of
 from autograph.runtime.values import Record, Unset
 
 
@@ -99,6 +100,11 @@ class Contents(HeapLocation):
     """What a list, dict, set, deque or bytearray holds."""
 
     advice = "use a `jnp` array of known size"
+
+    def refusal(self, why: str, place: Place | None, advice: str = "") -> StagingError:
+        known = variable_of(self.obj)
+        name = f"`{known}`, {self.name}," if known else self.name
+        return self.error(f"{name} is changed in a staged loop or branch: {why}", place, advice or self.advice)
 
     def __init__(self, obj: Any) -> None:
         super().__init__(obj, (), f"a `{type(obj).__name__}`")

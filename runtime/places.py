@@ -47,6 +47,25 @@ def transformation() -> str:
     return f"`{name}`" if name else "a transformation"
 
 
+def variable_of(obj: Any) -> str:
+    """The name that a function of the user's which is running, or its file, has for an object: `x`, or `self.x`; nothing if there is none."""
+    frame = caller()
+    while frame is not None:
+        for name, value in frame.f_locals.items():
+            if value is obj and name.isidentifier():
+                return shown_name(frame.f_code, name)
+        for name, value in frame.f_locals.items():
+            own = getattr(value, "__dict__", None) if name.isidentifier() and not isinstance(value, type) else None
+            found = next((a for a, held in own.items() if held is obj), "") if isinstance(own, dict) else ""
+            if found:
+                return f"{shown_name(frame.f_code, name)}.{found}"
+        found = next((n for n in frame.f_code.co_names if frame.f_globals.get(n) is obj), "")
+        if found:
+            return found
+        frame = visible(frame.f_back)
+    return ""
+
+
 def place_of(frame: FrameType | None) -> Place | None:
     if frame is None:
         return None

@@ -41,6 +41,8 @@ def _value_text(v: Any, text: str) -> str:
 
 def instead(a: Spec, b: Spec, usual: str) -> str:
     """What to write instead where two values have no joint type: the usual advice, or what helps for values that are no arrays."""
+    if isinstance(a, Items) and isinstance(b, Items):
+        return "begin with all keys" if isinstance(a.keys, tuple) else "use a `jnp` array of known size, and a number that counts the items"
     values = [s.value for s in (a, b) if isinstance(s, Static) and not isinstance(s.value, (*NUMBERS, *ARRAYS)) and s.value is not None]
     if any(isinstance(v, enum.Enum) for v in values):
         return "only numbers and arrays can be chosen by traced values: make it an `IntEnum`"
@@ -57,7 +59,10 @@ def described(spec: Spec) -> str:
     """What a place holds, as an error shows it."""
     if not isinstance(spec, Items):
         return describe(spec)
-    return f"it has {len(spec.values)} items" if len(spec.values) != 1 else "it has 1 item"
+    if isinstance(spec.keys, tuple):
+        return f"it has the key{'s' * (len(spec.keys) != 1)} {', '.join(map(repr, spec.keys))}" if spec.keys else "it has no key"
+    count = len(spec.values) if spec.keys is None else len(spec.keys)
+    return f"it has {count} items" if count != 1 else "it has 1 item"
 
 
 def _tree_text(spec: Spec) -> str:

@@ -6005,20 +6005,6 @@ LACKING: dict[str, str] = {  # what is wrong with the messages of some, and what
         "followed; now: program.py:7: AG405 a `list` is changed in a staged loop or branch: it has 0 items on one side and it has 1 "
         "item on the other help: give it the same type and shape on both sides"
     ),
-    "attribute: a list of an object grows": (
-        "does not name `self.values`; the advice cannot be followed: a list in an attribute does not grow; now: program.py:10: AG405 a"
-        " `list` is changed in a staged loop or branch: it has 0 items on one side and it has 1 item on the other help: give it the "
-        "same type and shape on both sides"
-    ),
-    "global: a list of the module grows": (
-        "does not name `log`; the advice, followed, gives the same error with 1 and 2 items; now: program.py:7: AG405 a `list` is "
-        "changed in a staged loop or branch: it has 0 items before the loop and it has 1 item after one turn help: begin with the type"
-        " and shape that a turn gives it"
-    ),
-    "argument: a mutable default grows": (
-        "does not name `found`; the advice cannot be followed; now: program.py:5: AG405 a `list` is changed in a staged loop or "
-        "branch: it has 0 items on one side and it has 1 item on the other help: give it the same type and shape on both sides"
-    ),
     "list: insert at the front": (
         "does not name `kept`, nor say that `append` would do and `insert` does not; now: program.py:7: AG405 a `list` is changed in a"
         " staged loop or branch: it has 0 items on one side and it has 1 item on the other help: give it the same type and shape on "
@@ -6037,32 +6023,10 @@ LACKING: dict[str, str] = {  # what is wrong with the messages of some, and what
         "becomes longer or shorter, and only traced values decide whether another is the same object help: choose between copies "
         "(`list(a)`), so that no two names can stand for one object, or use arrays"
     ),
-    "dict: a new key in a branch": (
-        "names neither `info` nor the key; now: program.py:6: AG405 a `dict` is changed in a staged loop or branch: it has 1 item on "
-        "one side and it has 2 items on the other help: give it the same type and shape on both sides"
-    ),
-    "dict: a new key in a while": (
-        "names neither `seen` nor the key; says type and shape where keys are meant; now: program.py:6: AG405 a `dict` is changed in a"
-        " staged loop or branch: it has 0 items before the loop and it has 1 item after one turn help: begin with the type and shape "
-        "that a turn gives it"
-    ),
-    "dict: del in a branch": (
-        "names neither `info` nor the key; now: program.py:6: AG405 a `dict` is changed in a staged loop or branch: it has 2 items on "
-        "one side and it has 1 item on the other help: give it the same type and shape on both sides"
-    ),
-    "defaultdict: it makes keys in a loop": (
-        "names neither `counts` nor the key; says type and shape where keys are meant; now: program.py:8: AG405 a `defaultdict` is "
-        "changed in a staged loop or branch: it has 1 item before the loop and it has 2 items after one turn help: begin with the type"
-        " and shape that a turn gives it"
-    ),
     "deque: a queue in a while": (
         "does not name `queue`; the advice cannot be followed: a list would do; now: program.py:8: AG405 a `deque` is changed in a "
         "staged loop or branch: it has 1 item before the loop and it has 2 items after one turn help: begin with the type and shape "
         "that a turn gives it"
-    ),
-    "set: add in a branch": (
-        "wrong: 0 items on both sides; does not name `found`; now: program.py:6: AG405 a `set` is changed in a staged loop or branch: "
-        "it has 0 items on one side and it has 0 items on the other help: give it the same type and shape on both sides"
     ),
     "with: open in a branch": (
         "the advice is for reading; this one writes; now: program.py:7: AG405 `open` would run once, while this block is traced, and "
