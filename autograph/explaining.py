@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import linecache
-import tokenize
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -18,6 +17,7 @@ from autograph.passes import run_passes
 from autograph.passes.plans import Plans
 from autograph.report import Call, Report, Statement, Variable
 from autograph.runtime.decisions import Decision, decisions
+from autograph.runtime.errors import without_comment
 from autograph.runtime.function import Method
 from autograph.source import File
 
@@ -74,7 +74,7 @@ class _Statements:
         return "elif" if self._text(line).startswith("elif") else _KINDS[type(stmt)]
 
     def _text(self, line: int) -> str:
-        return _without_comment(self.file.lines[line - 1].strip()) if 0 < line <= len(self.file.lines) else ""
+        return without_comment(self.file.lines[line - 1].strip()) if 0 < line <= len(self.file.lines) else ""
 
     def _variables(self, stmt: Any, loop: Any) -> list[Variable]:
         plan = self.plans.of.get(stmt)
@@ -134,16 +134,6 @@ def loads(nodes: Sequence[Any], name: str) -> Iterator[Any]:
         for n in s.walk(node):
             if isinstance(n, s.Name) and n.id == name and isinstance(n.ctx, s.Load) and hasattr(n, "lineno"):
                 yield n
-
-
-def _without_comment(line: str) -> str:
-    try:
-        for token in tokenize.generate_tokens(iter([line]).__next__):
-            if token.type == tokenize.COMMENT:
-                return line[: token.start[1]].rstrip()
-    except (tokenize.TokenError, SyntaxError):  # the statement goes on in the next line
-        pass
-    return line
 
 
 def _lines(found: Iterator[int]) -> str:
@@ -222,7 +212,7 @@ def _decisions(fn: Any, args: Sequence[Any], kwargs: Any) -> tuple[list[Decision
 
 
 def _line_of(report: Report, line: int) -> str:
-    return _without_comment(str(linecache.getline(report.file, line)).strip())
+    return without_comment(str(linecache.getline(report.file, line)).strip())
 
 
 def _around(report: Report, line: int) -> tuple[tuple[int, str], ...]:

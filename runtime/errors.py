@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import linecache
 import sys
+import tokenize
 from collections.abc import Callable, Sequence
 from typing import ClassVar, NamedTuple
 
@@ -31,10 +32,21 @@ class Place(NamedTuple):
         start = len(data[: self.column].decode(errors="replace"))
         end = len(data[: self.end].decode(errors="replace")) if self.end > self.column else start
         if not self.end:
-            start, end = len(text) - len(text.lstrip()), len(text)
+            start, end = len(text) - len(text.lstrip()), len(without_comment(text))
         number = f"{self.line:>6}"
-        marks = "^" * max(1, min(end, len(text)) - start)
+        marks = "^" * max(1, min(end, len(without_comment(text))) - start)
         return [f"{number} | {text}", f"{' ' * len(number)} | {' ' * start}{marks}{' ' + label if label else ''}"]
+
+
+def without_comment(line: str) -> str:
+    """A line of source without the comment at its end."""
+    try:
+        for token in tokenize.generate_tokens(iter([line]).__next__):
+            if token.type == tokenize.COMMENT:
+                return line[: token.start[1]].rstrip()
+    except (tokenize.TokenError, SyntaxError):  # the statement goes on in the next line
+        pass
+    return line
 
 
 def file_name(file: str) -> str:

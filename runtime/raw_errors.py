@@ -17,7 +17,7 @@ from typing import Any
 import jax
 
 from autograph.runtime import _jax
-from autograph.runtime.errors import AutographError, ConcreteValueError, NotStagedError, Place
+from autograph.runtime.errors import AutographError, ConcreteValueError, NotStagedError, Place, without_comment
 from autograph.runtime.places import HIDDEN, is_block
 from autograph.runtime.raised import as_of_concrete, is_users
 
@@ -144,7 +144,7 @@ def _named(error: Exception) -> AutographError:
     if frame is None:
         return NotStagedError(str(error).splitlines()[0])
     place = _place_in(last)
-    text = linecache.getline(place.file, place.line, frame.f_globals).strip()
+    text = without_comment(linecache.getline(place.file, place.line, frame.f_globals)).strip()
     shown = f": `{text}`" if text else ""
     name = library or frame.f_code.co_name
     if library:

@@ -6112,11 +6112,6 @@ LACKING: dict[str, str] = {  # what is wrong with the messages of some, and what
         "the advice is for a set of constants; a list of what was seen would do; now: program.py:6: AG501 a traced value is looked up "
         "in a `set`, which finds things by hash help: use a tuple: `x in (1, 2)`"
     ),
-    "subscript: x[n:], with a comment behind it": (
-        "the comment is quoted and underlined as part of the statement; now: program.py:4: AG502 the end of a slice is traced, so the "
-        "length of the result is not known: `return x[n:].sum()  # what is left` help: use a slice of known length (`x[i:i + 3]`), a "
-        "mask over the whole array, or make the bound static"
-    ),
     "subscript: every n-th": (
         "it is the step of the slice that is traced, not its end; now: program.py:4: AG502 the end of a slice is traced, so the length"
         " of the result is not known: `return x[::n].sum()` help: use a slice of known length (`x[i:i + 3]`), a mask over the whole "
