@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from autograph.api import function as function
     from autograph.api import to_code as to_code
     from autograph.explaining import explain as explain
+    from autograph.policy import exclude as exclude
+    from autograph.policy import include as include
     from autograph.report import Report as Report
     from autograph.runtime.eager import run_eagerly as run_eagerly
     from autograph.runtime.errors import AutographError as AutographError
@@ -42,6 +44,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "convert": "autograph.api", "do_not_convert": "autograph.api", "function": "autograph.api", "to_code": "autograph.api",
+    "include": "autograph.policy", "exclude": "autograph.policy",
     "explain": "autograph.explaining", "Report": "autograph.report", "StagedFunction": "autograph.signatures",
     "AutographError": "autograph.runtime.errors", "ConversionError": "autograph.runtime.errors", "StagingError": "autograph.runtime.errors",
     "LargeUnrollWarning": "autograph.runtime.errors", "RetraceWarning": "autograph.runtime.errors", "run_eagerly": "autograph.runtime.eager",

@@ -21,7 +21,7 @@ from autograph.adoption import adopt
 from autograph.errors import ConversionError, SourceUnavailable
 from autograph.forms import Form, Staged, form_at, form_of
 from autograph.listing import LOCK
-from autograph.policy import CALLERS, is_library, is_stdlib, is_users
+from autograph.policy import CALLERS, is_library, is_listed, is_stdlib, is_users
 from autograph.runtime.aliasing import Variant, guarded, install
 from autograph.source import file_of
 
@@ -314,6 +314,8 @@ def why_left(f: Any) -> str | None:
     if type(function) is not types.FunctionType:
         return None
     if not is_users(function.__code__):
+        if is_listed(function.__code__) is False:
+            return "its module is excluded (`ag.exclude`)"
         library = (function.__module__ or "").split(".")[0]
         return None if library in ("jax", "jaxlib", "numpy") else f"it belongs to `{library}`; functions that it is given are converted"
     entry = _entry(function)

@@ -5,9 +5,11 @@ Decided by the file of a code object, never by `__module__`, which `functools.wr
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 import sysconfig
+from collections.abc import Iterable
 from types import CodeType
 
 _PATHS = sysconfig.get_paths()
@@ -25,9 +27,56 @@ LIBRARIES = (*INSTALLED, *OURS, *STDLIB, "<frozen")
 CALLERS = frozenset({"builtins", "functools", "itertools", "operator", "_functools", "_operator"})
 
 
+_listed: dict[str, bool] = {}  # by file, or folder with its separator: is what stands there converted?
+
+
+def include(*modules: str) -> None:
+    """Convert functions of these modules, and of the modules in these packages, when they are reached, as if they were your own.
+
+    Call it before they are reached for the first time.
+
+    >>> import autograph as ag
+    >>> ag.include("json.tool")
+
+    Raises:
+      ModuleNotFoundError: there is no such module.
+    """
+    _list(modules, True)
+
+
+def exclude(*modules: str) -> None:
+    """Leave functions of these modules, and of the modules in these packages, as they are, unless a decorator converts them.
+
+    >>> import autograph as ag
+    >>> ag.exclude("json.tool")
+
+    Raises:
+      ModuleNotFoundError: there is no such module.
+    """
+    _list(modules, False)
+
+
+def _list(modules: Iterable[str], converted: bool) -> None:
+    for module in modules:
+        spec = importlib.util.find_spec(module)
+        if spec is None:
+            raise ModuleNotFoundError(f"there is no module `{module}`", name=module)
+        folders = spec.submodule_search_locations
+        for place in [os.path.join(f, "") for f in folders] if folders else [spec.origin or ""]:
+            _listed[place] = converted
+
+
+def is_listed(code: CodeType) -> bool | None:
+    """Whether the code of a module that `include` or `exclude` names is converted; None of any other.  The innermost package counts."""
+    found = [place for place in _listed if code.co_filename == place or place.endswith(os.sep) and code.co_filename.startswith(place)]
+    return _listed[max(found, key=len)] if found else None
+
+
 def is_users(code: CodeType) -> bool:
     """Whether code is the user's own."""
     file = code.co_filename
+    if _listed and (listed := is_listed(code)) is not None:
+        return listed
     return not (file.startswith(LIBRARIES) or f"site-packages{os.sep}" in file or f"dist-packages{os.sep}" in file)
 
 

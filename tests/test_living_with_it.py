@@ -152,3 +152,41 @@ def test_many_traces_are_told_with_what_has_changed() -> None:
     assert "`mode` was static" in str(told.message) and told.filename == __file__
     report = ag.explain(total, jnp.ones(3))
     assert report.retraces[0] == "`x` was float32[1], and is float32[2]" and "traced again" in str(report)
+
+
+def test_lists_of_modules(tmp_path: Path) -> None:
+    """A library that is included, a module and a package of one's own that are excluded; a decorator counts more."""
+    helper = "def half(x):\n    return x / 2 if x > 1 else x\n"
+    marked = "import autograph as ag\n\n@ag.convert\ndef marked(x):\n    return x / 2 if x > 1 else x\n"
+    library = tmp_path / "site-packages" / "somelib"
+    for folder, text in ((library, helper), (tmp_path / "legacy", ""), (tmp_path / "legacy" / "kept", helper)):
+        folder.mkdir(parents=True)
+        (folder / "__init__.py").write_text(text)
+    (tmp_path / "legacy" / "old.py").write_text(helper + marked)
+    (tmp_path / "main.py").write_text("""
+import sys
+sys.path[:0] = [".", "site-packages"]
+import autograph as ag
+import legacy.kept, legacy.old, somelib
+
+def kind(f):
+    try:
+        return float(ag.function(lambda x: f(x))(3.0))
+    except Exception as error:
+        return error.id
+
+if sys.argv[1:]:
+    ag.include("somelib", "legacy.kept")
+    ag.exclude("legacy")
+print(kind(somelib.half), kind(legacy.old.half), kind(legacy.kept.half), kind(legacy.old.marked))
+try:
+    ag.include("no_such_module")
+except ModuleNotFoundError as error:
+    print(error)
+""")
+    outs = [
+        subprocess.run([sys.executable, "main.py", *given], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        for given in ([], ["listed"])
+    ]
+    assert outs[0].splitlines() == ["AG501 1.5 1.5 1.5", "there is no module `no_such_module`"]
+    assert outs[1].splitlines() == ["1.5 AG501 1.5 1.5", "there is no module `no_such_module`"]
