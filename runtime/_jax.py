@@ -14,6 +14,10 @@ from typing import Any
 import jax
 import numpy as np
 from jax import lax
+
+from autograph.runtime import versions as versions  # first: it warns of a JAX in which names may have moved
+
+# isort: split
 from jax._src import core as _core
 from jax._src import linear_util as _lu
 from jax._src import source_info_util as _source_info

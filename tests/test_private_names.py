@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
+import pytest
 from jax import lax
 
 from autograph.runtime import _jax
@@ -144,3 +145,11 @@ def test_errors_leave_without_frames_of_ours() -> None:
             names.append(tb.tb_frame.f_code.co_name)
             tb = tb.tb_next
     assert names == ["test_errors_leave_without_frames_of_ours", "f"], FILE
+
+
+def test_a_newer_jax_is_told() -> None:
+    from autograph.runtime.versions import TESTED, check
+
+    check((*TESTED, 9))
+    with pytest.warns(UserWarning, match=r"JAX 0\.99\.1 is newer than any .*install `jax<"):
+        check((0, 99, 1))
