@@ -124,7 +124,8 @@ def _fates(frame: FrameType, name: str) -> set[str]:
         if i.opname not in ("CACHE", "EXTENDED_ARG"):
             code.append(i)
     start = next(k for k, i in enumerate(code) if i.offset > frame.f_lasti)
-    todo = [start, *(k for k, i in enumerate(code) if k >= start and i.opname == "PUSH_EXC_INFO")]  # handlers can be entered from anywhere
+    handlers: Any = dis.Bytecode(frame.f_code).exception_entries  # type: ignore[attr-defined]
+    todo = [start, *(index[e.target] for e in handlers if e.start <= frame.f_lasti < e.end)]
     fates: set[str] = set()
     seen: set[int] = set()
     while todo:
@@ -133,6 +134,7 @@ def _fates(frame: FrameType, name: str) -> set[str]:
             continue
         seen.add(k)
         i = code[k]
+        todo += [index[e.target] for e in handlers if e.start <= i.offset < e.end]  # it may fail
         first = next((kind for kind, n in _accesses(i) if n == name), "")
         if first == "LOAD":
             fates.add("read")
