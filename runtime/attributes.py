@@ -16,7 +16,7 @@ from autograph.runtime.deferred import fine
 from autograph.runtime.frames import frames, watched
 from autograph.runtime.heap import Attribute, HeapLocation, Variable
 from autograph.runtime.lifted import ERROR, load, may_have_failed, note_late, touch
-from autograph.runtime.shared import guard, is_guarded
+from autograph.runtime.shared import guard, guarded_as
 from autograph.runtime.specs import is_container
 from autograph.runtime.values import ARRAYS, NUMBERS, Maybe, Unset, is_value
 
@@ -111,7 +111,8 @@ def unless_failed_now(value: Any, old: Callable[[], Any]) -> Any:
     if not may_have_failed() or not is_selectable(value):
         return value
     code, before = load(ERROR), old()
-    if not is_guarded(value, code, before):
-        value, given = staged_cond(fine(), lambda value=value: value, old, ()), value
-        guard(given, value, code, before)
-    return value
+    out = guarded_as(value, code, before)
+    if out is None:
+        out = staged_cond(fine(), lambda: value, old, ())
+        guard(value, out, code, before)
+    return out

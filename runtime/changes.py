@@ -186,8 +186,10 @@ class Begin:
         known: dict[int, Any] = {id(x): name for name, x in variables.items() if isinstance(x, ARRAYS)}
         known |= {x: ("new", k) for x, k in self.outputs.items()} | {x: ("input", k) for x, k in self.inputs.items()}
         pairs = tuple((known[a], known[b]) for a, b in frame.doubtful if a in known and b in known)
-        guarded = [(self.outputs[k], known.get(id(unguarded(x)))) for k, (x, *_) in frame.guarded.items() if k in self.outputs]
-        return Doubts(pairs, tuple((k, key) for k, key in guarded if key is not None))
+        guarded = [(self.outputs[k], id(unguarded(x))) for k, (x, *_) in frame.guarded.items() if k in self.outputs]
+        for k, x in guarded:  # what no place holds unguarded: the first that guards it stands for it
+            known.setdefault(x, ("new", k))
+        return Doubts(pairs, tuple((k, known[x]) for k, x in guarded if known[x] != ("new", k)))
 
     def given(self, out: Any) -> Any:
         """The result, with what stands for the objects in reach in their place: they are put back before JAX looks at it."""
@@ -309,10 +311,12 @@ def reached(value: Any, walk: Walk) -> Any:
     )  # fmt: skip
 
 
-def commit(changes: Changes, walk: Walk, parts: Sequence[Any], fine: bool) -> None:
-    """Put what a call has computed into the places that it changes; after an error what they held when it occurred."""
+def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> None:
+    """Put what a call has computed into the places that it changes; after an error, of which `failed` is the code, what they held then."""
     arrays = iter(changes.arrays)
-    known = {id(changes.arrays[k]): _array(key, changes, walk) for k, key in changes.doubts.guarded} if fine else {}
+    known = {id(changes.arrays[k]): _array(key, changes, walk) for k, key in changes.doubts.guarded}
+    if known and failed is not None and not (_jax.concrete(failed) and int(failed) == 0):
+        known = {}
     for change in changes.found:
         if change.where == "place":
             place: HeapLocation = walk.places[change.number]

@@ -9,7 +9,7 @@ from typing import Any
 from autograph.runtime import _jax
 from autograph.runtime.shared import doubt
 
-_partners: dict[int, dict[int, Any]] = {}  # by identity: weak references to the arrays that it may be
+_partners: dict[int, weakref.WeakValueDictionary[int, Any]] = {}  # by identity: the arrays that it may be
 
 
 def remember(pairs: Iterable[tuple[Any, Any]]) -> None:
@@ -23,18 +23,21 @@ def remember(pairs: Iterable[tuple[Any, Any]]) -> None:
         for x, y in ((a, b), (b, a)):
             if id(x) not in _partners:
                 weakref.finalize(x, _partners.pop, id(x), None).atexit = False
-            _partners.setdefault(id(x), {})[id(y)] = weakref.ref(y)
+            _partners.setdefault(id(x), weakref.WeakValueDictionary())[id(y)] = y
+
+
+def any_remembered() -> bool:
+    """Whether there are such arrays at all: mostly there are none."""
+    return bool(_partners)
 
 
 def among(arrays: Sequence[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
     """The pairs of keys of arrays, given with their keys, that are in doubt."""
-    if not _partners:
-        return
     where: dict[int, list[Any]] = {}
     for key, x in arrays:
         if id(x) in _partners:
             where.setdefault(id(x), []).append((key, x))
     for (key, x), *_ in where.values():
-        for other, ref in _partners[id(x)].items():
-            if other in where and ref() is where[other][0][1]:
+        for other, y in _partners[id(x)].items():
+            if other in where and y is where[other][0][1]:
                 yield key, where[other][0][0]

@@ -79,7 +79,7 @@ class Function:
         out, walk, parts = self._state.run(lambda jitted: jitted, args, kwargs)
         if out.changes is not None:
             with TRACING:
-                commit(out.changes, walk, parts, fine=out.code is None or (_jax.concrete(out.code) and int(out.code) == 0))
+                commit(out.changes, walk, parts, out.code)
         put_back(arrays or {}, out.finals)
         return reached(result(out), walk)
 

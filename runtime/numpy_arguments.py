@@ -19,6 +19,7 @@ from autograph.runtime.aliasing import variant_of
 from autograph.runtime.calls import call
 from autograph.runtime.errors import ArrayStoreError, Place
 from autograph.runtime.frames import Frame
+from autograph.runtime.places import place_in
 from autograph.runtime.raw_errors import mark_of, named
 
 _STORES = frozenset({"set_item", "update_item", "set_path", "update_path"})
@@ -140,22 +141,18 @@ def _augmented(code: CodeType, stored_into: Sequence[str]) -> dict[str, Place]:
                 and before.argrepr.endswith("=")
                 and (instruction.argval not in stored or instruction.argval in stored_into)
             ):
-                found.setdefault(instruction.argval, _place(code, before))
+                found.setdefault(instruction.argval, place_in(code, before.offset, _line(before)))
             stored.add(instruction.argval)
         if before is not None and instruction.argval == "sort" and before.opname.startswith("LOAD_FAST") and before.argval in parameters:
             if before.argval not in stored or before.argval in stored_into:
-                found.setdefault(before.argval, _place(code, instruction))
+                found.setdefault(before.argval, place_in(code, instruction.offset, _line(instruction)))
         if instruction.opname not in ("CACHE", "EXTENDED_ARG"):
             before = instruction
     return found
 
 
-def _place(code: CodeType, instruction: dis.Instruction) -> Place:
-    at = instruction.positions
-    assert at is not None
-    if at.lineno is None or at.col_offset is None or at.end_col_offset is None or at.lineno != at.end_lineno:
-        return Place(code.co_filename, at.lineno or code.co_firstlineno)
-    return Place(code.co_filename, at.lineno, at.col_offset, at.end_col_offset)
+def _line(instruction: dis.Instruction) -> int:
+    return (instruction.positions.lineno if instruction.positions is not None else None) or 0
 
 
 def _mentions_stores(code: CodeType) -> bool:

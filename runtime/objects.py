@@ -16,7 +16,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from autograph.runtime.doubts import among
+from autograph.runtime.doubts import among, any_remembered
 from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items
 from autograph.runtime.packing import as_is, pack
 from autograph.runtime.specs import Spec, Static, is_container, type_of
@@ -120,6 +120,8 @@ class Walk:
 
     def doubts(self) -> tuple[tuple[Any, Any], ...]:
         """The arrays (which, or the name of a global variable) of which only traced values of earlier calls know whether they are one."""
+        if not any_remembered():
+            return ()
         named = [(n, v) for n, v in self.variables.items() if isinstance(v, ARRAYS)]
         return tuple(among([*((k, x) for k, x in enumerate(self.arrays) if isinstance(x, ARRAYS)), *named]))
 

@@ -69,8 +69,12 @@ def variable_of(obj: Any) -> str:
 def place_of(frame: FrameType | None) -> Place | None:
     if frame is None:
         return None
-    code, line = frame.f_code, frame.f_lineno or frame.f_code.co_firstlineno
-    first, last, column, end = next(itertools.islice(code.co_positions(), max(frame.f_lasti, 0) // 2, None), (None,) * 4)
+    return place_in(frame.f_code, frame.f_lasti, frame.f_lineno or frame.f_code.co_firstlineno)
+
+
+def place_in(code: CodeType, offset: int, line: int) -> Place:
+    """Where the instruction stands that code is at, in a line."""
+    first, last, column, end = next(itertools.islice(code.co_positions(), max(offset, 0) // 2, None), (None,) * 4)
     if first != line or column is None or end is None:
         return Place(code.co_filename, line)
     return Place(code.co_filename, line, column, end if last == first and end > column + 1 else _WHOLE)

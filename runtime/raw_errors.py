@@ -7,18 +7,17 @@ converted.
 from __future__ import annotations
 
 import ast
-import itertools
 import linecache
 from collections import Counter
 from collections.abc import Callable
-from types import CodeType, TracebackType
+from types import CodeType
 from typing import Any
 
 import jax
 
 from autograph.runtime import _jax
 from autograph.runtime.errors import AutographError, ConcreteValueError, NotStagedError, Place, without_comment
-from autograph.runtime.places import HIDDEN, is_block
+from autograph.runtime.places import HIDDEN, is_block, place_in
 from autograph.runtime.raised import as_of_concrete, is_users
 
 RAW = (
@@ -143,7 +142,7 @@ def _named(error: Exception) -> AutographError:
         tb = tb.tb_next
     if frame is None:
         return NotStagedError(str(error).splitlines()[0])
-    place = _place_in(last)
+    place = place_in(last.tb_frame.f_code, last.tb_lasti, last.tb_lineno)
     text = without_comment(linecache.getline(place.file, place.line, frame.f_globals)).strip()
     shown = f": `{text}`" if text else ""
     name = library or frame.f_code.co_name
@@ -172,7 +171,7 @@ def _named(error: Exception) -> AutographError:
     if (call := _call_at(place)) is not None:
         function = ast.unparse(call.func)
         given = [n.id for part in (*call.args, *(k.value for k in call.keywords)) for n in ast.walk(part) if isinstance(n, ast.Name)]
-        names = [f"`{n}`" for n in dict.fromkeys(given) if unknown_parts(frame.f_locals.get(n))]
+        names = [f"`{n}`" for n in dict.fromkeys(given) if _is_traced(frame.f_locals.get(n))]
         what = "a shape" if str(error).startswith("Shapes") else "a value"
         traced = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} traced" if names else "it is given a traced one"
         static = f'@ag.function(static_argnames="{names[0][1:-1]}")' if names else "static_argnames"
@@ -186,15 +185,6 @@ def _named(error: Exception) -> AutographError:
     )  # fmt: skip
 
 
-def _place_in(tb: TracebackType) -> Place:
-    """Where a frame of a traceback is: with columns, if what runs there stands on one line."""
-    code = tb.tb_frame.f_code
-    line, end_line, column, end = next(itertools.islice(code.co_positions(), max(tb.tb_lasti, 0) // 2, None), (None,) * 4)
-    if line != tb.tb_lineno or end_line != line or column is None or end is None:
-        return Place(code.co_filename, tb.tb_lineno)
-    return Place(code.co_filename, tb.tb_lineno, column, end)
-
-
 def _call_at(place: Place) -> ast.Call | None:
     """The call that stands at a place."""
     text = linecache.getline(place.file, place.line).encode()[place.column : place.end] if place.end else b""
@@ -205,7 +195,7 @@ def _call_at(place: Place) -> ast.Call | None:
     return found if isinstance(found, ast.Call) else None
 
 
-def unknown_parts(value: Any) -> bool:
+def _is_traced(value: Any) -> bool:
     """Whether a value is, or holds, what is not known while tracing."""
     leaves = value if isinstance(value, (tuple, list)) else [value]
     return any(isinstance(x, jax.Array) and not _jax.concrete(x) for x in leaves)

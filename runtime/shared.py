@@ -42,10 +42,14 @@ def guard(x: Any, guarded: Any, code: Any, before: Any) -> None:
         frame.guards.setdefault(id(x), (x, guarded))
 
 
-def is_guarded(x: Any, code: Any, before: Any) -> bool:
-    """Whether an array is already what a place holds for another that held `before`, if this error code says that none has occurred."""
-    found = next((f.guarded[id(x)] for f in reversed(frames()) if id(x) in f.guarded), None)
-    return found is not None and found[2] is code and origin(found[3]) is origin(before)
+def guarded_as(x: Any, code: Any, before: Any) -> Any:
+    """What a place that holds `before` is given for an array, if that is known already: itself, if this error code guards it; or None."""
+    for frame in reversed(frames()):
+        for out in (x, frame.guards.get(id(x), (x, x))[1]):
+            found = frame.guarded.get(id(out))
+            if found is not None and (out is before or (found[2] is code and _stood_for(found[3]) is _stood_for(before))):  # an error stays
+                return out
+    return None
 
 
 def unguarded(x: Any) -> Any:

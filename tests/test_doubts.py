@@ -228,3 +228,57 @@ def test_an_error_that_did_not_occur_leaves_no_doubt() -> None:
     with pytest.raises(AssertionError, match="two"):
         ag.function(become_one_if_fine)(jnp.float32(2.0), compiled)
     np.testing.assert_array_equal(compiled.a, [0.0, 0.0, 0.0])
+
+
+class Shop:
+    """Two attributes hold one array, and errors that traced values decide stand between its stores."""
+
+    def __init__(self, module: Any) -> None:
+        self.stock = self.shown = module.array([5.0, 6.0, 7.0])
+
+    def sell(self, q: Any) -> Any:
+        if q > self.stock[0]:
+            raise ValueError("short")
+        self.stock[0] -= q
+        return self.shown[0]
+
+    def sell_and_show(self, q: Any) -> Any:
+        if q > self.stock[0]:
+            raise ValueError("short")
+        self.stock[0] -= q
+        if self.stock.sum() > 4:
+            self.shown = self.stock
+        return self.shown[0]
+
+    def sell_twice(self, q: Any) -> Any:
+        if q > self.stock[0]:
+            raise ValueError("short")
+        self.stock[0] -= q
+        if q > self.stock[0]:
+            raise ValueError("short for the second")
+        self.shown[0] -= q
+        return self.stock[0]
+
+    def a_new_stock(self, q: Any) -> Any:
+        self.stock = self.stock * 1
+        if q > self.stock[0]:
+            raise ValueError("short")
+        self.shown = self.stock
+        self.stock[0] -= q
+        return self.shown[0]
+
+
+@pytest.mark.parametrize("method", [Shop.sell, Shop.sell_and_show, Shop.sell_twice, Shop.a_new_stock], ids=lambda f: f.__name__)
+def test_arrays_stay_one_around_an_error(method: Callable[..., Any]) -> None:
+    compiled = ag.function(method)
+    want, got = Shop(np), Shop(jnp)
+    for q in (1.0, 1.0, 9.0, 1.0, 2.0):
+        outcomes = []
+        for f, shop in ((method, want), (lambda s, q: compiled(s, jnp.float32(q)), got)):
+            try:
+                outcomes.append(float(f(shop, q)))
+            except ValueError as error:
+                outcomes.append(str(error).splitlines()[0])
+            outcomes += [shop.stock is shop.shown, *shop.stock.tolist(), *shop.shown.tolist()]
+        half = len(outcomes) // 2
+        assert outcomes[:half] == outcomes[half:]
