@@ -5,6 +5,8 @@ The first error in program order wins.  A block that certainly fails is left (`E
 
 from __future__ import annotations
 
+import ast
+import linecache
 from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any
@@ -237,7 +239,12 @@ def _of_users_code(error: Exception) -> bool:
 
 
 def _raising(place: Place, function: str) -> CodeType:
-    """Code that raises `error` in the user's file and line."""
-    code = compile("\n" * (place.line - 1) + "raise error", place.file, "exec", dont_inherit=True)
+    """Code that raises `error` in the user's file, line and columns."""
+    end = min(place.end, len(linecache.getline(place.file, place.line).encode().rstrip()))
+    spot: Any = {"lineno": place.line, "end_lineno": place.line, "col_offset": place.column, "end_col_offset": end} if end > place.column else {
+        "lineno": place.line
+    }  # fmt: skip
+    statement = ast.Raise(ast.Name("error", ast.Load(), **spot), **spot)
+    code = compile(ast.fix_missing_locations(ast.Module([statement], [])), place.file, "exec", dont_inherit=True)
     name = function.rpartition(".")[2] or "<module>"
     return code.replace(co_name=name, co_qualname=function or name)

@@ -11,12 +11,10 @@ import datetime
 import functools
 import inspect
 import io
-import logging
 import pathlib
 import random
 import threading
 import types
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -24,8 +22,8 @@ import numpy as np
 
 from autograph.runtime.errors import ConcreteValueError, EffectError
 from autograph.runtime.frames import Frame, frames, in_block, innermost
-from autograph.runtime.output import afterwards
 from autograph.runtime.places import here
+from autograph.runtime.said import saying
 from autograph.runtime.values import traced
 
 _RANDOM = (random.Random, np.random.RandomState, np.random.Generator)
@@ -46,7 +44,6 @@ _FILES = frozenset(
     "chmod exists glob is_dir is_file iterdir mkdir open read_bytes read_text rename replace rglob rmdir stat symlink_to touch unlink write_bytes "
     "write_text".split()
 )
-_LOGGING = frozenset("debug info warning warn error critical exception log".split())
 
 
 def effect_of(f: Any) -> Callable[..., Any] | None:
@@ -68,8 +65,8 @@ def effect_of(f: Any) -> Callable[..., Any] | None:
         return functools.partial(_known_to, f)
     if (getattr(f, "__module__", None) or "").startswith("numpy.random") and not isinstance(f, type) and not makes(f):
         return _drawing(f, f"np.random.{f.__name__}")
-    if _is_logging(f, owner):
-        return lambda *args, **kwargs: afterwards(lambda *a, **k: f(*a, **k), args, kwargs)
+    if (instead := saying(f, owner)) is not None:
+        return instead
     if in_block():
         module = getattr(f, "__module__", None) or getattr(owner, "__module__", None) or ""
         if module in ("os", "shutil", "subprocess", "tempfile") and f.__name__ not in _PURE:
@@ -132,14 +129,6 @@ def _known_to(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
             "use `print(..., file=...)`, or return the value",
         )  # fmt: skip
     return f(*args, **kwargs)
-
-
-def _is_logging(f: Any, owner: Any) -> bool:
-    if f is warnings.warn:
-        return in_block()
-    if isinstance(owner, (logging.Logger, logging.LoggerAdapter)):
-        return f.__name__ in _LOGGING
-    return isinstance(f, types.FunctionType) and f.__module__ == "logging" and f.__name__ in _LOGGING
 
 
 def _drawing(f: Callable[..., Any], name: str) -> Callable[..., Any]:

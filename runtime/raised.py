@@ -9,7 +9,7 @@ import sysconfig
 from types import FrameType
 
 from autograph.runtime.errors import AutographError, Place
-from autograph.runtime.places import HIDDEN, caller, function_around
+from autograph.runtime.places import HIDDEN, caller, function_around, place_in
 
 _STDLIB = tuple({p + os.sep for k in ("stdlib", "platstdlib") for p in (sysconfig.get_paths()[k], os.path.realpath(sysconfig.get_paths()[k]))})
 _RAISE = dis.opmap["RAISE_VARARGS"]
@@ -57,6 +57,6 @@ def as_of_concrete(error: BaseException) -> None:
 
 
 def place_of_error(error: BaseException) -> tuple[Place, str] | None:
-    """The line of the operation that failed, and the function that it stands in."""
+    """Where the operation stands that failed, and the function that it stands in."""
     found = innermost_of(error)
-    return found and (Place(found[0].f_code.co_filename, found[1]), function_around(found[0].f_code))
+    return found and (place_in(found[0].f_code, found[2], found[1]), function_around(found[0].f_code))
