@@ -8,15 +8,10 @@ from typing import Any
 
 from autograph.errors import AutographError
 from autograph.listing import listing
-from autograph.module import chosen_functions
-from autograph.passes.stageable import obstacle
-from autograph.source import File, lines_of
+from autograph.module import chosen_functions, functions, is_decorated, parsed
+from autograph.passes.stageable import WHY_PYTHON, obstacle
+from autograph.source import File
 
-_WHY = {
-    "generator": "is a generator or coroutine, and stays Python: traced values cannot decide in it; return a list, or loop where it is used",
-    "frame": "looks at its own frame (`locals`, `eval`, `stacklevel=`, ...), and stays Python: traced values cannot decide in it",
-    "finally": "jumps out of a `finally`, and stays Python: traced values cannot decide in it",
-}
 _ASKED_ONCE = {"random": "jax.random", "time": "ag.progress, or measure outside"}
 
 
@@ -26,10 +21,10 @@ def findings(text: str, name: str, everything: bool = False) -> Iterator[str]:
     Raises:
       SourceUnavailable: (AG101) the file does not parse.
     """
-    file = File(name, lines_of(text))
+    file = parsed(text, name)
     for node in chosen_functions(file, everything):
         if reason := obstacle(node):
-            yield _line(name, node, "AG501", f"`{node.name}` {_WHY[reason]}")
+            yield _staying(node, reason, name)
             continue
         try:
             listing(node, file)
@@ -37,6 +32,18 @@ def findings(text: str, name: str, everything: bool = False) -> Iterator[str]:
             yield _line(name, node, error.id, error.message)
             continue
         yield from _effects(node, file, name)
+
+
+def staying(text: str, name: str) -> Iterator[str]:
+    """`file:line:col: ID text` for each decorated function that has no staged form."""
+    file = parsed(text, name)
+    for _, node in functions(file.tree):
+        if is_decorated(node, file) and (reason := obstacle(node)):
+            yield _staying(node, reason, name)
+
+
+def _staying(node: Any, reason: str, name: str) -> str:
+    return _line(name, node, "AG501", f"`{node.name}` {WHY_PYTHON[reason]}")
 
 
 def _effects(fn: Any, file: File, name: str) -> Iterator[str]:

@@ -82,10 +82,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _complain(error: Exception) -> None:
-    """Print what is wrong on standard error: `file:line: ID text`."""
-    text = error.summary if isinstance(error, AutographError) else str(error)
-    red = sys.stderr.isatty() and "NO_COLOR" not in os.environ
-    print(f"\x1b[31mautograph\x1b[0m: {text}" if red else f"autograph: {text}", file=sys.stderr)
+    """Print what is wrong on standard error: `file:line:col: ID text` where it is in a file."""
+    red = "\x1b[31m{}\x1b[0m" if sys.stderr.isatty() and "NO_COLOR" not in os.environ else "{}"
+    if isinstance(error, AutographError) and (at := error.place) is not None:
+        print(f"{at}:{at.column + 1}: {red.format(error.id)} {error.message}", file=sys.stderr)
+    else:
+        print(f"{red.format('autograph')}: {error.summary if isinstance(error, AutographError) else error}", file=sys.stderr)
 
 
 def _transpile(options: Any) -> int:
@@ -109,10 +111,13 @@ def _transpile(options: Any) -> int:
 
 def _transpiled(file: str, below: str, options: Any) -> bool:
     """Convert one file; whether anything has changed."""
+    from autograph.checking import staying
     from autograph.module import transpile
 
     text, name, encoding = read(file)
     new = transpile(text, name, options.all)
+    for finding in staying(text, name):
+        print(finding, file=sys.stderr)
     if options.diff:
         lines = difflib.unified_diff(text.splitlines(keepends=True), new.splitlines(keepends=True), name, f"{name} (converted)")
         write(_painted("".join(lines)))

@@ -15,6 +15,7 @@ from autograph.listing import context_of
 from autograph.names import NONE, surely_binds
 from autograph.passes import run_passes
 from autograph.passes.plans import Plans
+from autograph.passes.stageable import WHY_PYTHON, obstacle
 from autograph.report import Call, Report, Statement, Variable
 from autograph.runtime.decisions import Decision, decisions
 from autograph.runtime.errors import without_comment
@@ -26,6 +27,9 @@ _KINDS = {s.If: "if", s.While: "while", s.For: "for", s.Match: "match"}
 
 def report_of(node: Any, file: File, free: frozenset[str] = frozenset()) -> Report:
     """What the text of a function tells: its statements, their variables, and why each is carried."""
+    name = getattr(node, "name", "<lambda>")
+    if reason := obstacle(node):
+        return Report(name, file.name, node.lineno, node.end_lineno, [], [], traced=False, python=f"it {WHY_PYTHON[reason]}")
     tree = s.read(node)
     context = context_of(node, tree, file, free)
     run_passes(tree, context, "facts")  # stores have become assignments of their variables; the statements are the user's
@@ -37,7 +41,7 @@ def report_of(node: Any, file: File, free: frozenset[str] = frozenset()) -> Repo
         plans = Plans(fn, context)
         statements += _Statements(fn, plans, file).found
     statements.sort(key=lambda x: (x.line, len(x.path)))
-    return Report(getattr(node, "name", "<lambda>"), file.name, node.lineno, node.end_lineno, statements, [], traced=False)
+    return Report(name, file.name, node.lineno, node.end_lineno, statements, [], traced=False)
 
 
 class _Statements:

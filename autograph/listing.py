@@ -13,6 +13,7 @@ from autograph.load import refer, runtime_references
 from autograph.memo import Memo
 from autograph.passes import PASSES, run_passes
 from autograph.passes.context import Context
+from autograph.passes.stageable import WHY_PYTHON, obstacle
 from autograph.printing import source
 from autograph.source import File
 
@@ -63,6 +64,8 @@ def listing(node: Any, file: File, after: str = "", free: frozenset[str] = froze
     """The converted source of one function, without its decorators."""
     if after and after not in {p.name for p in PASSES}:
         raise ValueError(f"there is no pass {after!r}: the passes are {', '.join(p.name for p in PASSES)}")
+    if reason := obstacle(node):
+        return f"# `{node.name}` {WHY_PYTHON[reason]}\n{_text(node)}" if hasattr(node, "name") else _text(node)
     with LOCK:
         return _text(converted(node, file, free, after, alias))
 
@@ -70,5 +73,5 @@ def listing(node: Any, file: File, after: str = "", free: frozenset[str] = froze
 def _text(new: Any) -> str:
     if isinstance(new, ast.Lambda):
         return source(new) + "\n"
-    bare = ast.FunctionDef(**{field: getattr(new, field) for field in new._fields if hasattr(new, field)} | {"decorator_list": []})
+    bare = type(new)(**{field: getattr(new, field) for field in new._fields if hasattr(new, field)} | {"decorator_list": []})
     return source([ast.copy_location(bare, new)])

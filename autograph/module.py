@@ -1,7 +1,8 @@
 """A whole file: the bodies of the functions that are converted are replaced, every other line stays byte for byte as it was.
 
-Converted are the functions with a decorator of ours and what they call by name in the same file, transitively.  `@ag.function` becomes
-`@ag.jit`, `@ag.convert` disappears, `import autograph as ag` becomes `import autograph.runtime as ag`.  Nothing of the file is executed.
+Converted are the functions with a decorator of ours and what they call in the same file, transitively: functions by their names, methods by
+theirs, whatever the object, and the special methods of the classes that they name.  `@ag.function` becomes `@ag.jit`, `@ag.convert` disappears,
+`import autograph as ag` becomes `import autograph.runtime as ag`.  Nothing of the file is executed.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from autograph.listing import converted
 from autograph.passes.stageable import stageable
 from autograph.printing import source
 from autograph.runtime import public_names
-from autograph.source import File, lines_of, mark_of
+from autograph.source import File, lines_of, mark_of, not_python
 
 
 def transpile(text: str, name: str = "<string>", everything: bool = False) -> str:
@@ -26,7 +27,7 @@ def transpile(text: str, name: str = "<string>", everything: bool = False) -> st
     Raises:
       SourceUnavailable: (AG101) it does not parse.
     """
-    file = File(name, lines_of(text))
+    file = parsed(text, name)
     if file.transpiled:
         return text
     chosen = [node for node in chosen_functions(file, everything) if stageable(node)]
@@ -36,12 +37,26 @@ def transpile(text: str, name: str = "<string>", everything: bool = False) -> st
     return apply(file.lines, edits + _imports(file, chosen))
 
 
+def parsed(text: str, name: str) -> File:
+    """A file, of which Python would accept the whole text.
+
+    Raises:
+      SourceUnavailable: (AG101) it does not parse, or has a statement where Python has none (`nonlocal` of no variable, `return` in a class).
+    """
+    file = File(name, lines_of(text))
+    try:
+        compile(file.tree, name, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        raise not_python(error, name) from None
+    return file
+
+
 def functions(tree: ast.AST) -> Iterator[tuple[str, Any]]:
     """The functions of a file by qualified name; functions inside functions belong to these."""
 
     def visit(node: ast.AST, prefix: str) -> Iterator[tuple[str, Any]]:
         for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.FunctionDef):
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 yield prefix + child.name, child
             elif isinstance(child, ast.ClassDef):
                 yield from visit(child, f"{prefix}{child.name}.")
@@ -53,12 +68,14 @@ def functions(tree: ast.AST) -> Iterator[tuple[str, Any]]:
 
 def chosen_functions(file: File, everything: bool) -> list[Any]:
     """The functions to convert, and those among them that have no staged form, in the order of the file."""
-    named: dict[str, list[Any]] = {}
+    named: dict[str, list[Any]] = {}  # functions by their names; methods by theirs, and special ones by the names of their classes
+    every: list[Any] = []
     for name, node in functions(file.tree):
-        named.setdefault(name, []).append(node)
-    every = [node for nodes in named.values() for node in nodes]
-    marks = {node: {mark_of(d, file.modules) for d in node.decorator_list} - {""} for node in every}
-    wanted = [n for n in every if (everything or marks[n]) and "do_not_convert" not in marks[n]]
+        around, _, own = name.rpartition(".")
+        special = own.startswith("__") and own.endswith("__")
+        named.setdefault(around.rpartition(".")[2] if special and around else f".{own}" if around else own, []).append(node)
+        every.append(node)
+    wanted = [n for n in every if is_decorated(n, file) or (everything and "do_not_convert" not in _marks(n, file))]
     chosen: set[Any] = set()
     while wanted:
         node = wanted.pop()
@@ -67,9 +84,26 @@ def chosen_functions(file: File, everything: bool) -> list[Any]:
         chosen.add(node)
         if not stageable(node):
             continue
-        for name in {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}:
-            wanted += [callee for callee in named.get(name, []) if not callee.decorator_list]
+        used = {n.id if isinstance(n, ast.Name) else f".{n.attr}" for n in ast.walk(node) if isinstance(n, (ast.Name, ast.Attribute))}
+        wanted += [callee for name in used for callee in named.get(name, []) if all(_is_pythons(d) for d in callee.decorator_list)]
     return sorted(chosen, key=lambda n: int(n.lineno))
+
+
+def _is_pythons(decorator: ast.expr) -> bool:
+    """Whether a decorator says only how a method is called."""
+    return ast.unparse(decorator) in ("property", "staticmethod", "classmethod") or (
+        isinstance(decorator, ast.Attribute) and decorator.attr in ("setter", "getter", "deleter")
+    )
+
+
+def is_decorated(node: Any, file: File) -> bool:
+    """Whether a function has a decorator of ours that converts it."""
+    marks = _marks(node, file)
+    return bool(marks) and "do_not_convert" not in marks
+
+
+def _marks(node: Any, file: File) -> set[str]:
+    return {mark_of(d, file.modules) for d in node.decorator_list} - {""}
 
 
 def _converted(node: Any, file: File) -> list[Edit]:

@@ -59,6 +59,7 @@ class Report:
     """What `ag.explain` found: print it, show it in a notebook, or ask for `to_json()` or `svg()`.
 
     `traced` says whether example arguments were given: without them nobody knows what is traced, and statements have no types.
+    `python` says why a function is not converted, and stays Python; nothing of one that is.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Report:
     traced: bool
     retraces: list[str] = field(default_factory=list)
     error: str = ""
+    python: str = ""
 
     def to_json(self) -> str:
         """The report as JSON: an object with the fields of this class."""
@@ -101,7 +103,9 @@ class Report:
             for v in s.variables:
                 role = paint(f"{v.role:<13}", "33" if v.role != "local" else "2")
                 out.append(f"        {_indent(s)}  {v.name:<{names}}  {role}  {v.type:<{types}}{'  ' if types else ''}{v.why}".rstrip())
-        if not self.statements:
+        if self.python:
+            out.append(f"  {self.python}")
+        elif not self.statements:
             out.append("  no control flow")
         if self.calls:
             out.append(paint("calls", "1"))
@@ -111,7 +115,7 @@ class Report:
             out += [paint("traced again", "1"), *(f"  {r}" for r in self.retraces)]
         if self.error:
             out.append(f"{paint('refused', '1;31')}: {self.error}")
-        elif not self.traced:
+        elif not self.traced and not self.python:
             out.append("give example arguments to see what is traced, what each statement becomes, and the types")
         return "\n".join(out) + "\n"
 
@@ -131,7 +135,9 @@ class Report:
             for c in self.calls
         ]
         refused = f"<p><b>refused</b>: {html.escape(self.error)}</p>" if self.error else ""
-        return f"<p><b>{html.escape(self.name)}</b> {html.escape(file_name(self.file))}:{self.line}</p><table>{''.join(rows)}</table>{refused}"
+        notes = "".join(f"<p>{html.escape(text)}</p>" for text in (self.python, *self.retraces) if text)
+        place = f"{html.escape(file_name(self.file))}:{self.line}"
+        return f"<p><b>{html.escape(self.name)}</b> {place}</p><table>{''.join(rows)}</table>{notes}{refused}"
 
 
 def _indent(s: Statement) -> str:

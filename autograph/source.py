@@ -31,6 +31,14 @@ def lines_of(text: str) -> list[str]:
     return list(io.StringIO(text, newline=""))
 
 
+def not_python(error: SyntaxError, name: str) -> SourceUnavailable:
+    """The error for a text that Python does not accept."""
+    line = error.text or ""
+    column = len(line[: max((error.offset or 1) - 1, 0)].encode())
+    end = len(line[: error.end_offset - 1].encode()) if error.end_offset and error.end_lineno == error.lineno else 0
+    return SourceUnavailable(f"the source does not parse: {error.msg}", Place(name, error.lineno or 1, column, max(end, column + 1)))
+
+
 class File:
     """One parsed file: its functions by first line, what it imports once, the names that it binds."""
 
@@ -41,7 +49,7 @@ class File:
         try:
             self.tree = ast.parse("".join(lines), name)
         except SyntaxError as error:
-            raise SourceUnavailable(f"the source does not parse: {error.msg}", Place(name, error.lineno or 1)) from None
+            raise not_python(error, name) from None
         except (RecursionError, ValueError) as error:
             raise SourceUnavailable(f"the source does not parse: {error}", Place(name, 1)) from None
         self._aliases: dict[int, tuple[Any, Aliases | None]] = {}

@@ -24,6 +24,7 @@ from autograph.runtime.lifted import touch
 from autograph.runtime.mathematics import math_call
 from autograph.runtime.numpy_calls import numpy_call
 from autograph.runtime.places import here
+from autograph.runtime.said import saying
 from autograph.runtime.specs import is_container
 from autograph.runtime.transforms import is_transformation, threaded
 from autograph.runtime.values import traced
@@ -88,7 +89,7 @@ def call(f: Any) -> Any:
                 return threaded(f, (_resolve or _find())(f), call)
             if makes(f):
                 return keeping(replaced(f) or (_resolve or _find())(f))
-    new = replaced(f)
+    new = replaced(f) or saying(f, getattr(f, "__self__", None))
     if watching():
         return _told(f, new, (_resolve or _find())(f) if new is None else new)
     return new or (_resolve or _find())(f)

@@ -23,7 +23,6 @@ import numpy as np
 from autograph.runtime.errors import ConcreteValueError, EffectError
 from autograph.runtime.frames import Frame, frames, in_block, innermost
 from autograph.runtime.places import here
-from autograph.runtime.said import saying
 from autograph.runtime.values import traced
 
 _RANDOM = (random.Random, np.random.RandomState, np.random.Generator)
@@ -65,8 +64,6 @@ def effect_of(f: Any) -> Callable[..., Any] | None:
         return functools.partial(_known_to, f)
     if (getattr(f, "__module__", None) or "").startswith("numpy.random") and not isinstance(f, type) and not makes(f):
         return _drawing(f, f"np.random.{f.__name__}")
-    if (instead := saying(f, owner)) is not None:
-        return instead
     if in_block():
         module = getattr(f, "__module__", None) or getattr(owner, "__module__", None) or ""
         if module in ("os", "shutil", "subprocess", "tempfile") and f.__name__ not in _PURE:

@@ -7,10 +7,12 @@ import errno
 import io
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any, NoReturn
 from xml.etree import ElementTree
@@ -39,7 +41,7 @@ def refused(capsys: pytest.CaptureFixture[str], *args: str) -> str:
     assert main(args) == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith("autograph: ") and err.endswith("\n") and err.count("\n") == 1, err
+    assert re.match(r"autograph: |[^:\n]+:\d+:\d+: AG\d+ ", err) and err.endswith("\n") and err.count("\n") == 1, err
     return err
 
 
@@ -228,8 +230,31 @@ def test_a_file_at_fault(data: bytes, to_file: bool, folder: Path, capsys: pytes
 
 def test_a_syntax_error_names_its_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "bad.py").write_text("x = 1\ny = 2\ndef f(:\n")
-    assert refused(capsys, "transpile", "bad.py").startswith("autograph: bad.py:3: ")
-    assert refused(capsys, "show", "bad.py:f").startswith("autograph: bad.py:3: ")
+    assert refused(capsys, "transpile", "bad.py") == "bad.py:3:7: AG101 the source does not parse: invalid syntax\n"
+    assert refused(capsys, "show", "bad.py:f") == "bad.py:3:7: AG101 the source does not parse: invalid syntax\n"
+
+
+@pytest.mark.parametrize("statement", ["nonlocal missing", "continue", "x: int; global x"])
+def test_what_parses_and_is_no_python(statement: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "bad.py").write_text(f"import autograph as ag\n\n\n@ag.function\ndef f(x):\n    {statement}\n    return x\n")
+    for command in ("transpile", "check"):
+        assert re.match(r"bad\.py:6:\d+: AG101 the source does not parse: ", refused(capsys, command, "bad.py"))
+
+
+def test_functions_that_stay_python_are_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = "`f` looks at its own frame (`locals`, `eval`, ...), and stays Python: traced values cannot decide in it"
+    text = "import autograph as ag\n\n\n@ag.function\ndef f(x):\n    if x > 0:\n        x = len(locals())\n    return x\n"
+    (folder / "looks.py").write_text(text + "\n\n@ag.function\nasync def g(x):\n    return x\n")
+    assert main(["transpile", "looks.py"]) == 0
+    out, err = capsys.readouterr()
+    assert out == (folder / "looks.py").read_text()
+    assert err.splitlines()[0] == f"looks.py:5:1: AG501 {told}" and err.splitlines()[1].startswith("looks.py:12:1: AG501 `g` is a generator or ")
+    assert main(["show", "looks.py:f"]) == 0
+    assert capsys.readouterr().out == f"# {told}\ndef f(x):\n    if x > 0:\n        x = len(locals())\n    return x\n"
+    assert main(["show", "looks.py:g"]) == 0
+    assert capsys.readouterr().out.endswith("\nasync def g(x):\n    return x\n")
+    assert main(["explain", "looks.py:f"]) == 0
+    assert capsys.readouterr().out == f"f  looks.py:5\n  {told.replace('`f`', 'it')}\n"
 
 
 def test_a_missing_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -304,6 +329,26 @@ def test_a_file_is_replaced_whole_or_not_at_all(
         message = refused(capsys, "transpile", "train.py", "-o", "new.py")
     assert message == f"autograph: new.py: {os.strerror(code)}\n"
     assert (folder / "new.py").read_text() == "old" and names(folder) == ["new.py", "train.py"]
+
+
+def test_a_kill_during_the_write_leaves_old_or_new(folder: Path) -> None:
+    """The process is killed as soon as its temporary file is seen, and at other moments of the write."""
+    (folder / "many.py").write_text("import autograph as ag\n" + "".join(f"\n\n@ag.convert\n{SIGN.replace('sign', f'sign_{k}')}" for k in range(300)))
+    assert main(["transpile", "many.py", "-o", "whole.py"]) == 0
+    new, old = (folder / "whole.py").read_text(), "old = 1\n" * 20000
+    outcomes = []
+    for wait in (0.0, 0.0, 0.001, 0.003):
+        target = folder / f"target_{wait}.py"
+        target.write_text(old)
+        process = subprocess.Popen([sys.executable, "-m", "autograph", "transpile", "many.py", "-o", target.name], cwd=folder)
+        while process.poll() is None and not list(folder.glob(f".{target.name}.*")):
+            pass
+        time.sleep(wait)
+        process.kill()
+        process.wait()
+        outcomes.append("old" if target.read_text() == old else "new" if target.read_text() == new else "a mixture")
+        assert main(["transpile", "many.py", "-o", target.name]) == 0 and target.read_text() == new
+    assert "a mixture" not in outcomes
 
 
 def test_readers_of_the_old_file_keep_it(folder: Path) -> None:
@@ -537,7 +582,7 @@ def test_a_folder_to_a_folder(package: Path, folder: Path) -> None:
 def test_a_file_that_does_not_parse_stops_no_other(package: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (package / "broken.py").write_text("def f(:\n")
     assert main(["transpile", "package", "train.py", "-o", "out"]) == 1
-    assert "broken.py:1: AG101" in capsys.readouterr().err
+    assert "broken.py:1:7: AG101" in capsys.readouterr().err
     assert names(folder / "out") == ["a.py", "b.py", "inside", "train.py"]
 
 
@@ -597,7 +642,7 @@ def test_check_lists_what_would_be_refused(folder: Path, capsys: pytest.CaptureF
     assert [line.split(" ")[:2] for line in out] == [["bad.py:7:13:", "AG405"], ["bad.py:10:1:", "AG501"]]
     assert main(["check", "train.py"]) == 0
     (folder / "broken.py").write_text("def f(:\n")
-    assert "broken.py:1: AG101" in refused(capsys, "check", "broken.py")
+    assert "broken.py:1:7: AG101" in refused(capsys, "check", "broken.py")
 
 
 # run

@@ -17,6 +17,13 @@ def _kind(node: Any) -> str:
     return type(node).__name__
 
 
+WHY_PYTHON = {
+    "generator": "is a generator or coroutine, and stays Python: traced values cannot decide in it; return a list, or loop where it is used",
+    "frame": "looks at its own frame (`locals`, `eval`, ...), and stays Python: traced values cannot decide in it",
+    "finally": "jumps out of a `finally`, and stays Python: traced values cannot decide in it",
+}
+
+
 def stageable(fn: Any) -> bool:
     """Whether a function has a staged form."""
     return not obstacle(fn)
@@ -34,8 +41,6 @@ def obstacle(fn: Any) -> str:
             return "frame"
         if kind in ("Try", "TryStar") and node.finalbody and _jumps_out(node.finalbody):
             return "finally"
-        if kind == "Call" and any(k.arg == "stacklevel" for k in node.keywords):
-            return "frame"
     return ""
 
 
