@@ -18,7 +18,7 @@ from autograph.aliases import Aliases
 from autograph.errors import SourceUnavailable
 from autograph.listing import LOCK, lowered
 from autograph.load import KEY, Table, compiled, refer
-from autograph.passes.stageable import obstacle
+from autograph.passes.stageable import WHY_PYTHON, obstacle
 from autograph.plain import Plain
 from autograph.source import File, file_of
 from autograph.variants import variant_of
@@ -54,6 +54,7 @@ class Form:
         self.node, self.cls = file.find(code)
         reason = obstacle(self.node)
         self.stageable, self.enters = not reason, reason in ("", "finally")
+        self.python = f"`{code.co_name}` {WHY_PYTHON[reason].partition(';')[0]}" if reason else ""  # why it has no staged form
         self.inside: dict[tuple[int, int], Form] = {}
         self.inner_nonlocals: frozenset[str] = frozenset()  # names of this function that one inside it may bind anew
         self._plain: Any = lambda: None

@@ -20,7 +20,7 @@ from autograph.runtime.frames import frames, watched
 from autograph.runtime.heap import Contents
 from autograph.runtime.items import is_array, last_replaced, replaced_numpy
 from autograph.runtime.lifted import touch
-from autograph.runtime.places import assigned_names, caller, here, kept_after, place_of, visible
+from autograph.runtime.places import assigned_names, caller, here, kept_after, place_of, variable_of, visible
 from autograph.runtime.raw_errors import mark_of
 from autograph.runtime.shared import doubtful, origin
 from autograph.runtime.stale import note_other_names
@@ -117,8 +117,10 @@ def same(a: Any, b: Any) -> bool:
         return False
     one = origin(a) is origin(b)
     if not one and doubtful(a, b):
+        names = [f"`{n}`" for n in dict.fromkeys(map(variable_of, (a, b))) if n]
+        holds = f"{names[0]} and {names[1]} are one array" if len(names) == 2 else "another name holds the same array"
         raise AliasError(
-            "an array is stored into, and only traced values decide whether another name holds the same array", here(),
+            f"an array is stored into, and only traced values decide whether {holds}", here(),
             "give one of the names a copy (`b = a.copy()`) before the branch or loop",
         )  # fmt: skip
     for frame in frames():

@@ -16,7 +16,8 @@ from typing import Any
 
 from autograph.runtime._jax import recording
 from autograph.runtime.decisions import decided, watching
-from autograph.runtime.errors import ConcreteValueError
+from autograph.runtime.errors import ConcreteValueError, NotStagedError
+from autograph.runtime.formatting import joined
 from autograph.runtime.frames import watched
 from autograph.runtime.heap import Contents
 from autograph.runtime.host_effects import effect_of, keeping, makes
@@ -77,6 +78,8 @@ def call(f: Any) -> Any:
     if watched():
         if type(f) in _NATIVE:
             owner = f.__self__
+            if type(owner) is str and f.__name__ == "join":
+                return functools.partial(joined, owner)
             if is_container(owner):
                 method = functools.partial(_sort, owner) if f.__name__ == "sort" and isinstance(owner, list) else f
                 return functools.partial(_changed_by, owner, method) if f.__name__ in MUTATING else method
@@ -87,6 +90,8 @@ def call(f: Any) -> Any:
                 return importlib.import_module("autograph.runtime.reporting").of_tqdm(f) or f  # type: ignore[no-any-return]
             if is_transformation(f):
                 return threaded(f, (_resolve or _find())(f), call)
+            if getattr(f, "__module__", None) in _COMPARING:
+                return functools.partial(_compared, f)
             if makes(f):
                 return keeping(replaced(f) or (_resolve or _find())(f))
     new = replaced(f) or saying(f, getattr(f, "__self__", None))
@@ -103,6 +108,23 @@ def _told(f: Any, instead: Any, new: Any) -> Any:
     elif _why is not None and (reason := _why(f)) is not None:
         decided("call", "as it is" if reason else "converted", reason, [name])
     return new
+
+
+def _compared(f: Any, *args: Any, **kwargs: Any) -> Any:
+    """A call of a function of `heapq` or `bisect`: it compares, and changes the list that it is given.
+
+    Raises:
+      NotStagedError: (AG501) what it would compare is traced.
+    """
+    if traced(args, kwargs):
+        raise NotStagedError(
+            f"`{f.__module__.lstrip('_')}.{f.__name__}` compares what it is given, and stays Python: traced values cannot decide in it", here(),
+            "use `jnp.sort`, `jnp.argmin` or `jnp.searchsorted` on an array, or a `for` loop",
+        )  # fmt: skip
+    for x in args:
+        if is_container(x):
+            touch(Contents(x))
+    return f(*args, **kwargs)
 
 
 def _changed_by(owner: Any, method: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
@@ -138,6 +160,7 @@ def _needs_value(f: Any) -> Callable[..., Any]:
 
 _BUILTINS: dict[Any, str] = {f: f.__name__ for f in (min, max, sum, any, all, int, float, bool, complex, sorted)}
 _BUILTINS |= {bytes: "", bytearray: "", memoryview: "", ascii: ""}
+_COMPARING = ("heapq", "_heapq", "bisect", "_bisect")
 _NATIVE = (BuiltinMethodType, MethodWrapperType)
 MUTATING = frozenset(
     "append extend insert pop remove clear sort reverse update setdefault popitem add discard appendleft popleft extendleft rotate "

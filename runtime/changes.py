@@ -13,7 +13,7 @@ import numpy as np
 from autograph.runtime import _jax
 from autograph.runtime.arguments import mutable_parts
 from autograph.runtime.doubts import remember
-from autograph.runtime.errors import AliasError, ArrayStoreError, AttributeStateError
+from autograph.runtime.errors import AliasError, ArrayStoreError, AttributeStateError, Place
 from autograph.runtime.frames import Frame
 from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items, Variable
 from autograph.runtime.identity import is_spoiled, refuse_stale, settle
@@ -127,7 +127,7 @@ class Begin:
                 refuse_stale(after.values)
             in_place = place in frame.stored and isinstance(frame.saved.get(place), np.ndarray)
             if in_place:
-                _check_in_place(frame.saved[place], place)
+                _check_in_place(frame.saved[place], place, frame.places.get(place) or here())
             spec = spec_of(after) if in_place else self._spec(before, after, place)
             for x in pack(after, spec, as_is):
                 self.outputs.setdefault(id(x), len(arrays))
@@ -294,10 +294,10 @@ def _numbers(before: Any, after: Any, name: Any) -> set[Any]:
     return {name} if isinstance(before, NUMBERS) else set()
 
 
-def _check_in_place(array: np.ndarray[Any, Any], place: HeapLocation) -> None:
+def _check_in_place(array: np.ndarray[Any, Any], place: HeapLocation, at: Place | None) -> None:
     if array.dtype.itemsize > 4 and array.dtype.kind in "iuf" and not jax.config.jax_enable_x64:  # type: ignore[attr-defined]
         raise ArrayStoreError(
-            f"{place.name} is a NumPy array of {array.dtype}, and JAX computes with 32 bits: what is stored back would be rounded", here(),
+            f"{place.name} is a NumPy array of {array.dtype}, and JAX computes with 32 bits: what is stored back would be rounded", at,
             "make it 32 bits wide or a `jnp` array, or set `jax_enable_x64`",
         )  # fmt: skip
     if not array.flags.writeable:

@@ -71,21 +71,22 @@ def fail(when: Any, kind: type[Exception], text: str, refusal: Callable[[], Auto
     if refusal is not None and not (checked() and reachable()):
         raise refusal()
     if (handler := handler_around()) is not None:
-        raise StagedRaiseError(
-            f"an `except` around this may catch the {kind.__name__} that only traced values decide: {text}", handler,
-            "test for it before, and do without the `try`",
-        )  # fmt: skip
+        raise _caught(handler, f"{kind.__name__} that only traced values decide: {text}")
     _record(when, _made(kind, text, place_of(caller()), advice))
 
 
 def fail_with(when: Any, error: Exception) -> None:
     """Raise an error of the user's where `when`, a traced bool or True, holds: when the compiled function ends, or by a callback."""
     if (handler := handler_around()) is not None:
-        raise StagedRaiseError(
-            f"an `except` around this may catch the {type(error).__name__} that only traced values decide to raise", handler,
-            "test for it before, and do without the `try`",
-        )  # fmt: skip
+        raise _caught(handler, f"{type(error).__name__} that only traced values decide to raise")
     _record(when, error)
+
+
+def _caught(handler: Place, what: str) -> StagedRaiseError:
+    """The error where an `except`, or a `with` that suppresses errors, would have to catch one that only traced values decide."""
+    manager = linecache.getline(handler.file, handler.line).lstrip().startswith(("with ", "async with "))
+    around, word = ("this `with`", "with") if manager else ("an `except` around this", "try")
+    return StagedRaiseError(f"{around} may catch the {what}", handler, f"test for it before, and do without the `{word}`")
 
 
 def defer(error: Exception) -> bool:
@@ -95,10 +96,7 @@ def defer(error: Exception) -> bool:
         return False
     if (handler := handler_around()) is not None:
         if raised:
-            raise StagedRaiseError(
-                f"an `except` around this may catch the {type(error).__name__} that only traced values decide to raise", handler,
-                "test for it before, and do without the `try`",
-            ) from error  # fmt: skip
+            raise _caught(handler, f"{type(error).__name__} that only traced values decide to raise") from error
         return False
     try:
         if not raised:

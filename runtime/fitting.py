@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autograph.runtime.errors import IntegerRangeError
+import jax
+
+from autograph.runtime.errors import IntegerRangeError, Place
 from autograph.runtime.packing import pack
 from autograph.runtime.places import caller, place_of
 from autograph.runtime.specs import Spec
@@ -33,10 +35,22 @@ def fitted(values: Sequence[Any], specs: Sequence[Spec], names: Callable[[], Seq
 def does_not_fit(error: OverflowError, what: str, name: str = "") -> IntegerRangeError:
     """The error for an integer that is too large for the type of a variable, or for what a statement gives."""
     found = re.search(r"-?\d+", str(error))
-    number = int(found[0]) if found else 0
+    of = f"the type of {what}" if what == LOOP else what
+    whose = "" if not name else f" `{name}`" if what == LOOP else f" for `{name}`"
+    return IntegerRangeError(f"{error}, {of}{whose}", place_of(caller()), f"use a float, or {_wider(int(found[0]) if found else 0)}")
+
+
+def too_large(number: int, place: Place) -> IntegerRangeError:
+    """The error for an integer beside a traced one, which JAX would have to make an array of that one's type."""
+    kind = "int64[]" if jax.config.jax_enable_x64 else "int32[]"  # type: ignore[attr-defined]
+    return IntegerRangeError(
+        f"the integer {number} does not fit {kind}, which is what JAX makes of integers", place, f"use a float, or {_wider(number)}"
+    )
+
+
+def _wider(number: int) -> str:
+    """What holds an integer."""
     wider = f"an array of a type that holds it (`jnp.uint32({number})`)" if 0 <= number < 2**32 else "64 bits (`jax_enable_x64`)"
     if 0 <= number < 2**15:
         wider = f"an array of a wider type (`jnp.int32({number})`)"
-    of = f"the type of {what}" if what == LOOP else what
-    whose = "" if not name else f" `{name}`" if what == LOOP else f" for `{name}`"
-    return IntegerRangeError(f"{error}, {of}{whose}", place_of(caller()), f"use a float, or {wider}")
+    return wider

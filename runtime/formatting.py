@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import builtins
 import string
+from collections.abc import Iterable
 from typing import Any
 
 import jax
 
 from autograph.runtime._jax import ArrayImpl
+from autograph.runtime.advice import for_text
 from autograph.runtime.errors import ConcreteValueError
 from autograph.runtime.places import here
 from autograph.runtime.values import traced
@@ -28,10 +30,10 @@ class Text:
 
     def __str__(self) -> str:
         if traced(*self.values[0], *self.values[1].values()):
+            place = here()
             raise ConcreteValueError(
-                "the characters of a traced value are needed, which are only known when the compiled program runs", here(),
-                "format it in `print`, `raise`, `assert` or a logging call, or return it and format it outside",
-            )  # fmt: skip
+                "the characters of a traced value are needed, which are only known when the compiled program runs", place, for_text(place)
+            )
         args, kwargs = jax.tree.map(_shown, self.values, is_leaf=lambda x: isinstance(x, Text))
         return self.template.format(*args, **kwargs) if self.how == "format" else self.template % (args[0] if self.how == "%1" else tuple(args))
 
@@ -96,6 +98,14 @@ def percent(template: Any, values: Any) -> Any:
         return template % values
     whole = isinstance(values, tuple)
     return Text("%" if whole else "%1", template, (values if whole else (values,), {}))
+
+
+def joined(separator: str, items: Iterable[Any]) -> Any:
+    """`separator.join(items)`."""
+    parts = list(items)
+    if not any(isinstance(x, Text) for x in parts) or not all(isinstance(x, (str, Text)) for x in parts):
+        return separator.join([str(x) if isinstance(x, Text) and not traced(x) else x for x in parts])
+    return text(separator.replace("{", "{{").replace("}", "}}").join(["{}"] * len(parts)), *parts)
 
 
 def str_(*args: Any, **kwargs: Any) -> Any:

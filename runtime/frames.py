@@ -31,7 +31,7 @@ class Frame:
         self.rebound = False  # has one of them been bound, beside by the block's own text?
         self.chosen: Any = None  # of the side of a branch: the traced truth value or index that chooses, and which side it is
         self.guards: dict[int, tuple[Any, Any]] = {}  # by identity: an array, and what a place holds for it unless an error has occurred
-        self.pairs: list[tuple[Any, Any]] = []  # the arrays that the last store has replaced, and the new ones
+        self.pairs: list[tuple[Any, Any]] = []  # the arrays that the last store has replaced, and the new ones, weakly
         self.sharing: list[Any] = []  # of a whole function: groups of places that held one array when the call began
         self.reached: list[Any] = []  # of a whole function: the places that hold its inputs, and the global variables that hold arrays
         self.waiting: tuple[Any, list[Any]] | None = None  # an array about to be stored into, and where else it is held

@@ -25,7 +25,7 @@ from autograph.runtime.leaving import has_late, packed, settled
 from autograph.runtime.lifted import ERROR, may_have_failed, restore
 from autograph.runtime.numpy_arguments import Stored, put_back
 from autograph.runtime.optional import optional_result
-from autograph.runtime.raw_errors import named
+from autograph.runtime.raw_errors import UNFINISHED, named, unfinished
 from autograph.runtime.retraces import Traces
 from autograph.runtime.state import State
 from autograph.runtime.values import Blank, has_maybe, is_value, map_maybe
@@ -216,6 +216,8 @@ def traced_by(
                     finals = stored.at_error(error) if stored is not None else {}
                     if not ((may_have_failed() or frame.written or stored is not None) and defer(error)):  # what was changed before is committed
                         raise
+                if box and isinstance(box[0], UNFINISHED):
+                    raise unfinished(fn)
                 frame.memory.clear()  # what it remembers may hold objects that the function made
                 if state is not None and frame.replaced:
                     state.stores = True

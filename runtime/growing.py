@@ -16,7 +16,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from autograph.runtime import _jax
+from autograph.runtime import _jax, errors
+from autograph.runtime.advice import changed_object
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import EffectError
 from autograph.runtime.frames import Frame, Place, frames, innermost, lifting
@@ -35,7 +36,7 @@ class Grow(BaseException):
     """Not an error: a list, or a `Growing`, needs room for more items or wider ones."""
 
     def __init__(self, items: Any, spec: Spec | None, capacity: int = 0) -> None:
-        self.items, self.spec, self.capacity = items, spec, capacity
+        self.items, self.spec, self.capacity, self.place = items, spec, capacity, here()
 
     @property
     def key(self) -> int:
@@ -43,11 +44,15 @@ class Grow(BaseException):
 
 
 class Bound(Record):
-    """What is known of the length of a `Growing` while tracing: how many items there are at most, and how many exactly, if that is known."""
+    """What is known of the length of a `Growing` while tracing: how many items there are at most, and how many exactly, if that is known.
 
-    __slots__ = ("__weakref__", "base", "exact", "peak", "shrunk", "top")
+    In the turn of a loop `exact` counts from how many there were when the first turn began, so it may be negative; it is none after a `clear`.
+    """
 
-    def __init__(self, base: list[Any]) -> None:
+    __slots__ = ("__weakref__", "base", "exact", "peak", "place", "shrunk", "top")
+
+    def __init__(self, base: list[Any], place: errors.Place | None = None) -> None:
+        self.place = place  # of the first `append`
         self.base, self.top, self.peak = base, len(base), len(base)  # at most now, and at most so far
         self.holds(base)
         self.exact: int | None = len(base)
@@ -56,7 +61,7 @@ class Bound(Record):
     def change(self, by: int) -> None:
         self.top = max(self.top + by, 0)
         self.peak = max(self.peak, self.top)
-        self.exact = None if self.exact is None else max(self.exact + by, 0)
+        self.exact = None if self.exact is None else self.exact + by
 
 
 class _Kind:
@@ -132,7 +137,11 @@ class Growing:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise unknown_length(f"its `{name}` is used")
+        advice = "write `v = items.pop()`, which takes the last item, as a statement of its own" if name == "pop" else ""
+        raise unknown_length(f"its `{name}` is used", advice)
+
+    def __delitem__(self, i: Any) -> None:
+        raise unknown_length("an item of it is deleted", "take the last item with `items.pop()`")
 
     def __repr__(self) -> str:
         return repr(self.known()) if _jax.concrete(self.count) else "<a list whose length traced values decide>"
@@ -147,10 +156,10 @@ jax.tree_util.register_pytree_node(
 )
 
 
-def unknown_length(why: str) -> EffectError:
+def unknown_length(why: str, advice: str = "") -> EffectError:
     return EffectError(
         f"traced values decide how long this list is, and {why}", here(),
-        "take it item by item (`for x in items`, `items[k]`, `sum`), return it from the function, or use `ag.padded(items, size)`",
+        advice or "take it item by item (`for x in items`, `items[k]`, `sum`), return it from the function, or use `ag.padded(items, size)`",
     )  # fmt: skip
 
 
@@ -207,13 +216,16 @@ def repeated(before: Marks, state: Sequence[Any], turns: int | None, all_made: b
     for bound, (top, exact) in before.items():
         more = bound.top - top
         if more > 0 and turns is None:
-            raise EffectError("a list grows in a compiled loop, and how many turns it makes only traced values know", here(), _ADVICE)
+            raise EffectError(
+                f"{changed_object(bound.place)} grows in a compiled loop, and how many turns it makes only traced values know", here(), _ADVICE,
+                [(bound.place, "")],
+            )  # fmt: skip
         if more == 0 and bound.exact == exact:
             continue
         bound.peak += max(more, 0) * max((turns or 0) - 1, 0)
         bound.top = top + max(more, 0) * (turns or 0)
         known = all_made and turns is not None and exact is not None and bound.exact is not None
-        bound.exact = max(exact + (bound.exact - exact) * turns, 0) if known else None  # type: ignore[operator]
+        bound.exact = exact + (bound.exact - exact) * turns if known else None  # type: ignore[operator]
         for x in state:
             if isinstance(x, Growing) and x.kind.bound is bound and bound.peak > x.kind.capacity:
                 raise Grow(x, None, bound.peak)
@@ -262,13 +274,13 @@ def _keys(state: Sequence[Any]) -> frozenset[int]:
 def _grown(x: Any, grow: Grow, room: int) -> Growing:
     """A list or a `Growing` with more room, or for wider items."""
     if isinstance(x, Growing):
-        spec = x.kind.spec if grow.spec is None else joint_of([x.kind.spec, grow.spec])
+        spec = x.kind.spec if grow.spec is None else joint_of([x.kind.spec, grow.spec], grow.place)
         return _enlarged(x, spec, max(grow.capacity, x.kind.capacity if grow.capacity == 0 else 2 * x.kind.capacity))
     specs = [widen(spec_of(item)) for item in x] + ([] if grow.spec is None else [grow.spec])
     if not specs:
         raise IndexError("pop from empty list")
-    spec = joint_of(specs)
-    bound = Bound(x)
+    spec = joint_of(specs, grow.place)
+    bound = Bound(x, grow.place)
     _stack.bounds.add(bound)
     capacity = max(len(x) + max(room, 1), grow.capacity)
     buffers = []
@@ -284,12 +296,12 @@ def _grown(x: Any, grow: Grow, room: int) -> Growing:
 def _enlarged(x: Growing, spec: Spec, capacity: int) -> Growing:
     wanted, have = types([spec]), types([x.kind.spec])
     if [t.shape for t in wanted] != [t.shape for t in have]:
-        raise _no_joint(x.kind.spec, spec)
+        raise _no_joint(x.kind.spec, spec, x.kind.bound.place)
     buffers = [jnp.zeros((capacity, *t.shape), t.dtype).at[: x.kind.capacity].set(b.astype(t.dtype)) for b, t in zip(x.buffers, wanted, strict=True)]
     return Growing(_Kind(spec, capacity, x.kind.bound), x.count, buffers)
 
 
-def joint_of(specs: Sequence[Spec]) -> Spec:
+def joint_of(specs: Sequence[Spec], place: errors.Place | None = None) -> Spec:
     joint = specs[0]
     for spec in specs[1:]:
         try:
@@ -297,14 +309,15 @@ def joint_of(specs: Sequence[Spec]) -> Spec:
                 raise Mismatch("", joint, spec)
             joint = join(joint, spec)
         except Mismatch as m:
-            raise _no_joint(m.a, m.b) from None
+            raise _no_joint(m.a, m.b, place) from None
     return joint
 
 
-def _no_joint(a: Spec, b: Spec) -> EffectError:
+def _no_joint(a: Spec, b: Spec, place: errors.Place | None) -> EffectError:
     return EffectError(
-        f"a list grows in compiled code, and its items differ: {describe(a)} and {describe(b)}", here(), "append items of one type and shape"
-    )
+        f"{changed_object(place)} grows in compiled code, and its items differ: {describe(a)} and {describe(b)}", here(),
+        "append items of one type and shape", [(place, "")],
+    )  # fmt: skip
 
 
 def _settled(x: Any) -> Any:
@@ -313,7 +326,7 @@ def _settled(x: Any) -> Any:
         return x
     if any(id(x.kind.bound) in h.keys for h in _stack.holders):  # a loop around goes on with it
         return x
-    base, length = x.kind.bound.base, x.kind.bound.exact
+    base, length = x.kind.bound.base, max(x.kind.bound.exact, 0)  # less only after an error
     touch(Contents(base))
     base[:] = _rows(x, 0, length) if x.kind.bound.shrunk else [*base, *_rows(x, len(base), length)]
     return base

@@ -29,14 +29,15 @@ _RANDOM = (random.Random, np.random.RandomState, np.random.Generator)
 _OWNED = (*_RANDOM, io.IOBase)
 _MAKERS = (random.Random, np.random.RandomState, np.random.Generator, io.StringIO, io.BytesIO)
 _DRAW = "use `jax.random` with a key that the function is given, or draw the numbers outside and pass them in"
+_READ = "read it outside of the compiled function, and pass it in; to write, use `print(..., file=...)`, or return it and write it outside"
 _ADVICE = {
     "time": "measure and wait outside of the compiled function",
     "datetime": "take the time outside of the compiled function, and pass it in",
-    "builtins": "read it outside of the compiled function, and pass it in",
+    "builtins": _READ,
     "secrets": _DRAW,
     "posix": "do it outside of the compiled function, and pass in what it gives",
     "nt": "do it outside of the compiled function, and pass in what it gives",
-    "io": "read it outside of the compiled function, and pass it in",
+    "io": _READ,
 }
 _PURE = frozenset("struct_time strftime gmtime fspath getpid cpu_count fsencode fsdecode getenv".split())
 _FILES = frozenset(

@@ -20,7 +20,7 @@ from autograph.runtime.specs import Kept, Option, Spec, children, is_blank, is_c
 from autograph.runtime.values import ARRAYS, ATOMS, Maybe, Record, Stale, is_value
 
 Path = tuple[Any, ...]
-_ADVICE = "choose between copies (`list(a)`), so that no two names can stand for one object, or use arrays"
+_ADVICE = "change it on each side of the branch (`a.append(x)`, `b.append(x)`), where it is known which one it is, or use arrays"
 
 
 class Twin(Record):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import builtins
 import functools
 import threading
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
@@ -97,7 +98,7 @@ def _replace(x: Any, after: Any) -> Any:
         after = unless_failed_now(after, functools.partial(_same, x))
     for spot in taken(x):
         _put(spot, after)
-    _last().pairs = [(x, after)]
+    _last().pairs = _weakly([(x, after)])
     for frame in frames():
         for places in frame.sharing:
             _share(x, after, places)
@@ -258,7 +259,7 @@ def set_path(x: Any, path: tuple[Any, ...], value: Any) -> Any:
     if is_container(x) and is_array(inner) and not picked:
         _renew_items(x, inner, new)
     if not is_array(x):  # the array itself, not what holds it; of a list at a traced index all arrays
-        _last().pairs = list(zip(before, x, strict=True)) if picked else pairs
+        _last().pairs = _weakly([(a, b) for a, b in zip(before, x, strict=True) if is_array(b)]) if picked else pairs
     return after
 
 
@@ -273,7 +274,7 @@ class _Replaced(threading.local):
     """The arrays that the last store of this thread has replaced, and the new ones; NumPy arrays replaced while somebody asks."""
 
     def __init__(self) -> None:
-        self.pairs: list[tuple[Any, Any]] = []
+        self.pairs: list[tuple[Callable[[], Any], Callable[[], Any]]] = []
         self.asked = 0
         self.numpy: list[Any] = []
 
@@ -284,9 +285,13 @@ _replaced = _Replaced()
 def last_replaced() -> list[tuple[Any, Any]]:
     """The arrays that the store just made has replaced, and the new ones."""
     last = _last()
-    pairs: list[tuple[Any, Any]] = last.pairs
-    last.pairs = []
-    return pairs
+    pairs, last.pairs = [(old(), new()) for old, new in last.pairs], []
+    return [(old, new) for old, new in pairs if old is not None and new is not None]
+
+
+def _weakly(pairs: list[tuple[Any, Any]]) -> list[tuple[Callable[[], Any], Callable[[], Any]]]:
+    """Pairs that keep no array alive: of one that nobody else holds nobody will ask."""
+    return [(weakref.ref(old), weakref.ref(new)) for old, new in pairs]
 
 
 def _last() -> Any:

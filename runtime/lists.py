@@ -67,6 +67,8 @@ def pop(x: Any) -> tuple[Any, Any]:
         last = jnp.maximum(x.count - 1, 0)
         return x.row(last), Growing(x.kind, last, x.buffers)
     if type(x) is list and held(x):
+        if not x:  # of what type the items of other turns are is not known yet: what follows may tell
+            fail(True, IndexError, "pop from empty list")
         raise Grow(x, None)
     _note(x)
     return call(x.pop)(), x
@@ -76,7 +78,7 @@ def clear(x: Any) -> Any:
     """`x.clear()`; gives what the name `x` is bound to afterwards."""
     if isinstance(x, Growing):
         bound = x.kind.bound
-        bound.top, bound.exact, bound.shrunk = 0, 0, True
+        bound.top, bound.exact, bound.shrunk = 0, None, True
         return Growing(x.kind, jnp.zeros_like(jnp.asarray(x.count)), x.buffers)
     if type(x) is list and held(x) and x:
         raise Grow(x, None)

@@ -128,7 +128,8 @@ def row_of(x: Sequence[Any], i: Any, kind: str) -> Any:
     except Mismatch as m:
         raise ConcreteValueError(
             f"a {kind} is indexed by a traced value, and its items differ: {describe(m.a)}, {describe(m.b)}", here(),
-            "give all items one type and shape, or choose with `if` or `match`",
+            "return the number, and look the text up outside" if _is_text(m.a) and _is_text(m.b)
+            else "give all items one type and shape, or choose with `if` or `match`",
         ) from None  # fmt: skip
     joint = widen(joint)
     if any(isinstance(leaf, Static) for leaf in leaves(joint)):
@@ -137,3 +138,7 @@ def row_of(x: Sequence[Any], i: Any, kind: str) -> Any:
     rows = [lax.dynamic_index_in_dim(jnp.stack([jnp.asarray(c) for c in column]), i, keepdims=False) for column in columns]
     typed = [convert_type(r, t.dtype, True) if t.weak else r for r, t in zip(rows, types([joint]), strict=True)]
     return unpack(joint, iter(typed))
+
+
+def _is_text(spec: Any) -> bool:
+    return isinstance(spec, Static) and isinstance(spec.value, (str, bytes))

@@ -19,7 +19,7 @@ from autograph.runtime.aliasing import variant_of
 from autograph.runtime.calls import call
 from autograph.runtime.errors import ArrayStoreError, Place
 from autograph.runtime.frames import Frame
-from autograph.runtime.places import place_in
+from autograph.runtime.places import here, place_in
 from autograph.runtime.raw_errors import mark_of, named
 
 _STORES = frozenset({"set_item", "update_item", "set_path", "update_path"})
@@ -81,20 +81,20 @@ class Stored:
             return  # JAX says so
         if trace_state.value is not eval_trace:
             raise ArrayStoreError(
-                f"`{name}` is a NumPy array that this call stores into, inside of another trace: it would not change", self.place, advice
+                f"`{name}` is a NumPy array that this call stores into, inside of another trace: it would not change", here(), advice
             )
         if not x.flags.writeable:
             raise ValueError("assignment destination is read-only")
         for other, y in others:
             if np.may_share_memory(x, y) and (x is y or np.shares_memory(x, y)):
-                raise ArrayStoreError(f"`{name}`, which is stored into, and `{other}` are NumPy arrays that share memory", self.place, "pass copies")
+                raise ArrayStoreError(f"`{name}`, which is stored into, and `{other}` are NumPy arrays that share memory", here(), "pass copies")
         if jax.config.jax_enable_x64:  # type: ignore[attr-defined]
             return
         wide = x.dtype.kind in "fc" and x.dtype.itemsize > (4 if x.dtype.kind == "f" else 8)
         if wide or (x.dtype.itemsize > 4 and x.dtype.kind in "iu" and not _fits(x)):
             raise ArrayStoreError(
                 f"`{name}` is a NumPy array of {x.dtype} that this call stores into, and JAX computes with 32 bits: what is stored back would be "
-                "rounded", self.place, f"pass it as 32 bits (`{name}.astype(np.{_NARROW.get(x.dtype.name, 'float32')})`), or set `jax_enable_x64`",
+                "rounded", here(), f"pass it as 32 bits (`{name}.astype(np.{_NARROW.get(x.dtype.name, 'float32')})`), or set `jax_enable_x64`",
             )  # fmt: skip
 
     def call(self, args: Any, kwargs: Any, frame: Frame) -> tuple[Any, dict[str, Any]]:

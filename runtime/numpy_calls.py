@@ -52,12 +52,21 @@ def numpy_call(f: Any, converted: Callable[[Any], Any]) -> Callable[..., Any] | 
     if isinstance(owner, np.ndarray):
         return functools.partial(_method, f, owner, f.__name__)
     if isinstance(f, np.ufunc):
-        return _redirected(f.__name__, f, f, converted)
+        return _redirected(f.__name__, f, f, converted) if getattr(np, f.__name__, None) is f else functools.partial(_foreign_ufunc, f)
     module = getattr(f, "__module__", None) or ""
     if module.split(".")[0] != "numpy" or module.startswith("numpy.random") or owner is not None and not inspect.ismodule(owner):
         return None
-    inner = module.partition(".")[2]
+    inner = module.partition("._")[0].partition(".")[2]  # `testing` of `numpy.testing._private.utils`
     return _redirected(f"{inner}.{f.__name__}" if inner else f.__name__, f, None, converted)
+
+
+def _foreign_ufunc(f: np.ufunc, *args: Any, **kwargs: Any) -> Any:
+    """A ufunc that is none of NumPy's own: one of `scipy.special`, say."""
+    if not traced(*args, *kwargs.values()):
+        return f(*args, **kwargs)
+    own = hasattr(jax.scipy.special, f.__name__)
+    advice = f"use `jax.scipy.special.{f.__name__}`" if own else "write it with functions of `jax.numpy`"
+    raise NumpyError(f"`{f.__name__}` is a NumPy ufunc of another library, and is given a traced value", here(), advice)
 
 
 def _redirected(path: str, f: Any, ufunc: Any, converted: Callable[[Any], Any]) -> Callable[..., Any]:

@@ -17,7 +17,7 @@ from jax import lax
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import AutographError, OptionalError, UnsetError
 from autograph.runtime.knowledge import IS_SET, Facts, assume, known, note
-from autograph.runtime.places import here
+from autograph.runtime.places import caller, function_around, here, shown_name
 from autograph.runtime.values import NONE, SET, UNSET, Blank, Maybe, Unset
 
 
@@ -106,29 +106,40 @@ def present(x: Any, text: str = "a value is needed, and this is None", kind: typ
         if x is None:
             raise kind(text)
         return x
-    fail(True if isinstance(x.value, Blank) else _has(x, NONE), kind, text, _optional)
+    fail(True if isinstance(x.value, Blank) else _has(x, NONE), kind, text, lambda: _optional(x))
     assume([(x.tag, NONE)])
     return x.value
 
 
-def _optional() -> AutographError:
+def _optional(x: Maybe) -> AutographError:
     return OptionalError(
-        "a value that may be None is used, and traced values decide whether it is", here(),
+        f"{_shown(x)} is used, and traced values decide whether it is None", here(),
         "test it before (`if x is not None:`); or use `@ag.function`, which raises Python's error when the call ends",
     )  # fmt: skip
 
 
-def optional_result(why: str = "a function that traced values make return None or a value is called by code that is not converted") -> AutographError:
+def optional_result(why: str = "") -> AutographError:
     """The error where an optional leaves converted code inside a trace."""
+    frame = caller()
+    name = f"`{function_around(frame.f_code)}`" if frame is not None else "a function"
+    why = why or f"{name} returns None or a value, which traced values decide, and is called by code that is not converted"
     return OptionalError(why, here(), "test it inside the function (`if x is not None:`), and return an array on every path")
 
 
 def _flattened(x: Maybe) -> Any:
     """What JAX asks of a pytree: the value that is there, or the error where a function that is not converted takes an optional apart."""
     raise OptionalError(
-        "a value that may be None is given to a function of JAX or another library, and traced values decide whether it is", here(),
+        f"{_shown(x)} is given to a function of JAX or another library, and traced values decide whether it is None", here(),
         "test it before: `if x is not None:`",
     )  # fmt: skip
+
+
+def _shown(x: Maybe) -> str:
+    frame = caller()
+    held = frame.f_locals if frame is not None else {}
+    names = [shown_name(frame.f_code, n) for n, v in held.items() if isinstance(v, Maybe) and v.tag is x.tag] if frame is not None else []
+    name = x.name or next(iter(names), "")
+    return f"`{name}`, which may be None," if name else "a value that may be None"
 
 
 jax.tree_util.register_pytree_node(Maybe, _flattened, lambda _, children: Maybe(*children))

@@ -10,6 +10,7 @@ from typing import Any
 from jax import lax
 
 from autograph.runtime import _jax
+from autograph.runtime.advice import for_truth
 from autograph.runtime.errors import PredicateError
 from autograph.runtime.growing import Growing
 from autograph.runtime.knowledge import facts_of, note
@@ -33,10 +34,8 @@ def truth(p: Any) -> Any:
     if not _jax.concrete(p):
         if p.size != 1:
             kind = "an empty array" if p.size == 0 else "an array with more than one element"
-            raise PredicateError(
-                f"the truth value of {kind} is ambiguous: this one has shape {p.shape}", here(),
-                "use `.any()` or `.all()`, or `jnp.where(test, a, b)` to choose element by element",
-            )  # fmt: skip
+            place = here()
+            raise PredicateError(f"the truth value of {kind} is ambiguous: this one has shape {p.shape}", place, for_truth(place, p.size))
         p = lax.reshape(p, ()) if p.shape else p
         return p if p.dtype == bool else lax.ne(p, lax.full((), 0, p.dtype))
     return bool(p)

@@ -7,17 +7,21 @@ converted.
 from __future__ import annotations
 
 import ast
+import inspect
 import linecache
+import re
 from collections import Counter
 from collections.abc import Callable
-from types import CodeType
+from types import AsyncGeneratorType, CodeType, CoroutineType, FrameType, GeneratorType, TracebackType
 from typing import Any
 
 import jax
 
 from autograph.runtime import _jax
+from autograph.runtime.advice import for_value, slice_part
 from autograph.runtime.errors import AutographError, ConcreteValueError, NotStagedError, Place, without_comment
-from autograph.runtime.places import HIDDEN, is_block, place_in
+from autograph.runtime.fitting import too_large
+from autograph.runtime.places import HIDDEN, here, is_block, place_in, place_of
 from autograph.runtime.raised import as_of_concrete, is_users
 
 RAW = (
@@ -27,6 +31,7 @@ RAW = (
 _NOTE = "this happened"
 _OPERATORS = {"staged_cond": "branch", "switch": "branch", "while_loop": "loop", "for_loop": "loop"}
 _TRACED_SHAPE = ("Shapes must be 1D sequences of concrete values", "As of JAX v0.7, parameters to jaxpr equations must have __hash__")
+_TOO_LARGE = "An overflow was encountered while parsing an argument"
 _TRACED_SLICE = ("Slice entries must be static integers", "Array slice indices must have static start/stop/step")  # older JAX; newer
 
 
@@ -43,7 +48,7 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
                 raise
             raise refusal from None
         except (IndexError, TypeError) as error:
-            if is_raw(error):
+            if is_raw(error) or re.search(r" type \w+Tracer\b", str(error)):
                 raise _named(error) from error
             as_of_concrete(error)
             _add_note(error)
@@ -52,6 +57,12 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
             as_of_concrete(error)
             _add_note(error)
             raise
+        except OverflowError as error:
+            if not str(error).startswith(_TOO_LARGE):
+                raise
+            at = _last_of_users(error)
+            assert at is not None
+            raise too_large(int(str(error).rsplit(" ", 1)[-1]), place_in(at.tb_frame.f_code, at.tb_lasti, at.tb_lineno)) from None
         except Exception as error:
             _add_note(error)
             raise
@@ -87,8 +98,8 @@ def _add_note(error: Exception) -> None:
         _cut(error)
     if not blocks:
         return
-    shown = [f"{_NOTE} at {places[-1]}: `{_source(places[-1])}`"]
-    shown += [f"  in the compiled {kind} of line {place.line}: `{_source(place)}`" for kind, place in reversed(blocks)]
+    shown = [f"{_NOTE} at {places[-1]}: `{text_of(places[-1])}`"]
+    shown += [f"  in the compiled {kind} of line {place.line}: `{text_of(place)}`" for kind, place in reversed(blocks)]
     error.add_note("\n".join(shown))
 
 
@@ -104,10 +115,6 @@ def _cut(error: Exception) -> None:
         tb = tb.tb_next
     if last is not None:
         last.tb_next = None
-
-
-def _source(place: Place) -> str:
-    return linecache.getline(place.file, place.line).strip()
 
 
 def _recursion(error: RecursionError) -> AutographError | None:
@@ -131,17 +138,23 @@ def _recursion(error: RecursionError) -> AutographError | None:
     )  # fmt: skip
 
 
-def _named(error: Exception) -> AutographError:
-    frame, library, tb = None, "", error.__traceback__
+def _last_of_users(error: Exception) -> TracebackType | None:
+    """The innermost part of a traceback that is in the user's code."""
+    last, tb = None, error.__traceback__
     while tb is not None:
-        file = tb.tb_frame.f_code.co_filename
-        if is_users(file):
-            frame, last, library = tb.tb_frame, tb, ""
-        elif not file.startswith(HIDDEN):
-            library = library or tb.tb_frame.f_code.co_name
+        last = tb if is_users(tb.tb_frame.f_code.co_filename) else last
         tb = tb.tb_next
-    if frame is None:
+    return last
+
+
+def _named(error: Exception) -> AutographError:
+    last = _last_of_users(error)
+    if last is None:
         return NotStagedError(str(error).splitlines()[0])
+    frame, tb, library = last.tb_frame, last.tb_next, ""
+    while tb is not None and not library:
+        library = tb.tb_frame.f_code.co_name if not tb.tb_frame.f_code.co_filename.startswith(HIDDEN) else ""
+        tb = tb.tb_next
     place = place_in(last.tb_frame.f_code, last.tb_lasti, last.tb_lineno)
     text = without_comment(linecache.getline(place.file, place.line, frame.f_globals)).strip()
     shown = f": `{text}`" if text else ""
@@ -154,20 +167,12 @@ def _named(error: Exception) -> AutographError:
     if isinstance(error, IndexError):
         masked = isinstance(error, jax.errors.NonConcreteBooleanIndexError)
         return ConcreteValueError(
-            f"{'a mask' if masked else 'the end of a slice'} is traced, so the length of the result is not known{shown}", place,
+            f"{'a mask' if masked else f'the {slice_part(place)} of a slice'} is traced, so the length of the result is not known{shown}", place,
             "use `jnp.where(mask, x, 0)` or `x.sum(where=mask)`" if masked
             else "use a slice of known length (`x[i:i + 3]`), a mask over the whole array, or make the bound static",
         )  # fmt: skip
     if isinstance(error, jax.errors.TracerBoolConversionError):
-        if _is_converted(frame.f_code):
-            return NotStagedError(
-                f"the truth of a traced value is needed by a construct that stays Python{shown}", place,
-                "use an `if` statement or `for` loop, `jnp.where`, or `jnp.any`",
-            )  # fmt: skip
-        return NotStagedError(
-            f"the truth of a traced value is needed in `{name}`, which is not converted{shown}", place,
-            f"convert `{name}` with `@ag.convert` next to its `def`, or give it concrete values",
-        )  # fmt: skip
+        return _truth_needed(frame, place, shown)
     if (call := _call_at(place)) is not None:
         function = ast.unparse(call.func)
         given = [n.id for part in (*call.args, *(k.value for k in call.keywords)) for n in ast.walk(part) if isinstance(n, ast.Name)]
@@ -177,12 +182,62 @@ def _named(error: Exception) -> AutographError:
         static = f'@ag.function(static_argnames="{names[0][1:-1]}")' if names else "static_argnames"
         return ConcreteValueError(
             f"`{function}` needs {what} that is known while tracing, and {traced}", place,
-            f"take it from a `.shape`, make it static (`{static}`), or use a fixed size and a mask",
+            for_value(call, static),
         )  # fmt: skip
     return ConcreteValueError(
         f"a concrete value is needed where a traced one was given{shown}", place,
         "use a function of `jax.numpy`, an array in the place of a list or NumPy array, or make the argument static",
     )  # fmt: skip
+
+
+def _truth_needed(frame: FrameType, place: Place, shown: str) -> NotStagedError:
+    """The error where code that stays Python decides by a traced value: why it does."""
+    code, name = frame.f_code, frame.f_code.co_name
+    outer: FrameType | None = frame
+    while not text_of(place) and outer is not None and (outer := outer.f_back) is not None:  # what `eval` and `exec` run has no lines to show
+        if is_users(outer.f_code.co_filename) and text_of(spot := place_of(outer)):
+            what = "the text that is evaluated here" if name == "<module>" else f"`{name}`, of which there is no source text,"
+            return NotStagedError(
+                f"the truth of a traced value is needed in {what} and stays Python: `{text_of(spot)}`", spot,
+                "write it in a file as a function, which is converted; or use `jnp.where`",
+            )  # fmt: skip
+    if why := getattr(code.co_consts[-1], "python", "") if mark_of(code) == "Form" else "":
+        return NotStagedError(f"the truth of a traced value is needed{shown}; {why}", place, "use `jnp.where`, or do without what keeps it Python")
+    if code.co_flags & inspect.CO_GENERATOR:
+        return NotStagedError(
+            f"the truth of a traced value is needed{shown}; `{name}` is a generator, and stays Python", place,
+            "use `jnp.where`, or decide outside of the generator",
+        )  # fmt: skip
+    if _is_converted(code):
+        return NotStagedError(
+            f"the truth of a traced value is needed by a construct that stays Python{shown}", place,
+            "use an `if` statement or `for` loop, `jnp.where`, or `jnp.any`",
+        )  # fmt: skip
+    if not code.co_flags & inspect.CO_OPTIMIZED and name != "<module>":
+        return NotStagedError(
+            f"the truth of a traced value is needed{shown}; the class body of `{name}` stays Python", place,
+            "use `jnp.where`, or decide before the class, in the function",
+        )  # fmt: skip
+    return NotStagedError(
+        f"the truth of a traced value is needed in `{name}`, which is not converted{shown}", place,
+        f"convert `{name}` with `@ag.convert` next to its `def`, or give it concrete values",
+    )  # fmt: skip
+
+
+UNFINISHED = (GeneratorType, CoroutineType, AsyncGeneratorType)
+
+
+def unfinished(fn: Any) -> NotStagedError:
+    """The error for a function that is compiled and gives a generator or coroutine: nothing of it has run when it is returned."""
+    return NotStagedError(
+        f"`{fn.__name__}` returns a generator or coroutine, of which nothing has run yet: its values cannot come out of a compiled function", here(),
+        "return a list or an array: `out.append(x)` in the place of `yield x`",
+    )  # fmt: skip
+
+
+def text_of(place: Place | None) -> str:
+    """The line of the source at a place; nothing where there is no source."""
+    return linecache.getline(place.file, place.line).strip() if place is not None else ""
 
 
 def _call_at(place: Place) -> ast.Call | None:

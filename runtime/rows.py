@@ -15,6 +15,7 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime import _jax
+from autograph.runtime.advice import iterated
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import ConcreteValueError, NotStagedError
 from autograph.runtime.growing import Growing
@@ -56,7 +57,9 @@ class Range:
         if self.static is not None:
             return iter(self.static)
         raise ConcreteValueError(
-            "a `range` with traced ends is iterated where that is not staged", here(), "iterate it by a `for` statement of a converted function"
+            "a `range` with traced ends is iterated where that is not staged",
+            here(),
+            "iterate it by a `for` statement of a converted function, or make its ends static (`static_argnames`)",
         )
 
     def __len__(self) -> int:
@@ -114,7 +117,9 @@ def rows_of(items: Any) -> Range | Rows | None:
     if not unknown(items) and not (isinstance(items, jax.Array) and _jax.staging()):  # inside a trace all rows are traced
         return None
     if items.ndim == 0:
-        raise NotStagedError("iteration over a 0-d array", here(), "iterate over `range(n)`, or over an array with at least one axis")
+        place = here()
+        advice = f"iterate over `range({iterated(place)})`, or over an array with at least one axis"
+        raise NotStagedError("iteration over a 0-d array", place, advice)
     return _rows(items)
 
 
@@ -211,7 +216,9 @@ def zip(*parts: Any, strict: bool = False) -> Any:
     both: list[Rows] = [r for r in every if isinstance(r, Rows)]
     lengths = [r.length for r in both]
     if strict and len(set(lengths)) > 1:
-        raise ValueError(f"zip() arguments have different lengths: {lengths}")
+        first = lengths.index(min(lengths))  # the argument that ends first, or else the first that does not end with it
+        other, how = (first, "shorter") if first else (next(k for k, n in enumerate(lengths) if n > lengths[0]), "longer")
+        raise ValueError(f"zip() argument {other + 1} is {how} than argument{f's 1-{other}' if other > 1 else ' 1'}")
     n = min(lengths)
     return Rows(
         n, lambda i: tuple(r.item(i) for r in both), tuple(r.spec for r in both),

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 
 from autograph.runtime.heap import Items
-from autograph.runtime.specs import Option, Spec, Static, Type, is_blank, is_leaf, type_of
+from autograph.runtime.specs import Mismatch, Option, Spec, Static, Type, is_blank, is_leaf, type_of
 from autograph.runtime.values import ARRAYS, NONE, NUMBERS, UNSET
 
 
@@ -42,7 +42,7 @@ def _value_text(v: Any, text: str) -> str:
 def instead(a: Spec, b: Spec, usual: str) -> str:
     """What to write instead where two values have no joint type: the usual advice, or what helps for values that are no arrays."""
     if isinstance(a, Items) and isinstance(b, Items):
-        return "begin with all keys" if isinstance(a.keys, tuple) else "use a `jnp` array of known size, and a number that counts the items"
+        return "begin with all keys" if isinstance(a.keys, tuple) else usual
     values = [s.value for s in (a, b) if isinstance(s, Static) and not isinstance(s.value, (*NUMBERS, *ARRAYS)) and s.value is not None]
     if any(isinstance(v, enum.Enum) for v in values):
         return "only numbers and arrays can be chosen by traced values: make it an `IntEnum`"
@@ -53,6 +53,18 @@ def instead(a: Spec, b: Spec, usual: str) -> str:
     if any(hasattr(v, "__dict__") for v in values):
         return "register its class as a pytree (`jax.tree_util.register_dataclass`), so that its arrays can be chosen"
     return usual
+
+
+def for_turns(m: Mismatch, name: str) -> str:
+    """What to write instead where a turn of a loop gives a variable another type or shape."""
+    if isinstance(m.a, tuple) and isinstance(m.b, tuple) and len(m.b) > len(m.a):
+        return f"a tuple that gets longer cannot be carried: make `{name}` a list and append to it, in a `while` with `ag.loop(max_steps=...)`"
+    a, b = (getattr(type_of(s), "shape", None) if is_leaf(s) else None for s in (m.a, m.b))
+    if a is None or b is None or a == b:
+        return f"start `{name}` with the type and shape that a turn gives it"
+    if len(a) == len(b) and sum(x != y for x, y in zip(a, b, strict=True)) == 1 and all(x <= y for x, y in zip(a, b, strict=True)):
+        return f"a loop variable keeps its shape: if turns make `{name}` longer, keep a fixed-size buffer and a counter, or append to a list"
+    return f"a loop variable keeps its shape: start `{name}` with shape {b}, or keep a fixed-size buffer"
 
 
 def described(spec: Spec) -> str:

@@ -44,14 +44,13 @@ from autograph.runtime.packing import as_is, blank_uses, pack, unpack
 from autograph.runtime.places import caller, last_store, parameter_names, place_of
 from autograph.runtime.predicates import truth
 from autograph.runtime.shared import Pairs, after_loop, shared_pairs
-from autograph.runtime.spec_text import describe, described, instead
+from autograph.runtime.spec_text import describe, described, for_turns, instead
 from autograph.runtime.specs import (
     Mismatch,
     Option,
     Spec,
     Static,
     has_option,
-    is_leaf,
     join,
     of_aval,
     over,
@@ -236,7 +235,7 @@ class Stage:
         except Mismatch as m:
             assert isinstance(location, HeapLocation)
             why = f"{m.path} {described(m.a)} before the loop and {described(m.b)} after one turn"
-            raise location.refusal(why.strip(), place, instead(m.a, m.b, "begin with the type and shape that a turn gives it")) from None
+            raise location.refusal(why.strip(), place, instead(m.a, m.b, for_turns(m, location.name.strip("`")))) from None
         if may_be_missing(joint):
             assert isinstance(location, HeapLocation)
             raise location.refusal("it does not exist before", place, "give it a value before the loop")
@@ -245,15 +244,11 @@ class Stage:
     def _changes(self, k: int, m: Mismatch) -> LoopTypeError:
         name = self.names()[k]
         at = last_store(self.source, name)
-        shapes = [getattr(type_of(s), "shape", None) if is_leaf(s) else None for s in (m.a, m.b)]
-        advice = f"start `{name}` with the type and shape that a turn gives it"
-        if None not in shapes and shapes[0] != shapes[1]:
-            advice = f"a loop variable keeps its shape: start `{name}` with shape {shapes[1]}, or keep a fixed-size buffer"
         why = f"; {m.why}" if m.why else ""
         where = f" (line {at.line})" if at else ""
         return LoopTypeError(
             f"loop variable `{name}{m.path}` is {describe(m.a)} before the loop and {describe(m.b)} after one turn{where}{why}",
-            place_of(caller()), instead(m.a, m.b, advice), [(at, describe(m.b))],
+            place_of(caller()), instead(m.a, m.b, for_turns(m, name)), [(at, describe(m.b))],
         )  # fmt: skip
 
     def pack_state(self) -> list[Any]:

@@ -52,7 +52,8 @@ def note_other_names(x: Any, stored: str, place: tuple[Any, str] | None = None) 
     Raises:
       AliasError: (AG407) another variable of a function around, or a tuple in one, holds it and is read later; or only traced values decide.
     """
-    _waiting().waiting = x, list(_spots(x, stored, False, place))
+    spots = list(_spots(x, stored, False, place))
+    _waiting().waiting = (x, spots) if spots else None
 
 
 def taken(x: Any) -> list[Spot]:

@@ -194,7 +194,7 @@ def test_an_unknown_number_of_turns_is_refused() -> None:
             out.append(i)
         return out
 
-    with pytest.raises(ag.StagingError, match="(?s)AG405 a list grows.*max_steps"):
+    with pytest.raises(ag.StagingError, match="(?s)AG405 `.*` grows.*max_steps"):
         f(3)
 
 
@@ -225,7 +225,7 @@ def test_items_that_differ_are_refused() -> None:
                 out.append(x)
         return out
 
-    with pytest.raises(ag.StagingError, match="AG405 a list grows in compiled code, and its items differ"):
+    with pytest.raises(ag.StagingError, match="AG405 `.*` grows in compiled code, and its items differ"):
         f(jnp.asarray(V))
 
 
@@ -319,3 +319,96 @@ def test_a_list_that_other_code_holds_does_not_grow_on_one_side() -> None:
     for f, args in ((alias, (1.0,)), (parameter, ([1.0], 2.0)), (method, (jnp.asarray(V),))):
         with pytest.raises(ag.StagingError, match="AG405 `found`, a `list`, is changed in a staged loop or branch"):
             ag.function(f)(*args)
+
+
+def _last_of_each(ts: Any) -> Any:
+    stack: Any = []
+    for t in ts:
+        if t >= 0:
+            stack.append(t * 1.0)
+        else:
+            b = stack.pop()
+            stack.append(b + 100)
+    return stack.pop(), len(stack)
+
+
+def _merged(ts: Any) -> Any:
+    out: Any = []
+    for t in ts:
+        a, b = abs(t), abs(t) + 2
+        if len(out) > 0 and out[-1][1] >= a:
+            first, last = out.pop()
+            a, b = first, max(b, last)
+        out.append((a, b))
+    return out
+
+
+def _rising(ts: Any) -> Any:
+    s: Any = []
+    area = 0
+    for t in ts:
+        while len(s) > 0 and s[-1] > t:
+            s.pop()
+        s.append(t)
+        area += len(s)
+    return s, area
+
+
+def _begun_again(ts: Any) -> Any:
+    run: Any = []
+    for t in ts:
+        if t < 0:
+            run.clear()
+        run.append(t)
+    return sum(run), len(run)
+
+
+def _popped_first(ts: Any) -> Any:
+    s: Any = []
+    for t in ts:
+        if t < 0:
+            s.pop()
+        s.append(t)
+    return s, len(s), s[-1]
+
+
+def _two_at_once(ts: Any) -> Any:
+    s: Any = []
+    for t in ts:
+        if t < 0:
+            s.pop()
+        s.extend([t, t])
+    return s
+
+
+def _in_expressions(ts: Any) -> Any:
+    stack, count = [1], 0
+    for t in ts:
+        if t >= 0:
+            stack.append(t)
+        elif len(stack) > 1:
+            stack.append(stack.pop() - stack.pop())
+        count += 1
+    if stack.pop() > 2:
+        count += 100
+    return count, stack
+
+
+def _never_filled(ts: Any) -> Any:
+    s: Any = []
+    for t in ts:
+        if t > 100:
+            s.pop()
+    return s
+
+
+@pytest.mark.parametrize("f", [_last_of_each, _merged, _rising, _begun_again, _popped_first, _two_at_once, _in_expressions, _never_filled])
+@pytest.mark.parametrize("ts", [[3, 4, -1, 2, -5], [3, 1, 2, 5, 0], [1, -1, -2, 7], [-2, 3], [200]])
+def test_what_pop_and_clear_take_away_is_gone(f: Any, ts: list[int]) -> None:
+    def outcome(run: Any) -> Any:
+        try:
+            return jax.tree.map(float, run())
+        except IndexError as error:
+            return str(error).splitlines()[0]
+
+    assert outcome(lambda: ag.function(f)(jnp.array(ts))) == outcome(lambda: f(ts))

@@ -115,6 +115,41 @@ def test_lists_and_dicts_among_the_arguments() -> None:
     assert [float(x) for x in items] == [8.0, 2.0, 3.0, 4.0] and counts["large"] == 1 and counts["other"] == 7
 
 
+def test_a_list_of_an_object_that_each_turn_makes() -> None:
+    class Box:
+        def __init__(self, a: Any, items: Any) -> None:
+            self.a, self.items = a, items
+
+    def f(n: Any, o: Any) -> Any:
+        total = 0
+        for i in range(n):
+            o.a[2:] = (o.a + 1)[2:]
+            own = Box(None, [1, 2, 3])
+            own.items[i % 3] += 1
+            total += own.items[i % 3]
+        return total
+
+    want, got = Box(np.zeros(4, np.int32), []), Box(jnp.zeros(4, np.int32), [])
+    assert f(5, want) == ag.function(f)(jnp.int32(5), got)
+    np.testing.assert_array_equal(want.a, got.a)
+
+
+def test_a_store_keeps_no_array_alive() -> None:
+    class Box:
+        def __init__(self) -> None:
+            self.a = jnp.zeros(3)
+
+    @ag.convert
+    def store(o: Any) -> None:
+        o.a[0] = 1.0
+
+    box = Box()
+    old = weakref.ref(box.a)
+    store(box)
+    gc.collect()
+    assert old() is None and box.a[0] == 1.0
+
+
 def test_a_list_with_a_traced_index() -> None:
     @ag.function
     def histogram(values: Any) -> Any:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from autograph import syntax as s
 from autograph.passes.callables import ARRAY_LIBRARIES
 from autograph.passes.context import Context
+from autograph.passes.pops import hoisted, popped
 from autograph.quote import quote, quote_expr
 from autograph.scopes import Scope
 
@@ -70,9 +71,15 @@ class _Uses:
                 self.made[id].append(use)
                 self._expr(value, use, moved=False)
                 return
+            case s.AnnAssign(target=s.Name() as target, value=value) if value is not None:
+                return self._stmt(s.Assign([target], value), loops, nested)
             case s.AugAssign(target=s.Name(id=id), value=value):
                 self.changes[id].append(use)
                 self._expr(value, use, moved=False)
+                return
+            case s.Assign(targets=[s.Tuple(elts=targets)], value=s.Tuple(elts=values)) if _is_each_named(targets, values):
+                for target, value in zip(targets, values, strict=True):
+                    self._stmt(s.Assign([target], value), loops, nested)
                 return
             case s.Assign(targets=targets, value=value):
                 for target in targets:
@@ -173,6 +180,13 @@ class _Uses:
 _READING = frozenset("len sum min max any all sorted print range enumerate zip reversed str repr abs tuple list set bool isinstance iter".split())
 
 
+def _is_each_named(targets: list[Any], values: list[Any]) -> bool:
+    """Whether `kept, count = [], 0` is two assignments: each value has its name, and reads none of the names."""
+    names = {t.id for t in targets if isinstance(t, s.Name)}
+    read = {n.id for v in values for n in s.walk(v) if isinstance(n, s.Name)}
+    return len(names) == len(targets) == len(values) and not names & read and not any(isinstance(v, s.Starred) for v in values)
+
+
 def _is_list_call(value: Any) -> bool:
     return isinstance(value, s.Call) and getattr(value.func, "id", "") == "list"
 
@@ -189,7 +203,7 @@ class _Appends(s.Transformer):
         self.names, self.context = names, context
 
     def block(self, block: list[Any]) -> list[Any]:
-        return [new for stmt in block for new in self.stmt(stmt)]
+        return [new for stmt in block for part in [*hoisted(stmt, self.names, self.context.fresh), stmt] for new in self.stmt(part)]
 
     def stmt(self, stmt: Any) -> list[Any]:
         if isinstance(stmt, s.SCOPES):
@@ -203,9 +217,9 @@ class _Appends(s.Transformer):
                 return quote("$x = ag.extend($x_, $value)", stmt, x=id, x_=s.at(s.name(id), stmt), value=self.visit(value))
             case s.Expr(value=s.Call(func=s.Attribute(value=s.Name(id=id), attr="clear"), args=[], keywords=[])) if id in self.names:
                 return quote("$x = ag.clear($x_)", stmt, x=id, x_=s.at(s.name(id), stmt))
-            case s.Expr(value=value) if id := self._popped(value):
+            case s.Expr(value=value) if id := popped(value, self.names):
                 return quote("_, $x = ag.pop($x_)", stmt, x=id, x_=s.at(s.name(id), stmt))
-            case s.Assign(targets=[target], value=value) if (id := self._popped(value)) and isinstance(target, (s.Name, s.Tuple)):
+            case s.Assign(targets=[target], value=value) if (id := popped(value, self.names)) and isinstance(target, (s.Name, s.Tuple)):
                 pair = s.at(s.Tuple([target, s.at(s.name(id, s.Store()), stmt)], s.Store()), stmt)
                 return [s.at(s.Assign([pair], quote_expr("ag.pop($x)", stmt, x=s.at(s.name(id), stmt)), None), stmt)]
         for inner in s.blocks(stmt):
@@ -215,13 +229,6 @@ class _Appends(s.Transformer):
             if isinstance(value, s.AST) and not isinstance(value, s.stmt):
                 setattr(stmt, field, self.visit(value))
         return [stmt]
-
-    def _popped(self, value: Any) -> str:
-        """The list of which an expression takes the last item."""
-        match value:
-            case s.Call(func=s.Attribute(value=s.Name(id=id), attr="pop"), args=[], keywords=[]) if id in self.names:
-                return str(id)
-        return ""
 
     def visit_Call(self, node: Any) -> Any:
         self.generic_visit(node)
