@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 _WHERE = {
     "_jax": "trace_state eval_trace",
     "aliasing": "renew Held place storing any_array last borrowed fixed",
-    "attributes": "set_attr update_attr del_attr in_place bound",
+    "attributes": "set_attr update_attr del_attr in_place bound stores_into_attr",
     "branches": "cond keep switch",
     "calls": "call",
     "excepts": "caught",

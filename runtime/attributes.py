@@ -13,9 +13,10 @@ from autograph.runtime.branches import staged_cond
 from autograph.runtime.calls import call
 from autograph.runtime.cells import location_of
 from autograph.runtime.deferred import fine
-from autograph.runtime.frames import frames, watched
+from autograph.runtime.frames import watched
 from autograph.runtime.heap import Attribute, HeapLocation, Variable
 from autograph.runtime.lifted import ERROR, load, may_have_failed, note_late, touch
+from autograph.runtime.numpy_places import note_binding, note_store
 from autograph.runtime.shared import guard, guarded_as
 from autograph.runtime.specs import is_container
 from autograph.runtime.values import ARRAYS, NUMBERS, Maybe, Unset, is_value
@@ -37,6 +38,7 @@ def set_attr(obj: Any, name: str, value: Any) -> None:
         if (setter := _setter(obj, name)) is not None:
             setter(value)
             return
+        note_binding(_place(obj, name))
         value = noticed(_place(obj, name), value)
     setattr(obj, name, value)
 
@@ -50,7 +52,11 @@ def del_attr(obj: Any, name: str) -> None:
 
 def bound(variable: Callable[[], Any], value: Any) -> Any:
     """What a global or nonlocal variable is bound to, given a function that reads it."""
-    return noticed(location_of(variable), value) if watched() else value
+    if not watched():
+        return value
+    location = location_of(variable)
+    note_binding(location)
+    return noticed(location, value)
 
 
 def in_place(x: Any, symbol: str, value: Any) -> Any:
@@ -63,11 +69,9 @@ def update_attr(obj: Any, name: str, symbol: str, value: Any) -> None:
     set_attr(obj, name, IN_PLACE[symbol](getattr(obj, name), value))
 
 
-def stored_in_place(obj: Any, name: str) -> None:
+def stores_into_attr(obj: Any, name: str) -> None:
     """What an attribute holds is stored into: if it is a NumPy array outside, that array changes when the call ends."""
-    for frame in frames():
-        if frame.root:
-            frame.stored[_place(obj, name)] = None
+    note_store(_place(obj, name), bound=True)
 
 
 def _place(obj: Any, name: str) -> HeapLocation:

@@ -13,9 +13,10 @@ from types import CellType, CodeType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from autograph.runtime.frames import TRACING, Frame, frames, watched
+from autograph.runtime.frames import TRACING, Frame, watched
 from autograph.runtime.heap import Cell, HeapLocation, Variable
 from autograph.runtime.lifted import touch
+from autograph.runtime.numpy_places import note_store
 from autograph.runtime.stale import note_other_names
 
 _EMPTY = object()
@@ -52,12 +53,13 @@ def rebinds(variable: Callable[[], Any]) -> None:
     touch(location_of(variable))
 
 
-def stores_into(variable: Callable[[], Any]) -> None:
-    """Called before a function stores into an array of the code around: if it is NumPy's, that array itself changes when the call ends."""
+def stores_into(variable: Callable[[], Any], told: bool = True) -> None:
+    """Called before a function stores into an array of the code around: if it is NumPy's, that array itself changes when the call ends.
+
+    `told`: `bound` follows with the new array.
+    """
     if watched():
-        for frame in frames():
-            if frame.root:
-                frame.stored[location_of(variable)] = None
+        note_store(location_of(variable), told)
     note_other_names(variable(), location_of(variable).name.strip("`"))
 
 

@@ -13,12 +13,13 @@ import numpy as np
 from autograph.runtime import _jax
 from autograph.runtime.arguments import mutable_parts
 from autograph.runtime.doubts import remember
-from autograph.runtime.errors import AliasError, ArrayStoreError, AttributeStateError, Place
+from autograph.runtime.errors import AliasError, ArrayStoreError, AttributeStateError
 from autograph.runtime.frames import Frame
 from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items, Variable
 from autograph.runtime.identity import is_spoiled, refuse_stale, settle
 from autograph.runtime.leaving import settled
 from autograph.runtime.lifted import forget_local, touch
+from autograph.runtime.numpy_places import BOTH, STORED
 from autograph.runtime.objects import Walk, is_state, places_in
 from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import here
@@ -125,9 +126,9 @@ class Begin:
                 dynamic.update(changed - (self.walk.dynamic if self.walk else set()))
             if is_spoiled(after):
                 refuse_stale(after.values)
-            in_place = place in frame.stored and isinstance(frame.saved.get(place), np.ndarray)
+            in_place = frame.stored.get(place) in (STORED, BOTH) and isinstance(frame.saved.get(place), np.ndarray)
             if in_place:
-                _check_in_place(frame.saved[place], place, frame.places.get(place) or here())
+                _check_in_place(frame.saved[place], place, frame)
             spec = spec_of(after) if in_place else self._spec(before, after, place)
             for x in pack(after, spec, as_is):
                 self.outputs.setdefault(id(x), len(arrays))
@@ -140,7 +141,7 @@ class Begin:
 
         if self.walk is not None:  # an array of NumPy's that is changed in place stays the object that it is
             numpy = {id(x): k for k, x in enumerate(self.walk.arrays) if isinstance(x, np.ndarray)}
-            changed = [(place.get(), numpy.get(id(frame.saved.get(place)))) for place in frame.stored if isinstance(place, HeapLocation)]
+            changed = [(place.get(), numpy.get(id(frame.saved.get(place)))) for place in _stored(frame)]
             self.inputs |= {id(x): k for x, k in changed if k is not None and traced(x)}
         covered: set[HeapLocation] = set()
         for (where, number), x in objects.items():
@@ -203,7 +204,7 @@ class Begin:
     def _also_held(self, frame: Frame, variables: dict[str, Any]) -> list[HeapLocation]:
         """The global variables that hold a NumPy array which is changed in place through an object: the program must not take it for a constant."""
         known = set(self.walk.places if self.walk else ())
-        arrays = {id(old) for place, old in frame.saved.items() if place in frame.stored and isinstance(old, np.ndarray)}
+        arrays = {id(old) for place, old in frame.saved.items() if frame.stored.get(place) in (STORED, BOTH) and isinstance(old, np.ndarray)}
         found = [Variable(variables, name) for name, value in variables.items() if id(value) in arrays]
         return [place for place in found if place not in known and place not in frame.saved]
 
@@ -294,7 +295,18 @@ def _numbers(before: Any, after: Any, name: Any) -> set[Any]:
     return {name} if isinstance(before, NUMBERS) else set()
 
 
-def _check_in_place(array: np.ndarray[Any, Any], place: HeapLocation, at: Place | None) -> None:
+def _stored(frame: Frame) -> list[HeapLocation]:
+    """The places whose arrays are stored into."""
+    return [place for place, how in frame.stored.items() if how in (STORED, BOTH)]
+
+
+def _check_in_place(array: np.ndarray[Any, Any], place: HeapLocation, frame: Frame) -> None:
+    at = frame.places.get(place) or here()
+    if frame.stored[place] == BOTH:
+        raise ArrayStoreError(
+            f"{place.name} is a NumPy array that is stored into, and is given another array in the same call: the first would not change", at,
+            "make it a `jnp` array before, or store into a copy (`.copy()`)",
+        )  # fmt: skip
     if array.dtype.itemsize > 4 and array.dtype.kind in "iuf" and not jax.config.jax_enable_x64:  # type: ignore[attr-defined]
         raise ArrayStoreError(
             f"{place.name} is a NumPy array of {array.dtype}, and JAX computes with 32 bits: what is stored back would be rounded", at,

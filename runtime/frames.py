@@ -18,8 +18,8 @@ class Frame:
     __slots__ = tuple(
         (
             "begun changed checked chosen compared constants copied count discarded doubtful exact excluded fresh given grows guarded guards key "
-            "late lent lifting made marked memory passed pairs places preset protected reached reads rebound refusal replaced root saved sharing "
-            "spoiled staged stands stored trace twins values waiting written"
+            "late lent lifting made marked memory passed pairs pending places preset protected reached reads rebound refusal replaced root saved "
+            "sharing spoiled staged stands stored trace twins values waiting written"
         ).split()
     )
 
@@ -43,7 +43,8 @@ class Frame:
         self.fresh: set[int] = set()  # identities of those that this block has made
         self.spoiled: list[tuple[Any, Any]] = []  # a container that has changed, and one that may be the same
         self.compared = False  # has a store asked whether two names hold one array?
-        self.stored: dict[Any, None] = {}  # places whose NumPy array is stored into
+        self.stored: dict[Any, str] = {}  # places whose array is stored into, or that are bound anew
+        self.pending: Any = None  # the place that will be bound to the array that a store has made
         self.places: dict[Any, Any] = {}  # where it changed them first
         self.late: dict[Any, list[tuple[Any, Any]]] = {}  # what places held before changes, and the error code at that time
         self.copied: dict[int, Any] = {}  # by identity: containers that a list has taken a copy of

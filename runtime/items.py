@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime.attributes import IN_PLACE, is_selectable, noticed, set_attr, stored_in_place, unless_failed_now
+from autograph.runtime.attributes import IN_PLACE, is_selectable, noticed, set_attr, stores_into_attr, unless_failed_now
 from autograph.runtime.block import containers
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.calls import call
@@ -26,6 +26,7 @@ from autograph.runtime.growing import Growing
 from autograph.runtime.heap import Contents, HeapLocation, Items
 from autograph.runtime.lifted import touch
 from autograph.runtime.loads import get_item, inside
+from autograph.runtime.numpy_places import BOUND
 from autograph.runtime.optional import present, read
 from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import caller, here
@@ -71,7 +72,7 @@ def _same(x: Any) -> Any:
 
 def _is_outside(x: Any) -> bool:
     """Whether an array is that of a variable around the function, which stores into it in every call."""
-    if any(place.get() is x for f in frames() if f.root for place in f.stored):
+    if any(place.get() is x for f in frames() if f.root for place, how in f.stored.items() if how != BOUND):
         return True
     frame = caller() if watched() else None
     return frame is not None and any(v is x for v in frame.f_globals.values())
@@ -323,7 +324,7 @@ def set_attr_path(obj: Any, name: str, path: tuple[Any, ...], value: Any) -> Any
     note_other_names(x, f"`{type(obj).__name__}.{name}`", (obj, name))
     new = set_path(x, path, value)
     if new is not x:
-        stored_in_place(obj, name)
+        stores_into_attr(obj, name)
         set_attr(obj, name, new)
     return new
 

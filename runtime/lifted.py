@@ -317,6 +317,16 @@ def _forgotten(frame: Frame, inside: Counter[int]) -> bool:
     return found
 
 
+def forget_dead(places: dict[Location, Spec]) -> None:
+    """Forget the places of objects that an earlier run of the block around has made: it is only remembered what they held."""
+    found = True
+    while found:
+        dead = [x for x in places if isinstance(x, HeapLocation) and sys.getrefcount(x.obj) <= ours[id(x.obj)] + 1]
+        for place in dead:
+            del places[place]
+        found = bool(dead)
+
+
 def _occurrences(out: list[Any]) -> Counter[int]:
     """How often objects are held by the tuples, lists, dicts and objects that the block made and that its result consists of."""
     found: Counter[int] = Counter()

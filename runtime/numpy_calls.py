@@ -52,7 +52,8 @@ def numpy_call(f: Any, converted: Callable[[Any], Any]) -> Callable[..., Any] | 
     if isinstance(owner, np.ndarray):
         return functools.partial(_method, f, owner, f.__name__)
     if isinstance(f, np.ufunc):
-        return _redirected(f.__name__, f, f, converted) if getattr(np, f.__name__, None) is f else functools.partial(_foreign_ufunc, f)
+        name = str(f.__name__)
+        return _redirected(name, f, f, converted) if getattr(np, name, None) is f else functools.partial(_foreign_ufunc, f)
     module = getattr(f, "__module__", None) or ""
     if module.split(".")[0] != "numpy" or module.startswith("numpy.random") or owner is not None and not inspect.ismodule(owner):
         return None

@@ -158,7 +158,6 @@ def _named(error: Exception) -> AutographError:
     place = place_in(last.tb_frame.f_code, last.tb_lasti, last.tb_lineno)
     text = without_comment(linecache.getline(place.file, place.line, frame.f_globals)).strip()
     shown = f": `{text}`" if text else ""
-    name = library or frame.f_code.co_name
     if library:
         return NotStagedError(
             f"`{library}`, which is not converted, needs the value of a traced value{shown}", place,

@@ -29,6 +29,7 @@ from autograph.runtime.lifted import (
     Location,
     at_begin,
     before_turn,
+    forget_dead,
     goes_with_block,
     joined,
     left_spec,
@@ -155,6 +156,7 @@ class Stage:
         if not self.place.remembers or self.place.remembered == ROTATED:
             return entry
         old_entry, found, preset = self.place.remembered
+        forget_dead(preset)
         try:
             wide = [join(e, o) for e, o in zip(entry, old_entry, strict=True)]
             if wide != entry:

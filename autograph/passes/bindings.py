@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from autograph import syntax as s
-from autograph.names import Names, binds
+from autograph.names import Names, binds, binds_all
 from autograph.passes.context import Context
 from autograph.quote import quote, quote_expr
 from autograph.scopes import Scope
@@ -37,7 +37,12 @@ def _block(block: list[Any], declared: Names, told: bool | None, context: Contex
             inside = False if told is None and isinstance(stmt, (s.If, s.While, s.For)) else told
             for inner in s.blocks(stmt):
                 inner[:] = _block(inner, declared, inside, context)
-        out += [stmt] if told is False or s.blocks(stmt) or isinstance(stmt, (*s.SCOPES, s.Global, s.Nonlocal)) else _told(stmt, declared, context)
+        if told is False or isinstance(stmt, (*s.SCOPES, s.Global, s.Nonlocal)):
+            out.append(stmt)
+        elif s.blocks(stmt):
+            out += [*_rebinds(binds_all(_headers(stmt)) & declared, stmt), stmt]
+        else:
+            out += _told(stmt, declared, context)
     return out
 
 
@@ -53,8 +58,16 @@ def _told(stmt: Any, declared: Names, context: Context) -> list[Any]:
             return quote("$name = $new", stmt, name=name, new=_bound(name, quote_expr(
                 "ag.in_place($name, $symbol, $value)", stmt, name=name, symbol=symbol, value=value
             )))  # fmt: skip
-    names = sorted(binds(stmt) & declared)
-    return [*(q for name in names for q in quote("ag.rebinds(lambda: $name)", stmt, name=name)), stmt]
+    return [*_rebinds(binds(stmt) & declared, stmt), stmt]
+
+
+def _rebinds(names: Names, stmt: Any) -> list[Any]:
+    return [q for name in sorted(names) for q in quote("ag.rebinds(lambda: $name)", stmt, name=name)]
+
+
+def _headers(stmt: Any) -> list[Any]:
+    """What a statement with blocks evaluates itself: a test, what a `for` iterates over."""
+    return [child for child in s.children(stmt) if isinstance(child, s.AST) and not isinstance(child, (s.stmt, s.ExceptHandler, s.match_case))]
 
 
 def _bound(name: str, value: Any) -> Any:

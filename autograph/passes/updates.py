@@ -25,12 +25,12 @@ from autograph.scopes import Scope
 def lower_updates(fn: Any, context: Context) -> None:
     if context.updates:
         scope = Scope(fn)
-        fn.body = _Updates(context, scope.globals | scope.nonlocals | scope.shared).block(fn.body)
+        fn.body = _Updates(context, scope.globals | scope.nonlocals, scope.shared).block(fn.body)
 
 
 class _Updates(s.Transformer):
-    def __init__(self, context: Context, shared: Names) -> None:
-        self.context, self.shared = context, shared
+    def __init__(self, context: Context, outside: Names, shared: Names) -> None:
+        self.context, self.outside, self.shared = context, outside, outside | shared
 
     def block(self, block: list[Any]) -> list[Any]:
         return [new for stmt in block for new in self.stmt(stmt)]
@@ -47,7 +47,7 @@ class _Updates(s.Transformer):
             paths = [lasting.get(p, p) if p not in given else "_" for p in update.paths]
             name = "_" if isinstance(stmt, s.Expr) else next(iter(given), "") or self.context.fresh("value")
             others = [p for p in self._others(call) if p not in (*given, UNKNOWN)]
-            out: list[Any] = []
+            out: list[Any] = [s.at(s.Expr(told), stmt) for told in self._told(update, stmt)]
             olds = [self.context.fresh("old") if others or p in lasting else "" for p in update.paths]
             for old, path in zip(olds, update.paths, strict=True):
                 if old:
@@ -93,7 +93,7 @@ class _Updates(s.Transformer):
         others = [p for p in self._others(node) if p != UNKNOWN]
         olds = [self.context.fresh("old") if others or self._lasts(p) else "" for p in update.paths]
         before = [quote_expr("ag.Held($path)", node, path=_path(path, node, s.Load())) for path in update.paths]
-        parts = [_bound(old, held, node) for old, held in zip(olds, before, strict=True) if old]
+        parts = [*self._told(update, node, False), *(_bound(old, held, node) for old, held in zip(olds, before, strict=True) if old)]
         parts.append(_bound(value, self._storing(node, update), node))
         for k, (old, path) in enumerate(zip(olds, update.paths, strict=True)):
             new = quote_expr(f"$value[{k + 1}]", node, value=s.at(s.name(value), node))
@@ -101,6 +101,14 @@ class _Updates(s.Transformer):
             parts += [_given(other, _still(old, s.copy(new), other, node), node) for other in others if other[0] != "="]
         parts.append(quote_expr("$value[0]", node, value=s.at(s.name(value), node)))
         return quote_expr("ag.last($parts)", node, parts=parts)
+
+    def _told(self, update: Update, at: Any, bound: bool = True) -> list[Any]:
+        """What tells that arrays of the code around are stored into: those of NumPy change in place.  `bound`: a statement binds the variable."""
+        text = "ag.stores_into(lambda: $name)" if bound else "ag.stores_into(lambda: $name, False)"
+        out = [quote_expr(text, at, name=p) for p in update.paths if p in self.outside]
+        for owner, _, attribute in (p.rpartition(".") for p in update.paths if not p.isidentifier()):
+            out.append(quote_expr("ag.stores_into_attr($o, $name)", at, o=_path(owner, at, s.Load()), name=s.constant(attribute)))
+        return out
 
     def _lasts(self, path: str) -> bool:
         """Whether a path may be bound anew in a call."""

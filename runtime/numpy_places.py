@@ -1,0 +1,35 @@
+"""Which NumPy arrays change in place when a call ends: those that their places have held all along while they were stored into."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograph.runtime.frames import Frame, frames, in_block
+from autograph.runtime.heap import Cell, HeapLocation, Variable
+
+STORED, BOUND, MAYBE, BOTH = "stored", "bound", "maybe bound", "both"  # MAYBE: on a side that traced values decide about
+_STORE = {None: STORED, STORED: STORED, BOUND: BOUND, MAYBE: BOTH, BOTH: BOTH}
+_BIND = {None: BOUND, STORED: BOTH, BOUND: BOUND, MAYBE: BOUND, BOTH: BOTH}
+
+
+def note_store(place: HeapLocation, bound: bool = False) -> None:
+    """What a place holds is stored into; `bound`: the place is bound to the new array by `note_binding`."""
+    for frame in frames():
+        if frame.root:
+            frame.stored[place] = _STORE[frame.stored.get(place)]
+            frame.pending = place if bound else None
+
+
+def note_binding(place: HeapLocation) -> None:
+    """A place is given another value, or the array that a store has made."""
+    for frame in frames():
+        if frame.root:
+            before = frame.stored.get(place)
+            if frame.pending != place and (before is not None or (isinstance(place.get(), np.ndarray) and _lasts(place, frame))):
+                frame.stored[place] = MAYBE if before is None and in_block() else _BIND[before]
+            frame.pending = None
+
+
+def _lasts(place: HeapLocation, frame: Frame) -> bool:
+    """Whether a place is there before the call: objects that the function makes are not remembered."""
+    return isinstance(place, (Variable, Cell)) or place in frame.reached
