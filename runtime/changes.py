@@ -16,7 +16,7 @@ from autograph.runtime.doubts import remember
 from autograph.runtime.errors import AliasError, ArrayStoreError, AttributeStateError
 from autograph.runtime.frames import Frame
 from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items, Variable
-from autograph.runtime.identity import is_spoiled, refuse_stale, settle
+from autograph.runtime.identity import is_spoiled, keep_twins, refuse_chosen, refuse_stale, settle
 from autograph.runtime.leaving import settled
 from autograph.runtime.lifted import forget_local, touch
 from autograph.runtime.numpy_places import BOTH, STORED
@@ -113,11 +113,13 @@ class Begin:
         objects = {("argument", k): x for k, x in enumerate(self.parts)} | {
             ("object", k): x for k, x in enumerate(self.walk.objects if self.walk else ())
         }
-        forget_local(frame, out)
         found: list[Change] = []
         arrays: list[Any] = []
         needed: list[HeapLocation] = []
         dynamic: set[Any] = set()
+
+        keep_twins(frame, self._lasts)
+        forget_local(frame, out)
 
         def note(where: str, number: int, place: HeapLocation, before: Any, after: Any) -> None:
             if where != "argument":
@@ -129,6 +131,8 @@ class Begin:
             in_place = frame.stored.get(place) in (STORED, BOTH) and isinstance(frame.saved.get(place), np.ndarray)
             if in_place:
                 _check_in_place(frame.saved[place], place, frame)
+            if self.walk is not None and not in_place:
+                refuse_chosen(frame, after, place, self._lasts)
             spec = spec_of(after) if in_place else self._spec(before, after, place)
             for x in pack(after, spec, as_is):
                 self.outputs.setdefault(id(x), len(arrays))
@@ -179,6 +183,10 @@ class Begin:
         if not any(change.where == "argument" for change in found):
             self._refuse_hidden()
         return Changes(found, arrays, self._doubts(frame, variables))
+
+    def _lasts(self, x: Any) -> bool:
+        """Whether an object is there before the call."""
+        return self.walk is not None and self.walk.number(x) is not None
 
     def _doubts(self, frame: Frame, variables: dict[str, Any]) -> Doubts:
         """The arrays that are in doubt when the call ends: of the new ones, of the inputs, and of the global variables, by what tells which."""

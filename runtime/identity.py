@@ -14,8 +14,8 @@ import jax
 
 from autograph.runtime.errors import EffectError
 from autograph.runtime.frames import Frame, frames, lifting
-from autograph.runtime.heap import Contents, Items
-from autograph.runtime.places import here
+from autograph.runtime.heap import Contents, HeapLocation, Items
+from autograph.runtime.places import here, variable_of
 from autograph.runtime.specs import Kept, Option, Spec, children, is_blank, is_container, is_leaf
 from autograph.runtime.values import ARRAYS, ATOMS, Maybe, Record, Stale, is_value
 
@@ -212,6 +212,23 @@ def settle(frame: Frame, out: Any) -> None:
     """At the end of the trace of a function: what it gives can be read."""
     check_lengths(frame)
     refuse_stale(out)
+
+
+def keep_twins(frame: Frame, lasts: Callable[[Any], bool]) -> None:
+    """At the end of the trace of a function: remember only which containers may be ones that are there before the call."""
+    frame.twins = {key: [t for t in found if t.value is not None and lasts(t.value)] for key, found in frame.twins.items()}
+
+
+def refuse_chosen(frame: Frame, value: Any, place: HeapLocation, lasts: Callable[[Any], bool]) -> None:
+    """Refuse a place that outlives the call one of several containers that do, and that only traced values choose: it would hold a copy."""
+    for x in value.values if isinstance(value, Items) else [value]:
+        for _, c in containers_of(x):
+            if not lasts(c) and any(t.value is not None and lasts(t.value) for t in frame.twins.get(id(c), ())):
+                kind, name = type(c).__name__, variable_of(place.obj) if isinstance(place, Contents) else place.name.strip("`")
+                raise place.error(
+                    f"only traced values decide which `{kind}` `{name or place.name}` holds, and others hold it too",
+                    frame.places.get(place) or here(), f"store a copy of it (`{kind}(...)`)",
+                )  # fmt: skip
 
 
 def check_lengths(frame: Frame) -> None:

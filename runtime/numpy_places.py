@@ -25,11 +25,12 @@ def note_binding(place: HeapLocation) -> None:
     for frame in frames():
         if frame.root:
             before = frame.stored.get(place)
-            if frame.pending != place and (before is not None or (isinstance(place.get(), np.ndarray) and _lasts(place, frame))):
+            if frame.pending != place and (before is not None or _lasts(place, frame)):
                 frame.stored[place] = MAYBE if before is None and in_block() else _BIND[before]
             frame.pending = None
 
 
 def _lasts(place: HeapLocation, frame: Frame) -> bool:
-    """Whether a place is there before the call: objects that the function makes are not remembered."""
-    return isinstance(place, (Variable, Cell)) or place in frame.reached
+    """Whether a place has held a NumPy array since before the call: objects that the function makes are not remembered."""
+    held = frame.saved[place] if place in frame.saved else place.get()
+    return isinstance(held, np.ndarray) and (isinstance(place, (Variable, Cell)) or place in frame.reached)

@@ -298,3 +298,121 @@ def test_an_attribute_that_the_class_gives() -> None:
         assert method(plain, x) == ag.function(method)(compiled, x)
     assert (compiled.balance, compiled.count) == (7.0, 5)
     assert vars(other) == {} and (Account.balance, Account.count) == (10.0, 0)
+
+
+class Holder:
+    def __init__(self, a: Any, other: Any = None) -> None:
+        self.a, self.other = a, other
+
+
+def _store(x: Any, i: Any) -> None:
+    x[i] += 7
+
+
+TABLE = np.zeros(4, np.int32)
+
+
+def test_a_numpy_array_that_a_callee_stores_into_stays_the_object_that_it_is() -> None:
+    @ag.function
+    def of_an_attribute(o: Any, i: Any) -> Any:
+        _store(o.a, i)
+        return o.a.sum()
+
+    @ag.function
+    def in_an_expression(o: Any, i: Any) -> Any:
+        return o.a[i] + 1 if _store(o.a, i) is None else 0
+
+    @ag.function
+    def of_a_global_in_a_test(i: Any) -> Any:
+        if (2 if _store(TABLE, i) is None else 3) > i:
+            i = i + 1
+        return i
+
+    for f in (of_an_attribute, in_an_expression):
+        o = Holder(np.zeros(3, np.int32))
+        own = o.a
+        f(o, jnp.int32(1))
+        assert o.a is own and own.tolist() == [0, 7, 0]
+    own = TABLE
+    assert of_a_global_in_a_test(jnp.int32(1)) == 2
+    assert TABLE is own and own.tolist() == [0, 7, 0, 0]
+
+
+def test_a_numpy_array_in_the_place_of_which_another_comes() -> None:
+    @ag.function
+    def another(o: Any, i: Any) -> Any:
+        o.a = o.other
+        o.a[i] = 3
+        return o.a.sum()
+
+    @ag.function
+    def stored_before(o: Any, i: Any) -> None:
+        o.a[i] = 3
+        o.a = o.other
+
+    o = Holder(np.zeros(3, np.int32), jnp.zeros(3, jnp.int32))
+    first = o.a
+    assert another(o, jnp.int32(1)) == 3
+    assert o.a is o.other and first.tolist() == [0, 0, 0] and o.other.tolist() == [0, 3, 0]
+    o = Holder(np.zeros(3, np.int32), jnp.zeros(3, jnp.int32))
+    with pytest.raises(ag.StagingError, match="AG403 .*given another array in the same call"):
+        stored_before(o, jnp.int32(1))
+    assert o.a is not o.other and o.a.tolist() == [0, 0, 0]
+
+
+def test_a_place_is_not_given_a_copy_of_a_list_that_others_hold() -> None:
+    @ag.function
+    def f(rows: Any, k: Any) -> None:
+        rows[0] = rows[k]
+
+    @ag.function
+    def copied(rows: Any, k: Any) -> None:
+        rows[0] = list(rows[k])
+
+    rows = [[1, 2], [3, 4]]
+    with pytest.raises(ag.StagingError, match="AG405 only traced values decide which `list` `rows` holds, and others hold it too"):
+        f(rows, jnp.int32(1))
+    assert rows == [[1, 2], [3, 4]]
+    copied(rows, jnp.int32(1))
+    assert rows == [[3, 4], [3, 4]] and rows[0] is not rows[1]
+
+
+def test_objects_of_each_turn_in_loops_in_loops() -> None:
+    class Own:
+        def __init__(self, t: Any) -> None:
+            self.t = t
+
+    def f(a: Any, m: Any) -> Any:
+        c = 0
+        while c < a:
+            c += 1
+            own, d = Own(0.5), 0
+            while d < 2:
+                d += 1
+                own.t = -0.25
+                if a > 3:
+                    raise ValueError("too many")
+                m[0] = c
+        return a
+
+    def g(a: Any, b: Any, o: Any, l: Any) -> Any:
+        rows = [[1, 2, 3], [4, 5, 6]]
+        for _ in range(3):
+            rows[0][a % 3] %= 7
+            for _ in rows[b % 2]:
+                l.insert(0, l.pop())
+                o.a *= -1
+        return rows[1][a % 3]
+
+    for a in (2, 5):
+        outcomes = []
+        for fn in (f, ag.function(f)):
+            m = [1, 2]
+            try:
+                outcomes.append((int(fn(jnp.int32(a), m)), [int(x) for x in m]))
+            except ValueError as error:
+                outcomes.append((str(error), [int(x) for x in m]))
+        assert outcomes[0] == outcomes[1]
+    o, l = Holder(3), [0, 1, 2]
+    assert ag.function(g)(jnp.int32(1), jnp.int32(3), o, l) == 5
+    assert o.a == -3 and l == [0, 1, 2]
