@@ -49,12 +49,13 @@ def for_truth(place: Place | None, size: int) -> str:
 
 
 def for_value(call: ast.Call, static: str) -> str:
-    """What to write where a call needs a value that is known while tracing."""
+    """What to write where a call needs a value that is known while tracing; `static` is a parameter that would do as a static one."""
     if isinstance(call.func, ast.Attribute) and call.func.attr in _NUMBERS:
         return f"use `{ast.unparse(call.func.value)}` without `.{call.func.attr}()`, and take the number outside of the compiled function"
     if isinstance(call.func, ast.Attribute) and call.func.attr in _SIZED:
         return "how many there are only traced values know: give `size=` (and `fill_value=`), or use a mask: `jnp.where(mask, x, 0)`"
-    return f"take it from a `.shape`, make it static (`{static}`), or use a fixed size and a mask"
+    made = f'make it static (`@ag.function(static_argnames="{static}")`)' if static else "compute it outside and make it static (`static_argnames`)"
+    return f"take it from a `.shape`, {made}, or use a fixed size and a mask"
 
 
 def for_text(place: Place | None) -> str:

@@ -21,7 +21,7 @@ from autograph.runtime.calls import call
 from autograph.runtime.changes import Begin, NeedsState, commit, reached
 from autograph.runtime.deferred import Checked, Exit, defer, received, values_of
 from autograph.runtime.frames import TRACING, root
-from autograph.runtime.leaving import has_late, packed, settled
+from autograph.runtime.leaving import has_late, leaving, packed, settled
 from autograph.runtime.lifted import ERROR, may_have_failed, restore
 from autograph.runtime.numpy_arguments import Stored, put_back
 from autograph.runtime.optional import optional_result
@@ -226,7 +226,7 @@ def traced_by(
             finally:
                 restore(frame)
         traces.note(*given, held.guards if state is not None else ())
-        out = box.pop() if box else None
+        out = leaving(box.pop(), fn.__name__) if box else None
         if type(frame.values[ERROR]) is not int:
             out = jax.tree.map(lambda x: 0 if isinstance(x, Blank) else x, out, is_leaf=is_value)  # no path ends without an error
         code = frame.values.pop(ERROR)

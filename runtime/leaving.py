@@ -7,10 +7,12 @@ from typing import Any
 import jax
 
 from autograph.runtime._jax import concrete
+from autograph.runtime.errors import NotStagedError
 from autograph.runtime.formatting import Text
 from autograph.runtime.growing import Growing, unknown_length
 from autograph.runtime.lifted import reachable
 from autograph.runtime.optional import optional_result
+from autograph.runtime.places import here
 from autograph.runtime.values import NONE, Blank, Maybe, is_value, map_maybe, traced
 
 
@@ -27,6 +29,33 @@ jax.tree_util.register_pytree_node(Packed, lambda p: ((p.value, p.tag), (p.bits,
 def packed(x: Maybe) -> Packed:
     value = None if isinstance(x.value, Blank) else map_maybe(packed, x.value)
     return Packed(value, x.tag, x.bits, x.name)
+
+
+def leaving(out: Any, name: str) -> Any:
+    """The result of a function that is compiled: strings in it become text, which leaves beside the arrays.
+
+    Raises:
+      NotStagedError: (AG501) an object of a class that JAX does not know is part of it.
+    """
+
+    def leaf(x: Any) -> Any:
+        if isinstance(x, Text):
+            return Text(x.how, x.template, jax.tree.map(leaf, x.values, is_leaf=lambda v: isinstance(v, Text)))
+        if isinstance(x, str):
+            return Text("format", x.replace("{", "{{").replace("}", "}}"), ((), {}))
+        if type(x).__module__ not in ("builtins", "numpy") and hasattr(x, "__dict__") and not (is_value(x) or _is_ours(x) or hasattr(x, "dtype")):
+            raise NotStagedError(
+                f"`{name}` returns a `{type(x).__name__}`, and only arrays, numbers and texts leave a compiled function", here(),
+                "return what it holds, or register its class as a pytree (`jax.tree_util.register_dataclass`)",
+            )  # fmt: skip
+        return x
+
+    parts, tree = jax.tree.flatten(out, is_leaf=lambda x: is_value(x) or isinstance(x, (Text, Growing)))
+    return tree.unflatten([leaf(x) for x in parts])
+
+
+def _is_ours(x: Any) -> bool:
+    return type(x).__module__.startswith(("autograph.", "jax"))
 
 
 def settled(value: Any) -> Any:

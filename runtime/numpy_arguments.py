@@ -128,27 +128,32 @@ def _fits(x: Any) -> bool:
 
 
 def _augmented(code: CodeType, stored_into: Sequence[str]) -> dict[str, Place]:
-    """The parameters of which `a += v` and the like are the first assignment, or into which it stores, or that `a.sort()` sorts: and where."""
+    """The parameters that code changes in place otherwise than by a subscript, and where: by `a += v`, if no other assignment comes before,
+    by `a.sort()`, or by one of these through another name, `b = a`.
+    """
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     found: dict[str, Place] = {}
-    stored: set[str] = set()
+    holds: dict[str, str] = {p: p for p in parameters}  # which parameter a variable holds, as far as the order of the text tells
     before: dis.Instruction | None = None
     for instruction in dis.get_instructions(code):
-        if instruction.opname == "STORE_FAST" and instruction.argval in parameters:
-            if (
-                before is not None
-                and before.opname == "BINARY_OP"
-                and before.argrepr.endswith("=")
-                and (instruction.argval not in stored or instruction.argval in stored_into)
-            ):
-                found.setdefault(instruction.argval, place_in(code, before.offset, _line(before)))
-            stored.add(instruction.argval)
-        if before is not None and instruction.argval == "sort" and before.opname.startswith("LOAD_FAST") and before.argval in parameters:
-            if before.argval not in stored or before.argval in stored_into:
-                found.setdefault(before.argval, place_in(code, instruction.offset, _line(instruction)))
+        name, loaded = instruction.argval, before is not None and before.opname.startswith("LOAD_FAST")
+        if instruction.opname == "STORE_FAST" and before is not None:
+            if before.opname == "BINARY_OP" and before.argrepr.endswith("="):
+                if name in holds or name in stored_into:
+                    found.setdefault(holds.get(name, name), place_in(code, before.offset, _line(before)))
+            elif loaded and isinstance(before.argval, str) and before.argval in holds:
+                holds[name] = holds[before.argval]
+            else:
+                holds.pop(name, None)
+        elif before is not None and loaded and name in _IN_PLACE and isinstance(before.argval, str):
+            if before.argval in holds or before.argval in stored_into:
+                found.setdefault(holds.get(before.argval, before.argval), place_in(code, instruction.offset, _line(instruction)))
         if instruction.opname not in ("CACHE", "EXTENDED_ARG"):
             before = instruction
     return found
+
+
+_IN_PLACE = frozenset({"sort", "fill", "put", "partition", "itemset", "byteswap"})
 
 
 def _line(instruction: dis.Instruction) -> int:

@@ -18,7 +18,7 @@ from typing import Any
 import jax
 
 from autograph.runtime import _jax
-from autograph.runtime.advice import for_value, slice_part
+from autograph.runtime.advice import for_value, slice_part, written
 from autograph.runtime.errors import AutographError, ConcreteValueError, NotStagedError, Place, without_comment
 from autograph.runtime.fitting import too_large
 from autograph.runtime.places import HIDDEN, here, is_block, place_in, place_of
@@ -42,14 +42,16 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return fn(*args, **kwargs)
         except RAW as error:
-            raise _named(error) from error
+            raise _named(error) from (error if _full() else None)
         except RecursionError as error:
             if (refusal := _recursion(error)) is None:
                 raise
             raise refusal from None
         except (IndexError, TypeError) as error:
             if is_raw(error) or re.search(r" type \w+Tracer\b", str(error)):
-                raise _named(error) from error
+                raise _named(error) from (error if _full() else None)
+            if re.match(r"unhashable type: '(\w*Tracer|ArrayImpl|Array)'", str(error)):
+                raise _unhashable(error) from (error if _full() else None)
             as_of_concrete(error)
             _add_note(error)
             raise
@@ -174,19 +176,39 @@ def _named(error: Exception) -> AutographError:
         return _truth_needed(frame, place, shown)
     if (call := _call_at(place)) is not None:
         function = ast.unparse(call.func)
-        given = [n.id for part in (*call.args, *(k.value for k in call.keywords)) for n in ast.walk(part) if isinstance(n, ast.Name)]
-        names = [f"`{n}`" for n in dict.fromkeys(given) if _is_traced(frame.f_locals.get(n))]
+        names = _traced_names(ast.Tuple([*call.args, *(k.value for k in call.keywords)]), frame)
         what = "a shape" if str(error).startswith("Shapes") else "a value"
         traced = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} traced" if names else "it is given a traced one"
-        static = f'@ag.function(static_argnames="{names[0][1:-1]}")' if names else "static_argnames"
+        given = [n for n in names if n[1:-1] in frame.f_code.co_varnames[: frame.f_code.co_argcount] and not is_block(frame.f_code)]
         return ConcreteValueError(
             f"`{function}` needs {what} that is known while tracing, and {traced}", place,
-            for_value(call, static),
+            for_value(call, given[0][1:-1] if given else ""),
         )  # fmt: skip
     return ConcreteValueError(
         f"a concrete value is needed where a traced one was given{shown}", place,
         "use a function of `jax.numpy`, an array in the place of a list or NumPy array, or make the argument static",
     )  # fmt: skip
+
+
+def _unhashable(error: Exception) -> AutographError:
+    """A traced value as a key: of a dict, of a set, of a function that remembers its results."""
+    last = _last_of_users(error)
+    if last is None:
+        return ConcreteValueError(str(error))
+    place = place_in(last.tb_frame.f_code, last.tb_lasti, last.tb_lineno)
+    names = _traced_names(written(place), last.tb_frame)
+    traced = f"{names[0]} is traced, and" if names else "a traced value"
+    text = linecache.getline(place.file, place.line, last.tb_frame.f_globals).strip()
+    return ConcreteValueError(
+        f"{traced} cannot be hashed: it is no key of a dict, no item of a set, and no argument of a function that caches: `{text}`", place,
+        "use an array that it indexes, or make it static (`static_argnames`); a cached function has its own in `__wrapped__`",
+    )  # fmt: skip
+
+
+def _traced_names(node: ast.AST | None, frame: FrameType) -> list[str]:
+    """The variables in an expression whose values are traced."""
+    found = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)] if node is not None else []
+    return [f"`{n}`" for n in dict.fromkeys(found) if _is_traced(frame.f_locals.get(n))]
 
 
 def _truth_needed(frame: FrameType, place: Place, shown: str) -> NotStagedError:
@@ -206,6 +228,11 @@ def _truth_needed(frame: FrameType, place: Place, shown: str) -> NotStagedError:
         return NotStagedError(
             f"the truth of a traced value is needed{shown}; `{name}` is a generator, and stays Python", place,
             "use `jnp.where`, or decide outside of the generator",
+        )  # fmt: skip
+    if isinstance(call := written(place), ast.Call):
+        return NotStagedError(
+            f"`{ast.unparse(call.func)}` needs the truth of a traced value, and stays Python{shown}", place,
+            "write it as a `for` loop with an `if`, or use functions of `jax.numpy` on an array",
         )  # fmt: skip
     if _is_converted(code):
         return NotStagedError(

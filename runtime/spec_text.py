@@ -7,9 +7,12 @@ from typing import Any
 
 import jax
 
+from autograph.runtime.formatting import Text
 from autograph.runtime.heap import Items
 from autograph.runtime.specs import Mismatch, Option, Spec, Static, Type, is_blank, is_leaf, type_of
 from autograph.runtime.values import ARRAYS, NONE, NUMBERS, UNSET
+
+_TEXTS = "only numbers and arrays can be chosen by traced values: keep a number, and make the text from it outside"
 
 
 def describe(spec: Spec) -> str:
@@ -24,7 +27,7 @@ def describe(spec: Spec) -> str:
     if isinstance(spec, Option):
         others = [word for bit, word in ((UNSET, "unset"), (NONE, "None")) if spec.bits & bit]
         return " or ".join([*([] if is_blank(spec.value) else [describe(spec.value)]), *others])
-    return _tree_text(spec)
+    return "a text with traced values" if isinstance(spec, Text) else _tree_text(spec)
 
 
 def _value_text(v: Any, text: str) -> str:
@@ -43,13 +46,17 @@ def instead(a: Spec, b: Spec, usual: str) -> str:
     """What to write instead where two values have no joint type: the usual advice, or what helps for values that are no arrays."""
     if isinstance(a, Items) and isinstance(b, Items):
         return "begin with all keys" if isinstance(a.keys, tuple) else usual
+    if any(isinstance(s, Text) for part in (a, b) for s in jax.tree.leaves(part, is_leaf=lambda x: is_leaf(x) or isinstance(x, Text))):
+        return _TEXTS
     values = [s.value for s in (a, b) if isinstance(s, Static) and not isinstance(s.value, (*NUMBERS, *ARRAYS)) and s.value is not None]
     if any(isinstance(v, enum.Enum) for v in values):
         return "only numbers and arrays can be chosen by traced values: make it an `IntEnum`"
     if len(values) == 2 and all(isinstance(v, (str, bytes)) for v in values):
-        return "only numbers and arrays can be chosen by traced values: keep a number, and make the text from it outside"
+        return _TEXTS
     if any(callable(v) and hasattr(v, "__name__") for v in values):
         return "only numbers and arrays can be chosen by traced values: keep a number, and call the functions on the sides of an `if`"
+    if len({type(v) for v in values if hasattr(v, "__dict__")}) == 2:
+        return "two classes cannot be chosen from: call the method on both sides (`area = ...`), or use one class with all fields"
     if any(hasattr(v, "__dict__") for v in values):
         return "register its class as a pytree (`jax.tree_util.register_dataclass`), so that its arrays can be chosen"
     return usual
@@ -78,10 +85,10 @@ def described(spec: Spec) -> str:
 
 
 def _tree_text(spec: Spec) -> str:
-    inner = jax.tree.map(lambda s: _Text(describe(s)), spec, is_leaf=lambda x: is_leaf(x) or isinstance(x, Option))
+    inner = jax.tree.map(lambda s: _Shown(describe(s)), spec, is_leaf=lambda x: is_leaf(x) or isinstance(x, (Option, Text)))
     return repr(inner)
 
 
-class _Text(str):
+class _Shown(str):
     def __repr__(self) -> str:
         return str(self)

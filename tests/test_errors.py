@@ -366,7 +366,7 @@ def in_finally(x: Any) -> Any:
 def test_a_construct_that_stays_python(f: Any) -> None:
     error = refused(f, 1)
     assert error.id == "AG501" and "stays Python" in str(error) and __file__ in str(error)
-    assert isinstance(error.__cause__, jax.errors.TracerBoolConversionError)
+    assert error.__cause__ is None and error.__suppress_context__  # JAX's own error is no part of the traceback
 
 
 @ag.do_not_convert
