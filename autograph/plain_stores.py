@@ -137,9 +137,9 @@ class Stores(Rebuilder):
                 out.append(
                     at(ast.Expr(call(ag("borrowed"), ast.Constant(self.form.code.co_name), ast.Constant(root.id), name(root.id), inner)), where)
                 )
-            if root.id in self.shared:
+            if root.id in self.shared or root.id in self.form.code.co_cellvars:
                 reader = ast.Lambda(ast.arguments([], [], None, [], [], None, []), name(root.id))
-                out.append(at(ast.Expr(call(ag("stores_into"), reader)), where))
+                out.append(at(ast.Expr(call(ag("stores_into" if root.id in self.shared else "stores_into_own"), reader)), where))
             new = call(ag(f"set_{kind}"), name(root.id), index, value)
             if not more:
                 return [*out, at(ast.Assign([ast.Name(root.id, _STORE)], new), where)]

@@ -58,7 +58,7 @@ _WHERE = {
     "branches": "cond keep switch",
     "calls": "call",
     "excepts": "caught",
-    "cells": "rebinds stores_into",
+    "cells": "rebinds stores_into stores_into_own",
     "eager": "run_eagerly",
     "errors": "AutographError ConversionError LargeUnrollWarning RetraceWarning StagingError",
     "function": "Function jit",

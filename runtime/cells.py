@@ -63,6 +63,11 @@ def stores_into(variable: Callable[[], Any], told: bool = True) -> None:
     note_other_names(variable(), location_of(variable).name.strip("`"))
 
 
+def stores_into_own(variable: Callable[[], Any]) -> None:
+    """Called before a function stores into an array of a variable that it shares with functions inside it: they may have given it to objects."""
+    note_other_names(variable(), location_of(variable).name.strip("`"), shared=True)
+
+
 def location_of(variable: Callable[[], Any]) -> HeapLocation:
     cells = variable.__closure__
     space: dict[str, Any] = variable.__globals__  # type: ignore[attr-defined]

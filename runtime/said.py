@@ -7,7 +7,7 @@ import logging
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from types import FrameType, FunctionType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from autograph.runtime.formatting import Text
@@ -61,14 +61,16 @@ def _callers() -> Iterator[tuple[FrameType, str]]:
     frame = visible(sys._getframe(1))
     while frame is not None:
         outer, inner = frame, frame
-        while (around := visible(outer.f_back)) is not None and _is_block_of(outer, around):
+        while (around := visible(outer.f_back)) is not None and outer.f_back is not around and _is_one(outer.f_code, around.f_code):
             outer = around
         yield inner, outer.f_code.co_name
         frame = visible(outer.f_back)
 
 
-def _is_block_of(frame: FrameType, around: FrameType) -> bool:
-    return is_block(frame.f_code) and frame.f_back is not around and frame.f_code in around.f_code.co_consts
+def _is_one(code: CodeType, around: CodeType) -> bool:
+    """Whether code is that of a block of a function, or a function's staged form, which its plain form has entered."""
+    same = (code.co_filename, code.co_firstlineno, code.co_name) == (around.co_filename, around.co_firstlineno, around.co_name)
+    return same or is_block(code) and code in around.co_consts
 
 
 def _as_from(f: Callable[..., Any], at: tuple[FrameType, str] | None) -> Callable[..., Any]:

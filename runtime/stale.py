@@ -44,15 +44,20 @@ class _Waiting(threading.local):
 _outside = _Waiting()
 
 
-def note_other_names(x: Any, stored: str, place: tuple[Any, str] | None = None) -> None:
+def note_other_names(x: Any, stored: str, place: tuple[Any, str] | None = None, shared: bool = False) -> None:
     """Called where an array that callers may hold is about to be stored into as `stored`: what holds it in lists, dicts and objects gets the new one.
 
-    `place` is the object and its attribute that the store is made through.
+    `place` is the object and its attribute that the store is made through; `shared`: functions inside this one may have put the array of its own
+    variable into objects.
 
     Raises:
       AliasError: (AG407) another variable of a function around, or a tuple in one, holds it and is read later; or only traced values decide.
     """
     spots = list(_spots(x, stored, False, place))
+    if shared and isinstance(x, jax.Array) and (own := caller()) is not None:
+        seen: set[int] = set()
+        held = [found for value in own.f_locals.values() for found in _held_in(x, value, None, seen)]
+        spots += [spot for _, spot, unknown in held if spot is not None and not unknown]
     _waiting().waiting = (x, spots) if spots else None
 
 

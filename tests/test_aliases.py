@@ -315,3 +315,22 @@ def test_a_closure_that_stores_into_an_array_with_two_names() -> None:
         assert [float(a[0]) for a in form(f)(jnp.zeros(2))] == [5.0, 5.0]
         with pytest.raises(ag.AutographError, match="AG407 y is stored into, and `x` in .* would keep the old array"):
             form(g)(jnp.zeros(2))
+
+
+@pytest.mark.parametrize("form", ["both", "staged"])
+def test_an_array_that_a_closure_has_put_into_an_object(form: Any) -> None:
+    class Box:
+        a: Any = None
+
+    def f(v: Any, q: Any) -> Any:
+        def keep() -> None:
+            q.a = v
+
+        keep()
+        v[1] = 9.0
+        return v
+
+    for module, convert in ((np, lambda f: f), (jnp, lambda f: ag.convert(f, form=form)), (jnp, ag.function)):
+        q = Box()
+        out = convert(f)(module.zeros(3), q)
+        assert q.a.tolist() == out.tolist() == [0.0, 9.0, 0.0]

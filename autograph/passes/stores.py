@@ -159,7 +159,9 @@ class _Stores:
                 name = s.constant(attr)
                 new = quote_expr(f"ag.{verb}_attr_{kind}($o, $name, $i, $values)", stmt, o=owner, name=name, i=index, values=values)
         outside = isinstance(base, s.Name) and base.id in self.scope.globals | self.scope.nonlocals
-        before = quote("ag.stores_into(lambda: $name)", stmt, name=base.id) if outside else []
+        shared = isinstance(base, s.Name) and base.id in self.scope.shared
+        text = "ag.stores_into(lambda: $name)" if outside else "ag.stores_into_own(lambda: $name)"
+        before = quote(text, stmt, name=base.id) if outside or shared else []
         return before + self._renewed(target, base, new, stmt)
 
     def _renewed(self, target: Any, base: Any, new: Any, stmt: Any) -> list[Any]:

@@ -4621,7 +4621,7 @@ def positive_mean(x):
 
 positive_mean(jnp.array([1.0, -1.0, 3.0]))
 ''',
-        ("mask", "`return x[positive].mean()`", "where=mask"),
+        ("the mask `positive`", "`return x[positive].mean()`", "where=positive"),
         '''
 @ag.function
 def positive_mean(x):
@@ -4883,7 +4883,7 @@ def letter(k):
 
 letter(1)
 ''',
-        ("`str`", "^\"abc\"[k]", "list or array"),
+        ("`str`", "^\"abc\"[k]", "keep the number"),
         '''
 @ag.function
 def letter(k):
