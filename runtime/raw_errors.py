@@ -171,7 +171,7 @@ def _named(error: Exception) -> AutographError:
             mask, array = ast.unparse(expr.slice), ast.unparse(expr.value)
             return ConcreteValueError(
                 f"the mask `{mask}` is traced, so the length of `{array}[{mask}]` is not known{shown}", place,
-                f"keep all elements, and the mask: `jnp.where({mask}, {array}, 0)`, `{array}.sum(where={mask})`, `({mask}).sum()` for how many there are",
+                f"keep all elements, and the mask: `jnp.where({mask}, {array}, 0)`, `{array}.sum(where={mask})`; and `({mask}).sum()` of them",
             )  # fmt: skip
         return ConcreteValueError(
             f"{'a mask' if masked else f'the {slice_part(place)} of a slice'} is traced, so the length of the result is not known{shown}", place,

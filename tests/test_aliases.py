@@ -334,3 +334,32 @@ def test_an_array_that_a_closure_has_put_into_an_object(form: Any) -> None:
         q = Box()
         out = convert(f)(module.zeros(3), q)
         assert q.a.tolist() == out.tolist() == [0.0, 9.0, 0.0]
+
+
+def test_an_array_in_a_shared_dict_that_a_callee_stores_into() -> None:
+    def f(v: Any, d: Any) -> Any:
+        def count() -> None:
+            d["n"] = d["n"] + 1
+
+        d["a"] = v
+        into_the_dict(d)
+        count()
+        return v
+
+    def in_an_expression(v: Any, d: Any) -> Any:
+        def count() -> None:
+            d["n"] = d["n"] + 1
+
+        d["a"] = v
+        count()
+        return 1 if into_the_dict(d) is not None else v
+
+    for fn in (f, in_an_expression):
+        for module, convert in ((np, lambda f: f), (jnp, lambda f: ag.convert(f, form="staged")), (jnp, ag.function)):
+            d = {"n": 1, "a": module.zeros(3)}
+            out = convert(fn)(module.array([1.0, 2.0, 3.0]), d)
+            assert out.tolist() == d["a"].tolist() == [1.0, 2.0, 6.0] and d["n"] == 2
+
+
+def into_the_dict(p: Any) -> None:
+    p["a"][2] *= 2

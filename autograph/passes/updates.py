@@ -55,10 +55,10 @@ class _Updates(s.Transformer):
             targets = [s.at(s.name(name, s.Store()), stmt), *(_path(p, stmt, s.Store()) for p in paths)]
             out.append(s.at(s.Assign([s.at(s.Tuple(targets, s.Store()), stmt)], self._storing(call, update), None), stmt))
             for old, path, p in zip(olds, paths, update.paths, strict=True):
-                if p in lasting:
+                if p in lasting and not others:
                     out += [s.at(s.Assign([_path(p, stmt, s.Store())], _still(old, s.at(s.name(path), stmt), p, stmt), None), stmt)]
-                if others and path != "_":
-                    out += self._renewed(old, path, others, stmt)
+                elif others and path != "_":
+                    out += self._renewed(old, path, others, stmt, [p] if p in lasting else [])
             if isinstance(stmt, s.Return):
                 out += quote("return $value", stmt, value=s.at(s.name(name), stmt))
             elif isinstance(stmt, s.Assign) and not given:
@@ -97,8 +97,17 @@ class _Updates(s.Transformer):
         parts.append(_bound(value, self._storing(node, update), node))
         for k, (old, path) in enumerate(zip(olds, update.paths, strict=True)):
             new = quote_expr(f"$value[{k + 1}]", node, value=s.at(s.name(value), node))
-            parts.append(_given(path, _still(old, new, path, node) if self._lasts(path) else new, node))
-            parts += [_given(other, _still(old, s.copy(new), other, node), node) for other in others if other[0] != "="]
+            also = [other for other in others if other[0] != "="]
+            if not also:
+                parts.append(_given(path, _still(old, new, path, node) if self._lasts(path) else new, node))
+                continue
+            held, wanted = self.context.fresh("held"), [path, *also] if self._lasts(path) else also
+            if wanted is also:
+                parts.append(_given(path, s.copy(new), node))
+            now = [_path(p, node, s.Load()) for p in wanted]
+            parts.append(_bound(held, quote_expr("ag.renew($old, $new, $now)", node, old=s.at(s.name(old), node), new=new, now=now), node))
+            for i, p in enumerate(wanted):
+                parts.append(_given(p, quote_expr(f"$held[{i + 1}]", node, held=s.at(s.name(held), node)), node))
         parts.append(quote_expr("$value[0]", node, value=s.at(s.name(value), node)))
         return quote_expr("ag.last($parts)", node, parts=parts)
 
@@ -125,11 +134,13 @@ class _Updates(s.Transformer):
         node.func = quote_expr("ag.storing($f, $wanted)", node.func, f=node.func, wanted=wanted)
         return node
 
-    def _renewed(self, old: str, path: str, others: list[str], stmt: Any) -> list[Any]:
-        names = [p for p in others if p.isidentifier()]
-        more = [s.at(s.name(p), stmt) for p in names] + [place(p, stmt) for p in others if not p.isidentifier()]
-        new = _path(path, stmt, s.Load())
-        return quote("_, $outs, = ag.renew($old, $new, $more)", stmt, outs=names, old=s.at(s.name(old), stmt), new=new, more=more)
+    def _renewed(self, old: str, path: str, others: list[str], stmt: Any, lasting: list[str]) -> list[Any]:
+        """The other names of an array, and a path that may have been bound anew: `path` holds the new one."""
+        names = [*lasting, *(p for p in others if p.isidentifier())]
+        more = [_path(p, stmt, s.Load()) for p in names] + [place(p, stmt) for p in others if not p.isidentifier()]
+        call = quote_expr("ag.renew($old, $new, $more)", stmt, old=s.at(s.name(old), stmt), new=_path(path, stmt, s.Load()), more=more)
+        targets = [s.at(s.name("_", s.Store()), stmt), *(_path(p, stmt, s.Store()) for p in names)]
+        return [s.at(s.Assign([s.at(s.Tuple(targets, s.Store()), stmt)], call, None), stmt)]
 
 
 def _still(old: str, new: Any, path: str, at: Any) -> Any:
