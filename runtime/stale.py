@@ -54,7 +54,7 @@ def note_other_names(x: Any, stored: str, place: tuple[Any, str] | None = None, 
       AliasError: (AG407) another variable of a function around, or a tuple in one, holds it and is read later; or only traced values decide.
     """
     spots = list(_spots(x, stored, False, place))
-    if shared and isinstance(x, jax.Array) and (own := caller()) is not None:
+    if shared and isinstance(x, jax.Array) and x.ndim and (own := caller()) is not None:
         seen: set[int] = set()
         held = [found for value in own.f_locals.values() for found in _held_in(x, value, None, seen)]
         spots += [spot for _, spot, unknown in held if spot is not None and not unknown]
@@ -81,7 +81,7 @@ def refuse_other_names(x: Any, stored: str) -> None:
 
 def _spots(x: Any, stored: str, here_too: bool, place: tuple[Any, str] | None) -> Iterator[Spot]:
     """Where lists, dicts and objects of the functions around hold an array; `here_too`: other variables of the function itself are looked at."""
-    if not (isinstance(x, jax.Array) or (isinstance(x, np.ndarray) and recording())):  # others are changed in place
+    if not (isinstance(x, jax.Array) or (isinstance(x, np.ndarray) and recording())) or not x.ndim:  # others are changed in place, numbers never
         return
     own = caller()
     gone = assigned_names(own) if here_too else []
