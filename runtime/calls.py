@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from types import BuiltinMethodType, MethodWrapperType
 from typing import Any
 
+import jax
+
 from autograph.runtime._jax import recording
 from autograph.runtime.decisions import decided, watching
 from autograph.runtime.errors import ConcreteValueError, NotStagedError
@@ -25,6 +27,7 @@ from autograph.runtime.lifted import touch
 from autograph.runtime.mathematics import math_call
 from autograph.runtime.numpy_calls import numpy_call
 from autograph.runtime.places import here
+from autograph.runtime.predicates import truth
 from autograph.runtime.said import saying
 from autograph.runtime.specs import is_container
 from autograph.runtime.transforms import is_transformation, threaded
@@ -115,7 +118,11 @@ def _compared(f: Any, *args: Any, **kwargs: Any) -> Any:
 
     Raises:
       NotStagedError: (AG501) what it would compare is traced.
+      PredicateError: (AG204) it is an array of several elements.
     """
+    for x in jax.tree.leaves((args, kwargs)):
+        if traced(x) and x.size != 1:
+            truth(x)
     if traced(args, kwargs):
         raise NotStagedError(
             f"`{f.__module__.lstrip('_')}.{f.__name__}` compares what it is given, and stays Python: traced values cannot decide in it", here(),

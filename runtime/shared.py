@@ -162,11 +162,15 @@ def _alike(keys: dict[int, Any]) -> Iterator[tuple[int, int]]:
 
 
 class Pairs(NamedTuple):
-    """Which of a loop's arrays are one before and after a turn, which are so only at one of these times, and which are arrays from outside."""
+    """Which of a loop's arrays are one before and after a turn, which are so only at one of these times, and which are arrays from outside.
+
+    `before` are the arrays before the loop, and whether a turn may leave them as they are.
+    """
 
     always: list[tuple[int, int]]
     sometimes: list[tuple[int, int]]
     outside: list[tuple[int, Any]]
+    before: list[tuple[int, Any, bool]]
 
 
 def shared_pairs(before: Sequence[Any], begin: Sequence[Any], after: Sequence[Any], compared: bool) -> Pairs:
@@ -199,11 +203,15 @@ def shared_pairs(before: Sequence[Any], begin: Sequence[Any], after: Sequence[An
                     "give one of the names a copy (`b = a.copy()`)",
                 )  # fmt: skip
     outside = [(k, x) for k, x in enumerate(after) if _is_array(x) and not (isinstance(x, Tracer) and _jax.made_here(x))]
-    return Pairs(always, sometimes, outside)
+    kept = [(k, before[k], after[k] is begin[k] or doubtful(after[k], begin[k])) for k in arrays]
+    return Pairs(always, sometimes, outside, kept)
 
 
-def after_loop(results: list[Any], pairs: Pairs) -> None:
-    """What the loop variables hold after it."""
+def after_loop(results: list[Any], pairs: Pairs, certain: bool) -> None:
+    """What the loop variables hold after it; if it is `certain` that a turn is made, what they held before only where a turn may leave it."""
+    for k, x, may_stay in pairs.before:
+        if may_stay or not certain:
+            doubt(results[k], x)
     for k, x in pairs.outside:
         doubt(results[k], x)
     for k, j in pairs.always:

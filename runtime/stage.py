@@ -99,7 +99,7 @@ class Stage:
         entry = [widen(spec_in_block(x)) for x in state]
         self.opened = [widen(spec_of(x)) for x in state]  # with what lists and dicts hold before the loop
         self.hidden = hidden
-        self.pairs = Pairs([], [], [])
+        self.pairs = Pairs([], [], [], [])
         self.preset: dict[Location, Spec] = {}
         self.specs = self._from_memory(entry)
         if begin is not None:
@@ -266,7 +266,7 @@ class Stage:
         """
         count = len(types(self.specs))
         outs = list(outs)
-        after_loop(outs, self.pairs)
+        after_loop(outs, self.pairs, certain)
         flat = iter(outs[count:])
         for location, spec in self.block.wrote.items():
             store(location, unpack(spec, flat))

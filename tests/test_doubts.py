@@ -282,3 +282,26 @@ def test_arrays_stay_one_around_an_error(method: Callable[..., Any]) -> None:
             outcomes += [shop.stock is shop.shown, *shop.stock.tolist(), *shop.shown.tolist()]
         half = len(outcomes) // 2
         assert outcomes[:half] == outcomes[half:]
+
+
+def test_what_a_loop_may_have_left_as_it_was() -> None:
+    class Kept:
+        def __init__(self, module: Any) -> None:
+            self.a, self.limit = module.zeros(3), 1
+
+    def f(n: Any, v: Any, o: Any) -> Any:
+        o.a = v
+        d = 0
+        while d < n:
+            d += 1
+            if n > o.limit:
+                o.a = o.a * 1
+        v[1] *= -1
+        return v
+
+    for n in (0, 1, 2):
+        plain = Kept(np)
+        f(n, np.array([1.0, 2.0, 3.0]), plain)
+        assert plain.a.tolist() == [1.0, 2.0 if n > 1 else -2.0, 3.0]
+        with pytest.raises(AliasError, match="AG407"):
+            ag.function(f)(jnp.int32(n), jnp.array([1.0, 2.0, 3.0]), Kept(jnp))
