@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
 import logging
 import sys
@@ -84,7 +85,8 @@ def _as_from(f: Callable[..., Any], at: tuple[FrameType, str] | None) -> Callabl
         )  # fmt: skip
         names = frame.f_globals
     registry = names.setdefault("__warningregistry__", {})  # not the names themselves: a program must not keep them
-    return functools.partial(FunctionType(code, {"__name__": names.get("__name__"), "__warningregistry__": registry}), f)
+    space = {"__name__": names.get("__name__"), "__warningregistry__": registry, "__builtins__": builtins}
+    return functools.partial(FunctionType(code, space), f)
 
 
 _call: Any = lambda f, *args, **kwargs: f(*args, **kwargs)  # noqa: E731 (on one line, which is the first)

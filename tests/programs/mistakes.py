@@ -4925,7 +4925,7 @@ def squares(n):
 
 squares(3)
 ''',
-        ("`range`", "^[i * i for i in range(n)]", "static"),
+        ("`range`", "static"),
         '''
 @ag.function(static_argnames="n")
 def squares(n):
