@@ -40,9 +40,8 @@ def for_truth(place: Place | None, size: int) -> str:
             pairs = [ast.unparse(ast.Compare(a, [op], [b])) for a, op, b in zip(terms, expr.ops, terms[1:], strict=False)]
             return f"two comparisons of an array are `{_joined(pairs, '&')}`"
         case ast.Call(func=ast.Name(id="max" | "min" as name), args=[a, b], keywords=[]):
-            return f"element by element it is `jnp.{name}imum({ast.unparse(a)}, {ast.unparse(b)})`; the largest of all is `jnp.{name}`".replace(
-                "the largest", "the largest" if name == "max" else "the smallest"
-            )
+            which = "largest" if name == "max" else "smallest"
+            return f"element by element it is `jnp.{name}imum({ast.unparse(a)}, {ast.unparse(b)})`; the {which} of all is `jnp.{name}`"
     if size == 0:
         return f"ask for its length: `len({ast.unparse(expr) if expr is not None else 'x'}) > 0`"
     return "use `.any()` or `.all()`, or `jnp.where(test, a, b)` to choose element by element"

@@ -38,8 +38,9 @@ def set_attr(obj: Any, name: str, value: Any) -> None:
         if (setter := _setter(obj, name)) is not None:
             setter(value)
             return
-        note_binding(_place(obj, name))
-        value = noticed(_place(obj, name), value)
+        place = _place(obj, name)
+        note_binding(place)
+        value = noticed(place, value)
     setattr(obj, name, value)
 
 

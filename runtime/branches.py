@@ -31,7 +31,7 @@ from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import assigned_names, caller, here, last_store, place_of, returned_names, value_of
 from autograph.runtime.predicates import truth
 from autograph.runtime.shared import one_for_each
-from autograph.runtime.spec_text import describe, described, instead
+from autograph.runtime.spec_text import describe, described, instead, instead_of_change
 from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, is_container, join, of_aval, over, spec_of, types, widen
 from autograph.runtime.stale import refuse_other_names
 from autograph.runtime.values import CONTAINERS, blank, map_maybe, nothing
@@ -193,8 +193,9 @@ class _Sides:
             if grows and isinstance(location, Contents) and any(x is location.obj for x in self.state):
                 raise Grow(location.obj, joint_of([widen(s) for items in (a, b) for s in items.values])) from None
             why = f"{m.path} {described(m.a)} on one side and {described(m.b)} on the other"
+            place = self._place(location, block)
             raise location.refusal(
-                why.strip(), self._place(location, block), instead(m.a, m.b, "give it the same type and shape on both sides")
+                why.strip(), place, instead_of_change(m, location, place, "give it the same type and shape on both sides")
             ) from None
         if may_be_missing(joint):
             assert isinstance(location, HeapLocation)

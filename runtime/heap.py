@@ -12,7 +12,6 @@ from typing import Any
 
 import jax
 
-from autograph.runtime.advice import for_length
 from autograph.runtime.errors import AttributeStateError, EffectError, GlobalStateError, Place, StagingError
 from autograph.runtime.places import variable_of
 from autograph.runtime.values import Record, Unset
@@ -105,8 +104,6 @@ class Contents(HeapLocation):
     def refusal(self, why: str, place: Place | None, advice: str = "") -> StagingError:
         known = variable_of(self.obj)
         name = f"`{known}`, {self.name}," if known else self.name
-        if isinstance(self.obj, (list, collections.deque)) and "item" in why:
-            advice = for_length(place, type(self.obj).__name__)
         return self.error(f"{name} is changed in a staged loop or branch: {why}", place, advice or self.advice)
 
     def __init__(self, obj: Any) -> None:

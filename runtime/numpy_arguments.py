@@ -19,6 +19,7 @@ from autograph.runtime.aliasing import variant_of
 from autograph.runtime.calls import call
 from autograph.runtime.errors import ArrayStoreError, Place
 from autograph.runtime.frames import Frame
+from autograph.runtime.numpy_calls import METHODS_IN_PLACE
 from autograph.runtime.places import here, place_in
 from autograph.runtime.raw_errors import mark_of, named
 
@@ -145,15 +146,12 @@ def _augmented(code: CodeType, stored_into: Sequence[str]) -> dict[str, Place]:
                 holds[name] = holds[before.argval]
             else:
                 holds.pop(name, None)
-        elif before is not None and loaded and name in _IN_PLACE and isinstance(before.argval, str):
+        elif before is not None and loaded and name in METHODS_IN_PLACE and isinstance(before.argval, str):
             if before.argval in holds or before.argval in stored_into:
                 found.setdefault(holds.get(before.argval, before.argval), place_in(code, instruction.offset, _line(instruction)))
         if instruction.opname not in ("CACHE", "EXTENDED_ARG"):
             before = instruction
     return found
-
-
-_IN_PLACE = frozenset({"sort", "fill", "put", "partition", "itemset", "byteswap"})
 
 
 def _line(instruction: dis.Instruction) -> int:

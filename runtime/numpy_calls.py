@@ -36,7 +36,7 @@ _STATIC = frozenset(
     "out_shape new_shape dims stat_length decimals".split()
 )
 _TUPLES = frozenset("gradient meshgrid broadcast_arrays".split())  # they give tuples, and lists in `jax.numpy`
-_ARRAY_METHODS_IN_PLACE = frozenset("fill put sort partition resize itemset setfield byteswap setflags".split())
+METHODS_IN_PLACE = frozenset("fill put sort partition resize itemset setfield byteswap setflags".split())
 
 
 def numpy_call(f: Any, converted: Callable[[Any], Any]) -> Callable[..., Any] | None:
@@ -353,7 +353,7 @@ def _elementwise(f: Any, converted: Callable[[Any], Any], *args: Any, **kwargs: 
 
 def _method(method: Any, array: Any, name: str, *args: Any, **kwargs: Any) -> Any:
     """A call of a method of a NumPy array."""
-    if name in _ARRAY_METHODS_IN_PLACE and (in_block() or traced(*args, *kwargs.values())):
+    if name in METHODS_IN_PLACE and (in_block() or traced(*args, *kwargs.values())):
         raise ArrayStoreError(
             f"the method `{name}` would change a NumPy array in place in compiled code", here(), "write `x[i] = v`, or make it a `jnp` array before"
         )

@@ -7,8 +7,10 @@ from typing import Any
 
 import jax
 
+from autograph.runtime.advice import for_length
+from autograph.runtime.errors import Place
 from autograph.runtime.formatting import Text
-from autograph.runtime.heap import Items
+from autograph.runtime.heap import HeapLocation, Items
 from autograph.runtime.specs import Mismatch, Option, Spec, Static, Type, is_blank, is_leaf, type_of
 from autograph.runtime.values import ARRAYS, NONE, NUMBERS, UNSET
 
@@ -60,6 +62,13 @@ def instead(a: Spec, b: Spec, usual: str) -> str:
     if any(hasattr(v, "__dict__") for v in values):
         return "register its class as a pytree (`jax.tree_util.register_dataclass`), so that its arrays can be chosen"
     return usual
+
+
+def instead_of_change(m: Mismatch, location: HeapLocation, place: Place | None, usual: str) -> str:
+    """`instead`, where what differs is what a place holds: of a list or deque how many items there are."""
+    if isinstance(m.a, Items) and isinstance(m.b, Items) and m.a.keys is None:
+        return for_length(place, type(location.obj).__name__)
+    return instead(m.a, m.b, usual)
 
 
 def for_turns(m: Mismatch, name: str) -> str:

@@ -45,7 +45,7 @@ from autograph.runtime.packing import as_is, blank_uses, pack, unpack
 from autograph.runtime.places import caller, last_store, parameter_names, place_of
 from autograph.runtime.predicates import truth
 from autograph.runtime.shared import Pairs, after_loop, shared_pairs
-from autograph.runtime.spec_text import describe, described, for_turns, instead
+from autograph.runtime.spec_text import describe, described, for_turns, instead, instead_of_change
 from autograph.runtime.specs import (
     Mismatch,
     Option,
@@ -237,7 +237,7 @@ class Stage:
         except Mismatch as m:
             assert isinstance(location, HeapLocation)
             why = f"{m.path} {described(m.a)} before the loop and {described(m.b)} after one turn"
-            raise location.refusal(why.strip(), place, instead(m.a, m.b, for_turns(m, location.name.strip("`")))) from None
+            raise location.refusal(why.strip(), place, instead_of_change(m, location, place, for_turns(m, location.name.strip("`")))) from None
         if may_be_missing(joint):
             assert isinstance(location, HeapLocation)
             raise location.refusal("it does not exist before", place, "give it a value before the loop")
