@@ -388,6 +388,8 @@ def _in_expressions(ts: Any) -> Any:
             stack.append(t)
         elif len(stack) > 1:
             stack.append(stack.pop() - stack.pop())
+            count += stack.pop()
+            stack.append(t)
         count += 1
     if stack.pop() > 2:
         count += 100

@@ -25,11 +25,13 @@ def popped(value: Any, names: set[str]) -> str:
 
 def hoisted(stmt: Any, names: set[str], fresh: Fresh) -> list[Any]:
     """Statements to run before, which take the items that a statement uses; what it evaluates before them reads no such list and does nothing."""
-    field = "test" if isinstance(stmt, s.If) else "value" if isinstance(stmt, (s.Return, s.Assign, s.Expr)) else ""
+    field = "test" if isinstance(stmt, s.If) else "value" if isinstance(stmt, (s.Return, s.Assign, s.AugAssign, s.Expr)) else ""
     value = getattr(stmt, field, None) if field else None
-    if value is None or popped(value, names) and not isinstance(stmt, (s.Return, s.If)):
+    if value is None or popped(value, names) and not isinstance(stmt, (s.Return, s.If, s.AugAssign)):
         return []
     if isinstance(stmt, s.Assign) and not all(isinstance(t, (s.Name, s.Tuple)) for t in stmt.targets):
+        return []
+    if isinstance(stmt, s.AugAssign) and not (isinstance(stmt.target, s.Name) and stmt.target.id not in names):
         return []
     hoister = _Hoister(names, fresh)
     new = hoister.visit(value)
