@@ -21,8 +21,9 @@ from autograph.runtime.heap import Contents
 from autograph.runtime.items import is_array, last_replaced, replaced_numpy
 from autograph.runtime.lifted import touch
 from autograph.runtime.places import assigned_names, caller, here, kept_after, place_of, variable_of, visible
+from autograph.runtime.points_to import doubtful, note_comparison
 from autograph.runtime.raw_errors import mark_of
-from autograph.runtime.shared import doubtful, origin
+from autograph.runtime.shared import origin
 from autograph.runtime.stale import note_other_names
 
 
@@ -123,8 +124,7 @@ def same(a: Any, b: Any) -> bool:
             f"an array is stored into, and only traced values decide whether {holds}", here(),
             "give one of the names a copy (`b = a.copy()`) before the branch or loop",
         )  # fmt: skip
-    for frame in frames():
-        frame.compared = True
+    note_comparison([a], [b], one, frames())
     return one
 
 

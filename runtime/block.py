@@ -23,7 +23,8 @@ from autograph.runtime.identity import check_lengths, doubt_all
 from autograph.runtime.knowledge import Fact, assume, known, refined
 from autograph.runtime.lifted import ERROR, Location, Watch, enter, forget_local, kept, load, marker_p, restore, settle_late
 from autograph.runtime.packing import pack, to_type, unpack
-from autograph.runtime.shared import known_again, with_guards
+from autograph.runtime.points_to import Share, copied, share_of, shares
+from autograph.runtime.shared import is_array, known_again, with_guards
 from autograph.runtime.specs import Spec, Type, of_aval, types
 from autograph.runtime.values import CONTAINERS, Maybe, map_maybe, nothing
 
@@ -65,6 +66,8 @@ class Block:
             if preset is not None:  # a turn of a loop: it starts only if nothing has failed before
                 frame.values[ERROR] = 0
 
+            known_shares: list[Share | None] = []
+
             def run(*flat: Any) -> Sequence[Any]:
                 arrays = iter(flat)
                 frame.trace = _jax.current_trace()
@@ -95,7 +98,9 @@ class Block:
                     check_lengths(frame)
                     forget_local(frame, box)
                     settle_late(frame)
-                    return list(map(known_again, finish(self, with_guards(box.pop(), frame.guards))))
+                    outs = list(map(known_again, finish(self, with_guards(box.pop(), frame.guards))))
+                    known_shares.extend(shares(outs) if chosen is not None else ())
+                    return outs
                 finally:
                     self.args, self.kept = [], {}
                     restore(frame)
@@ -108,6 +113,7 @@ class Block:
         self.outvars: list[Any] = list(jaxpr.outvars)
         self.eqns: list[Any] = list(jaxpr.eqns)
         self.consts: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
+        self.shares: dict[Var, Share] = {v: s for v, s in zip(self.outvars, known_shares, strict=False) if s and isinstance(v, Var)}
         self.reads = self._markers(frame)
         if frame.discarded:
             self._drop_dead()
@@ -160,7 +166,10 @@ class Block:
             self.consts.update(zip(small.constvars, consts, strict=True))
             env = dict(zip(small.invars, [x], strict=False))
             self.eqns += [e.replace(invars=[_renamed(v, env) for v in e.invars]) for e in small.eqns]
-            return _renamed(small.outvars[0], env)
+            out = _renamed(small.outvars[0], env)
+            if isinstance(x, Var) and isinstance(out, Var) and (x in self.shares or is_array(self.consts.get(x))):
+                self.shares[out] = copied(self.shares[x] if x in self.shares else share_of(self.consts[x]))
+            return out
 
         return pack(value, spec, convert)
 

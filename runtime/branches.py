@@ -16,6 +16,7 @@ from jax import lax
 
 from autograph.runtime import _jax
 from autograph.runtime._jax import Literal, Var
+from autograph.runtime.alias_joins import one_for_each, share_in
 from autograph.runtime.block import Block
 from autograph.runtime.decisions import decided, given_names, watching
 from autograph.runtime.deferred import Exit
@@ -30,7 +31,6 @@ from autograph.runtime.lifted import Location, goes_with_block, joined, left_spe
 from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import assigned_names, caller, here, last_store, place_of, returned_names, value_of
 from autograph.runtime.predicates import truth
-from autograph.runtime.shared import one_for_each
 from autograph.runtime.spec_text import describe, described, instead, instead_of_change
 from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, is_container, join, of_aval, over, spec_of, types, widen
 from autograph.runtime.stale import refuse_other_names
@@ -248,7 +248,9 @@ class _Sides:
         decided("branch", became, why, given_names(len(outs)), (), outs)
 
     def _given(self, flat: Iterator[Any]) -> Any:
-        flat = iter(one_for_each(list(flat), [b.outvars for b in self.blocks], [b.consts for b in self.blocks]))
+        flat = iter(
+            one_for_each(list(flat), [b.outvars for b in self.blocks], lambda k, x: share_in(x, self.blocks[k].shares, self.blocks[k].consts))
+        )
         new: dict[Any, Any] = {"": unpack(self.joint, flat)}
         for location, spec in self.wrote.items():
             new[location] = unpack(spec, flat)

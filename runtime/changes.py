@@ -23,6 +23,7 @@ from autograph.runtime.numpy_places import BOTH, STORED
 from autograph.runtime.objects import Walk, is_state, places_in
 from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import here
+from autograph.runtime.points_to import meeting
 from autograph.runtime.shared import origin, unguarded
 from autograph.runtime.specs import Spec, Static, is_container, spec_of
 from autograph.runtime.values import ARRAYS, NUMBERS, Found, Maybe, Unset, is_value, traced
@@ -190,11 +191,11 @@ class Begin:
 
     def _doubts(self, frame: Frame, variables: dict[str, Any]) -> Doubts:
         """The arrays that are in doubt when the call ends: of the new ones, of the inputs, and of the global variables, by what tells which."""
-        if self.walk is None or not frame.doubtful:
+        if self.walk is None or not (frame.points_to or frame.guarded):
             return Doubts()
         known: dict[int, Any] = {id(x): name for name, x in variables.items() if isinstance(x, ARRAYS)}
         known |= {x: ("new", k) for x, k in self.outputs.items()} | {x: ("input", k) for x, k in self.inputs.items()}
-        pairs = tuple((known[a], known[b]) for a, b in frame.doubtful if a in known and b in known)
+        pairs = tuple((known[a], known[b]) for a, b in meeting(frame) if a in known and b in known)
         guarded = [(self.outputs[k], id(unguarded(x))) for k, (x, *_) in frame.guarded.items() if k in self.outputs]
         for k, x in guarded:  # what no place holds unguarded: the first that guards it stands for it
             known.setdefault(x, ("new", k))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from autograph.runtime import _jax
-from autograph.runtime.shared import doubt
+from autograph.runtime.points_to import doubt
 
 _partners: dict[int, weakref.WeakValueDictionary[int, Any]] = {}  # by identity: the arrays that it may be
 

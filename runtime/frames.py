@@ -17,9 +17,9 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "begun changed checked chosen compared constants copied count discarded doubtful exact excluded fresh given grows guarded guards key "
-            "late lent lifting made marked memory passed pairs pending places preset protected reached reads rebound refusal replaced root saved "
-            "sharing spoiled staged stands stored trace twins values waiting written"
+            "begun changed checked chosen compared constants copied count discarded exact excluded fresh given grows guarded guards key "
+            "late lent lifting made marked memory passed pairs pending places points_to preset protected reached reads rebound refusal "
+            "replaced root saved sharing spoiled staged stands stored trace twins values waiting written"
         ).split()
     )
 
@@ -38,11 +38,11 @@ class Frame:
         self.guarded: dict[int, tuple[Any, Any, Any, Any]] = {}  # what a place holds, what it would without an error, its code, what was before
         self.constants: dict[int, tuple[Any, Any]] = {}  # by identity: NumPy arrays, and the constants that stand for them
         self.stands: dict[int, tuple[Any, Any]] = {}  # by identity: an array of this block, and the one around that it stands for
-        self.doubtful: dict[tuple[int, int], Any] = {}  # pairs of arrays that may be one, as traced values decide
+        self.points_to: dict[int, tuple[Any, dict[int, Any]]] = {}  # by identity: a value, and the arrays that it may be, as traced values decide
         self.twins: dict[int, list[Any]] = {}  # by identity: containers that may be the same object, as traced values decide
         self.fresh: set[int] = set()  # identities of those that this block has made
         self.spoiled: list[tuple[Any, Any]] = []  # a container that has changed, and one that may be the same
-        self.compared = False  # has a store asked whether two names hold one array?
+        self.compared: list[Any] = []  # values of which stores have asked whether they are one array
         self.stored: dict[Any, str] = {}  # places whose array is stored into, or that are bound anew
         self.pending: Any = None  # the place that will be bound to the array that a store has made
         self.places: dict[Any, Any] = {}  # where it changed them first
@@ -85,7 +85,8 @@ class Frame:
         self.pairs, self.waiting = [], None
         self.guarded.clear()
         self.chosen = None
-        self.doubtful.clear()
+        self.points_to.clear()
+        self.compared.clear()
         self.twins.clear()
         self.spoiled.clear()
         self.excluded.clear()

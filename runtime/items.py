@@ -30,8 +30,9 @@ from autograph.runtime.numpy_places import BOUND
 from autograph.runtime.optional import present, read
 from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import caller, here
+from autograph.runtime.points_to import any_chosen, chosen_from, doubtful, maybe_one, no_doubt
 from autograph.runtime.rows import unknown
-from autograph.runtime.shared import doubt, doubtful, no_doubt, origin
+from autograph.runtime.shared import origin
 from autograph.runtime.specs import is_container, join, spec_of, widen
 from autograph.runtime.stale import Spot, note_other_names, taken
 from autograph.runtime.subscripts import has_span, is_mask, plain, store_masked, store_span, where_masked
@@ -132,7 +133,7 @@ def _put(spot: Spot, after: Any) -> None:
 
 def _refuse_doubtful(x: Any, places: list[HeapLocation]) -> None:
     """Raise AliasError if only traced values decide whether a lasting place holds an array that is stored into."""
-    if not any(frame.doubtful for frame in frames()):
+    if not any_chosen():
         return
     for place in places:
         if any(is_array(v) and origin(v) is not origin(x) and doubtful(v, x) for v in _values(place)):
@@ -202,8 +203,8 @@ def _store_traced(x: Any, i: Any, value: Any) -> None:
         joint = widen(join(spec_of(old), spec_of(value)))
         flat = zip(pack(value, joint), pack(old, joint), strict=True)
         new = unpack(joint, iter([jnp.where(i == k, new, before) for new, before in flat]))
-        doubt(new, old)
-        doubt(new, value)
+        chosen_from(new, [old])
+        maybe_one(new, value)
         x[k] = unless_failed_now(new, functools.partial(_same, old))
 
 

@@ -24,8 +24,8 @@ from autograph.runtime.identity import doubt_all
 from autograph.runtime.optional import present, read
 from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import here
+from autograph.runtime.points_to import chosen_from
 from autograph.runtime.rows import unknown, weak_integers
-from autograph.runtime.shared import doubt
 from autograph.runtime.spec_text import describe
 from autograph.runtime.specs import Mismatch, Static, join, leaves, spec_of, types, widen
 from autograph.runtime.subscripts import has_span, load_span, plain
@@ -109,8 +109,7 @@ def _from_sequence(x: Sequence[Any], i: Any) -> Any:
     item = row_of(x, i, kind)
     if (frame := innermost()) is not None:
         doubt_all([item], [[other] for other in x])
-        for other in x:
-            doubt(item, other)
+        chosen_from(item, x)
         for key in containers([item]):
             frame.copied[key] = Copied(
                 item, f"it is an item of a {kind} at a traced index, and that is a copy", f"store through the {kind}: `items[i][j] = v`"

@@ -12,6 +12,7 @@ from jax import lax
 from autograph.runtime import _jax
 from autograph.runtime._jax import Var
 from autograph.runtime.active import where_active
+from autograph.runtime.alias_joins import Pairs, after_loop, shared_pairs
 from autograph.runtime.block import Block
 from autograph.runtime.decisions import decided, watching
 from autograph.runtime.deferred import fine
@@ -44,7 +45,6 @@ from autograph.runtime.loop_binding import bind_while
 from autograph.runtime.packing import as_is, blank_uses, pack, unpack
 from autograph.runtime.places import caller, last_store, parameter_names, place_of
 from autograph.runtime.predicates import truth
-from autograph.runtime.shared import Pairs, after_loop, shared_pairs
 from autograph.runtime.spec_text import describe, described, for_turns, instead, instead_of_change
 from autograph.runtime.specs import (
     Mismatch,
@@ -99,7 +99,7 @@ class Stage:
         entry = [widen(spec_in_block(x)) for x in state]
         self.opened = [widen(spec_of(x)) for x in state]  # with what lists and dicts hold before the loop
         self.hidden = hidden
-        self.pairs = Pairs([], [], [], [])
+        self.pairs = Pairs()
         self.preset: dict[Location, Spec] = {}
         self.specs = self._from_memory(entry)
         if begin is not None:
@@ -213,7 +213,7 @@ class Stage:
         initial = [x for s, t in zip(self.state, joint, strict=True) for x in pack(s, t, as_is)]
         begin = [x for a, s in zip(args, joint, strict=True) for x in pack(a, s, as_is)]
         begin += [x for loc in held for x in pack(at_begin(loc, block.frame), block.wrote[loc], as_is)]
-        self.pairs = shared_pairs([*initial, *old], begin, flat, block.frame.compared)
+        self.pairs = shared_pairs([*initial, *old], begin, flat, block.frame)
         # A variable that a turn sets and never takes from the turn before only gets its type: the run stands.
         self.settled = self.settled or blank_uses.count == self.uses
         return packed if self.settled else []

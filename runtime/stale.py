@@ -19,8 +19,9 @@ from autograph.runtime.frames import frames, innermost
 from autograph.runtime.heap import Attribute
 from autograph.runtime.objects import attributes, is_state
 from autograph.runtime.places import assigned_names, caller, function_around, here, is_block, is_handed_on, read_after, shown_name, visible
+from autograph.runtime.points_to import doubtful
 from autograph.runtime.raw_errors import is_generated, mark_of
-from autograph.runtime.shared import doubtful, origin
+from autograph.runtime.shared import origin
 from autograph.runtime.values import ARRAYS, NUMBERS
 
 

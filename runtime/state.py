@@ -21,7 +21,7 @@ from autograph.runtime.heap import HeapLocation, Variable
 from autograph.runtime.objects import Walk
 from autograph.runtime.options import shifted, static_arguments
 from autograph.runtime.packing import as_is, pack, unpack
-from autograph.runtime.shared import doubt
+from autograph.runtime.points_to import doubt
 from autograph.runtime.specs import is_container
 from autograph.runtime.values import ARRAYS
 

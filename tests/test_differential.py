@@ -43,12 +43,8 @@ def test_programs_with_state_give_what_python_gives(part: int) -> None:
 
 @pytest.mark.parametrize(
     "number",
-    [
-        pytest.param(9163, marks=pytest.mark.xfail(strict=True, reason="two names of one array, of which a staged loop in a static one may replace one")),
-        pytest.param(9720, marks=pytest.mark.xfail(strict=True, reason="one array in two places is two behind a loop, if an error may stand between them")),
-        8619, 7653, 3621,
-    ],
-)  # fmt: skip
+    [9163, 9720, 8619, 7653, 3621],
+)
 def test_programs_that_were_different(number: int) -> None:
     assert campaign.run([number], seed=700, kind="stateful").different == 0
 

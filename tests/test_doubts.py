@@ -305,3 +305,113 @@ def test_what_a_loop_may_have_left_as_it_was() -> None:
         assert plain.a.tolist() == [1.0, 2.0 if n > 1 else -2.0, 3.0]
         with pytest.raises(AliasError, match="AG407"):
             ag.function(f)(jnp.int32(n), jnp.array([1.0, 2.0, 3.0]), Kept(jnp))
+
+
+def chosen_in_a_nested_branch(p: Any, q: Any, v: Any, o: Any) -> Any:
+    if p > 0:
+        if q > 0:
+            o.a = v
+    v[1] = 5
+    return o.a
+
+
+def chosen_in_a_branch_of_a_loop(p: Any, q: Any, v: Any, o: Any) -> Any:
+    while p > 0:
+        p -= 1
+        if q > 0:
+            o.a = v
+        q -= 1
+    v[1] = 5
+    return o.a
+
+
+def chosen_among_the_arrays_of_a_branch(p: Any, q: Any, v: Any, o: Any) -> Any:
+    w, z = v * 2, v * 3
+    if p > 0:
+        w = v * 4
+        z = v * 5
+        if q > 0:
+            z = w
+    w[1] = 5
+    return z
+
+
+def chosen_among_the_arrays_of_a_turn(p: Any, q: Any, v: Any, o: Any) -> Any:
+    w, z = v * 2, v * 3
+    while p > 0:
+        p -= 1
+        w = v * 4
+        z = v * 5
+        if q > 0:
+            z = w
+    w[1] = 5
+    return z
+
+
+def chosen_again(p: Any, q: Any, v: Any, o: Any) -> Any:
+    w, z = v * 2, v * 3
+    if p > 0:
+        z = w
+    u = v * 4
+    if q > 0:
+        u = z
+    z = v
+    w[1] = 5
+    return u
+
+
+def held_from_the_second_turn_on(p: Any, q: Any, v: Any, o: Any) -> Any:
+    z = v * 2
+    while p > 0:
+        p -= 1
+        z[0] += 1
+        z = o.a
+    return z
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        chosen_in_a_nested_branch, chosen_in_a_branch_of_a_loop, chosen_among_the_arrays_of_a_branch, chosen_among_the_arrays_of_a_turn,
+        chosen_again, held_from_the_second_turn_on,
+    ],
+)  # fmt: skip
+def test_what_a_block_inside_chose_is_still_in_doubt_behind_the_one_around(f: Any) -> None:
+    with pytest.raises(AliasError, match="AG407"):
+        ag.function(f)(jnp.int32(2), jnp.int32(1), jnp.arange(3.0), Box(jnp))
+
+
+def two_buffers(n: Any, v: Any) -> Any:
+    a, b = v * 2, v * 3
+    while n > 0:
+        n -= 1
+        a, b = b, a
+        a[0] += b[1]
+    return a, b
+
+
+def three_rows_in_turn(n: Any, v: Any) -> Any:
+    a, b, c = v * 2, v + 1, v + 2
+    while n > 0:
+        n -= 1
+        a, b, c = b, c, a
+        c[1] = a[0] + b[2]
+    return a, b, c
+
+
+def a_row_before(n: Any, v: Any) -> Any:
+    before, row = v * 2, v * 3
+    while n > 0:
+        n -= 1
+        before = row
+        row = v * 0
+        row[0] = before[1] + n
+    return before, row
+
+
+@pytest.mark.parametrize("f", [two_buffers, three_rows_in_turn, a_row_before])
+@pytest.mark.parametrize("n", [0, 1, 4])
+def test_arrays_that_change_places_in_every_turn_are_never_one(f: Any, n: int) -> None:
+    got = ag.function(f)(jnp.int32(n), jnp.arange(3.0))
+    for x, y in zip(got, f(np.int32(n), np.arange(3.0)), strict=True):
+        np.testing.assert_array_equal(x, y)
