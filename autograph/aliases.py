@@ -33,6 +33,7 @@ class Aliases:
 
     def __init__(self, node: Any, stored: dict[str, dict[int, str]], given: State = frozenset()) -> None:
         self.stores: dict[Position, tuple[str, ...]] = {}
+        self.operated: dict[Position, tuple[str, ...]] = {}  # for `x += v` and `obj.x += v`: the same
         self.calls: dict[Position, Update] = {}
         self.shared: dict[Position, tuple[str, ...]] = {}  # for calls that store: the other paths
         self.handed: set[tuple[str, int | str, str]] = set()  # callee, argument, and a name that may hold what is given there
@@ -40,8 +41,8 @@ class Aliases:
         if lasting - given:  # an earlier call may have left them
             self._start(node, stored, given | lasting)
         bound = _bound(node).union(*given)
-        self.stores, self.shared = (
-            {at: tuple(_marked(p, bound) for p in paths) for at, paths in found.items()} for found in (self.stores, self.shared)
+        self.stores, self.operated, self.shared = (
+            {at: tuple(_marked(p, bound) for p in paths) for at, paths in found.items()} for found in (self.stores, self.operated, self.shared)
         )
 
     def _start(self, node: Any, stored: dict[str, dict[int, str]], state: State) -> State:
@@ -83,10 +84,8 @@ class Aliases:
                 return self._assign(target, value, self._expr(value, state))
             case ast.AugAssign(target=target, value=value):
                 state = self._expr(value, state)
-                if isinstance(target, ast.Subscript):
-                    self._store(target, state)
-                    return state
-                return _without(state, {path} if (path := path_of(target)) else set())
+                self._store(target, state, self.stores if isinstance(target, ast.Subscript) else self.operated)
+                return state  # one of NumPy's is changed in place: the others hold the same array still
             case ast.If(test=test, body=body, orelse=orelse):
                 state = self._expr(test, state)
                 return _join(self._block(body, state), self._block(orelse, state))
@@ -186,10 +185,10 @@ class Aliases:
                 self.shared[_at(node)] = tuple(sorted({*self.shared.get(_at(node), ()), *others}))
         return state
 
-    def _store(self, target: Any, state: State) -> None:
+    def _store(self, target: Any, state: State, found: dict[Position, tuple[str, ...]]) -> None:
         if path := path_of(chain(target)[0]):
             others = _aliases(path, state)
-            self.stores[_at(target)] = tuple(sorted({*self.stores.get(_at(target), ()), *others}))
+            found[_at(target)] = tuple(sorted({*found.get(_at(target), ()), *others}))
 
     def _assign(self, target: Any, value: Any, state: State, element: bool = False) -> State:
         pairs: list[tuple[str, frozenset[str]]] = []
@@ -213,7 +212,7 @@ class Aliases:
             case ast.Starred(value=inner):
                 self._moves(inner, value, state, pairs, element)
             case ast.Subscript():
-                self._store(target, state)
+                self._store(target, state, self.stores)
                 path = path_of(chain(target)[0])
                 holds = path in self._containers or (path and isinstance(value, (ast.Name, ast.Attribute)) and not _is_slice(target))
                 if value is not None and holds and (found := self._sources.of(value)):

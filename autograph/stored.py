@@ -11,8 +11,10 @@ from autograph.paths import called
 
 
 def stores_or_calls(node: Any, stored: dict[str, dict[int, str]]) -> bool:
-    """Whether a function stores into subscripts, or calls a function that does: most do not."""
+    """Whether a function stores into subscripts, has an operator act in place on what may be an array, or calls a function that stores."""
     for n in ast.walk(node):
+        if isinstance(n, ast.AugAssign):
+            return True
         if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store):
             return True
         if isinstance(n, ast.Call) and called(n) in stored:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from autograph.runtime._jax import eval_trace as eval_trace
     from autograph.runtime._jax import trace_state as trace_state
     from autograph.runtime.attributes import set_attr as set_attr
-    from autograph.runtime.attributes import update_attr as update_attr
+    from autograph.runtime.augmented import update_attr as update_attr
+    from autograph.runtime.augmented import update_item as update_item
     from autograph.runtime.branches import cond as cond
     from autograph.runtime.branches import keep as keep
     from autograph.runtime.branches import switch as switch
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from autograph.runtime.items import set_attr_item as set_attr_item
     from autograph.runtime.items import set_item as set_item
     from autograph.runtime.items import store_item as store_item
-    from autograph.runtime.items import update_item as update_item
     from autograph.runtime.iteration import for_loop as for_loop
     from autograph.runtime.loads import get_item as get_item
     from autograph.runtime.logical import and_ as and_
@@ -54,7 +54,8 @@ if TYPE_CHECKING:
 _WHERE = {
     "_jax": "trace_state eval_trace",
     "aliasing": "renew Held place storing any_array last borrowed fixed",
-    "attributes": "set_attr update_attr del_attr in_place bound stores_into_attr",
+    "attributes": "set_attr del_attr bound stores_into_attr",
+    "augmented": "in_place update_attr update_item update_path update_attr_item update_attr_path",
     "branches": "cond keep switch",
     "calls": "call",
     "excepts": "caught",
@@ -62,8 +63,7 @@ _WHERE = {
     "eager": "run_eagerly",
     "errors": "AutographError ConversionError LargeUnrollWarning RetraceWarning StagingError",
     "function": "Function jit",
-    "items": "del_item set_item update_item store_item set_attr_item set_path update_path set_attr_path update_attr_item update_attr_path "
-    "is_array slice",
+    "items": "del_item set_item store_item set_attr_item set_path set_attr_path is_array slice",
     "iteration": "for_loop",
     "handlers": "finishing finished",
     "host_effects": "entering",

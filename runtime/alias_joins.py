@@ -13,8 +13,8 @@ from autograph.runtime._jax import Var
 from autograph.runtime.errors import AliasError
 from autograph.runtime.frames import Frame, frames
 from autograph.runtime.places import here
-from autograph.runtime.points_to import Arrays, Mark, Share, chosen_from, may_be, note_comparison, points_to, share_of
-from autograph.runtime.shared import guard, is_array, numpy_of, origin, stood_for, unguarded
+from autograph.runtime.points_to import Arrays, Mark, Share, chosen_from, is_numpys, may_be, note_comparison, numpys, points_to, share_of
+from autograph.runtime.shared import aliasable, guard, numpy_of, origin, stood_for, unguarded
 
 Pair = tuple[int, int]
 
@@ -24,7 +24,7 @@ def one_for_each(results: list[Any], sides: Sequence[Sequence[Any]], share: Call
 
     `sides` are the variables that stand for them in the jaxpr of each side; `share` says of a side (its number) and a variable what it is.
     """
-    arrays = [k for k, r in enumerate(results) if is_array(r)]
+    arrays = [k for k, r in enumerate(results) if aliasable(r)]
     found = [{k: share(number, side[k]) for k in arrays} for number, side in enumerate(sides)]
     one = [{k: id(s.one) for k, s in side.items()} for side in found]
     fine = [{k: id(s.fine) for k, s in side.items()} for side in found]
@@ -53,7 +53,7 @@ def share_in(x: Any, known: dict[Var, Share], outside: dict[Var, Any]) -> Share:
     if isinstance(x, Var):
         if x in known:
             return known[x]
-        if x in outside and is_array(outside[x]):
+        if x in outside and aliasable(outside[x]):
             return share_of(outside[x])
     return Share(mark := Mark(), mark, (mark,))
 
@@ -70,7 +70,7 @@ def _alike(keys: dict[int, Any]) -> Iterator[Pair]:
 class Pairs(NamedTuple):
     """Which of a loop's arrays are one before and after every turn (`guarded`: unless an error has occurred), and which may be one after it.
 
-    `outside` are the arrays from outside that variables may hold after a turn, `before` those before the loop.
+    `outside` are the arrays from outside that variables may hold after a turn, `before` those before the loop; `numpys` may hold NumPy's.
     """
 
     always: Collection[Pair] = ()
@@ -78,13 +78,14 @@ class Pairs(NamedTuple):
     sometimes: Collection[Pair] = ()
     outside: Sequence[tuple[int, Iterable[Any]]] = ()
     before: Sequence[tuple[int, Any]] = ()
+    numpys: Sequence[int] = ()
 
 
 class _Turn:
     """The arrays of a loop when a turn begins, each standing for one before the loop, and when it ends."""
 
     def __init__(self, before: Sequence[Any], begin: Sequence[Any], after: Sequence[Any], frame: Frame) -> None:
-        self.arrays = [k for k, (a, b) in enumerate(zip(before, after, strict=True)) if is_array(a) and is_array(b)]
+        self.arrays = [k for k, (a, b) in enumerate(zip(before, after, strict=True)) if aliasable(a) and aliasable(b)]
         self.place = {id(x): k for k, x in reversed(list(enumerate(begin)))}
         self.ends = {k: may_be(after[k], frame) for k in self.arrays}
         self.known = {id(x) for f in frames() for _, x in f.stands.values()}
@@ -171,7 +172,8 @@ def shared_pairs(before: Sequence[Any], begin: Sequence[Any], after: Sequence[An
             note_comparison(turn.outside(a).values(), turn.outside(b).values(), one, frames()[: frames().index(frame)])
     sometimes = {pair for pair in turn.maybe - known if turn.meet(turn.ends[pair[0]], turn.ends[pair[1]])}
     outside = [(k, [*turn.outside(end).values(), *(x for x in end.values() if isinstance(x, np.ndarray))]) for k, end in turn.ends.items()]
-    return Pairs(always, known - always, sometimes, outside, [(k, before[k]) for k in turn.arrays])
+    numpys = [k for k in turn.arrays if is_numpys(before[k]) or is_numpys(after[k])]
+    return Pairs(always, known - always, sometimes, outside, [(k, before[k]) for k in turn.arrays], numpys)
 
 
 def after_loop(results: list[Any], pairs: Pairs, certain: bool) -> None:
@@ -182,6 +184,8 @@ def after_loop(results: list[Any], pairs: Pairs, certain: bool) -> None:
         points_to(results[k], arrays)
     for k, x in () if certain else pairs.before:
         chosen_from(results[k], [x])
+    for k in pairs.numpys:
+        numpys(results[k])
     for k, j in pairs.guarded:
         guard(results[k], results[j], None, None)
     for k, j in pairs.sometimes:

@@ -23,7 +23,7 @@ from autograph.runtime.lifted import touch
 from autograph.runtime.places import assigned_names, caller, here, kept_after, place_of, variable_of, visible
 from autograph.runtime.points_to import doubtful, note_comparison
 from autograph.runtime.raw_errors import mark_of
-from autograph.runtime.shared import origin
+from autograph.runtime.shared import aliasable, origin
 from autograph.runtime.stale import note_other_names
 
 
@@ -114,7 +114,7 @@ def same(a: Any, b: Any) -> bool:
     """
     if a is b:
         return True
-    if not (isinstance(a, jax.Array) and isinstance(b, jax.Array)) or a.size <= 1 and a.ndim == 0:
+    if not (aliasable(a) and aliasable(b)):
         return False
     one = origin(a) is origin(b)
     if not one and doubtful(a, b):

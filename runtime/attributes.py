@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any
@@ -20,12 +19,6 @@ from autograph.runtime.numpy_places import note_binding, note_store
 from autograph.runtime.shared import guard, guarded_as
 from autograph.runtime.specs import is_container
 from autograph.runtime.values import ARRAYS, NUMBERS, Maybe, Unset, is_value
-
-IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
-    "+=": operator.iadd, "-=": operator.isub, "*=": operator.imul, "/=": operator.itruediv, "//=": operator.ifloordiv, "%=": operator.imod,
-    "**=": operator.ipow, "@=": operator.imatmul, "<<=": operator.ilshift, ">>=": operator.irshift, "&=": operator.iand, "|=": operator.ior,
-    "^=": operator.ixor,
-}  # fmt: skip
 
 
 def set_attr(obj: Any, name: str, value: Any) -> None:
@@ -58,16 +51,6 @@ def bound(variable: Callable[[], Any], value: Any) -> Any:
     location = location_of(variable)
     note_binding(location)
     return noticed(location, value)
-
-
-def in_place(x: Any, symbol: str, value: Any) -> Any:
-    """`x += value` (or another operator): what `x` is bound to."""
-    return IN_PLACE[symbol](x, value)
-
-
-def update_attr(obj: Any, name: str, symbol: str, value: Any) -> None:
-    """`obj.name += value` (or another operator)."""
-    set_attr(obj, name, IN_PLACE[symbol](getattr(obj, name), value))
 
 
 def stores_into_attr(obj: Any, name: str) -> None:

@@ -24,7 +24,7 @@ from autograph.runtime.knowledge import Fact, assume, known, refined
 from autograph.runtime.lifted import ERROR, Location, Watch, enter, forget_local, kept, load, marker_p, restore, settle_late
 from autograph.runtime.packing import pack, to_type, unpack
 from autograph.runtime.points_to import Share, copied, share_of, shares
-from autograph.runtime.shared import is_array, known_again, with_guards
+from autograph.runtime.shared import aliasable, known_again, with_guards
 from autograph.runtime.specs import Spec, Type, of_aval, types
 from autograph.runtime.values import CONTAINERS, Maybe, map_maybe, nothing
 
@@ -167,7 +167,7 @@ class Block:
             env = dict(zip(small.invars, [x], strict=False))
             self.eqns += [e.replace(invars=[_renamed(v, env) for v in e.invars]) for e in small.eqns]
             out = _renamed(small.outvars[0], env)
-            if isinstance(x, Var) and isinstance(out, Var) and (x in self.shares or is_array(self.consts.get(x))):
+            if isinstance(x, Var) and isinstance(out, Var) and (x in self.shares or aliasable(self.consts.get(x))):
                 self.shares[out] = copied(self.shares[x] if x in self.shares else share_of(self.consts[x]))
             return out
 

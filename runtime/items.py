@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime.attributes import IN_PLACE, is_selectable, noticed, set_attr, stores_into_attr, unless_failed_now
+from autograph.runtime.attributes import is_selectable, noticed, set_attr, stores_into_attr, unless_failed_now
 from autograph.runtime.block import containers
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.calls import call
@@ -30,12 +30,12 @@ from autograph.runtime.numpy_places import BOUND
 from autograph.runtime.optional import present, read
 from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import caller, here
-from autograph.runtime.points_to import any_chosen, chosen_from, doubtful, maybe_one, no_doubt
+from autograph.runtime.points_to import any_chosen, chosen_from, doubtful, is_numpys, maybe_one, no_doubt, numpys
 from autograph.runtime.rows import unknown
 from autograph.runtime.shared import origin
 from autograph.runtime.specs import is_container, join, spec_of, widen
 from autograph.runtime.stale import Spot, note_other_names, taken
-from autograph.runtime.subscripts import has_span, is_mask, plain, store_masked, store_span, where_masked
+from autograph.runtime.subscripts import has_span, is_mask, plain, store_masked, store_span
 from autograph.runtime.values import Maybe, traced
 
 slice = builtins.slice
@@ -51,7 +51,7 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
 
     A NumPy array that receives a traced value, or any in a staged block, which may not run, becomes a traced array.
     """
-    x, i = read(x), _present(i)
+    x, i = read(x), index_of(i)
     if isinstance(x, Growing):
         x.kind.bound.shrunk = True
         return x.with_row(x.inside(i, "list assignment index out of range"), value, x.count)
@@ -62,7 +62,7 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
                 "a traced value is stored into a view of a NumPy array, which the array would not show", here(),
                 "store into the array itself: `a[i, j] = v` instead of `row = a[i]; row[j] = v`",
             )  # fmt: skip
-        return _replace(x, _stored(jnp.asarray(x), i, new))
+        return becomes(x, _stored(jnp.asarray(x), i, new))
     store_item(x, i, value)
     return x
 
@@ -79,14 +79,15 @@ def _is_outside(x: Any) -> bool:
     return frame is not None and any(v is x for v in frame.f_globals.values())
 
 
-def _present(i: Any) -> Any:
+def index_of(i: Any) -> Any:
     """An index, of which None is Python's error."""
     if isinstance(i, Maybe):
         return present(i, "only integers, slices and arrays are valid indices, and this is None")
-    return tuple(map(_present, i)) if type(i) is tuple else i
+    return tuple(map(index_of, i)) if type(i) is tuple else i
 
 
-def _replace(x: Any, after: Any) -> Any:
+def becomes(x: Any, after: Any) -> Any:
+    """A store makes one array of another: what else holds the one is given the other, or it is refused."""
     for frame in frames():
         if id(x) in frame.lent:
             raise ArrayStoreError(
@@ -98,6 +99,8 @@ def _replace(x: Any, after: Any) -> Any:
             frame.replaced[id(origin(x))] = origin(x), here()
     if any(frame.exact for frame in frames()):
         after = unless_failed_now(after, functools.partial(_same, x))
+    if after is not x and is_numpys(x):
+        numpys(after)
     for spot in taken(x):
         _put(spot, after)
     _last().pairs = _weakly([(x, after)])
@@ -164,6 +167,10 @@ def store_item(x: Any, i: Any, value: Any) -> None:
     if isinstance(x, np.ndarray) and (traced(value) or traced(i) or in_block()):
         raise ArrayStoreError(
             "a NumPy array that has no name here is stored into in compiled code", here(), "make it a `jnp` array before: `x = jnp.asarray(x)`"
+        )
+    if is_array(x) and watched():
+        raise ArrayStoreError(
+            "an array that has no name here is stored into", here(), "give it one: `x = ...`, then `x[i] = v`; or store through what holds it"
         )
     if not watched() or _is_ref(x):
         x[i] = value
@@ -259,13 +266,13 @@ def set_path(x: Any, path: tuple[Any, ...], value: Any) -> Any:
     pairs, before = _last().pairs, list(x) if picked else []
     after = set_item(x, i, new)
     if is_container(x) and is_array(inner) and not picked:
-        _renew_items(x, inner, new)
+        renew_items(x, inner, new)
     if not is_array(x):  # the array itself, not what holds it; of a list at a traced index all arrays
         _last().pairs = _weakly([(a, b) for a, b in zip(before, x, strict=True) if is_array(b)]) if picked else pairs
     return after
 
 
-def _renew_items(x: Any, old: Any, new: Any) -> None:
+def renew_items(x: Any, old: Any, new: Any) -> None:
     """The other items of a list or dict that are the array which has been stored into."""
     for k in range(len(x)) if isinstance(x, list) else list(x) if isinstance(x, dict) else ():
         if x[k] is not new and is_array(x[k]) and origin(x[k]) is origin(old):
@@ -328,38 +335,6 @@ def set_attr_path(obj: Any, name: str, path: tuple[Any, ...], value: Any) -> Any
         stores_into_attr(obj, name)
         set_attr(obj, name, new)
     return new
-
-
-def update_path(x: Any, path: tuple[Any, ...], symbol: str, value: Any) -> Any:
-    """`x[i][j] += value`."""
-    return set_path(x, path, _operated(x, path, symbol, value))
-
-
-def _operated(x: Any, path: tuple[Any, ...], symbol: str, value: Any) -> Any:
-    """What `x[i][j] += value` stores."""
-    for i in path[:-1]:
-        x = get_item(x, i)
-    old = get_item(x, path[-1])
-    view = isinstance(old, np.ndarray) and isinstance(x, np.ndarray) and watched()  # the store itself decides whether the array changes
-    return IN_PLACE[symbol](old.copy() if view else old, value)
-
-
-def update_attr_item(obj: Any, name: str, i: Any, symbol: str, value: Any) -> Any:
-    """`obj.name[i] += value`."""
-    return update_attr_path(obj, name, (i,), symbol, value)
-
-
-def update_attr_path(obj: Any, name: str, path: tuple[Any, ...], symbol: str, value: Any) -> Any:
-    """`obj.name[i][j] += value`."""
-    return set_attr_path(obj, name, path, _operated(getattr(obj, name), path, symbol, value))
-
-
-def update_item(x: Any, i: Any, symbol: str, value: Any) -> Any:
-    """`x[i] += value` (or another operator): read, operate, store; a repeated index counts once, as in NumPy."""
-    x, i = read(x), _present(i)
-    if is_mask(i) and is_array(x) and jnp.ndim(value) == 0:
-        return _replace(x, where_masked(x, i, IN_PLACE[symbol](x, value)))
-    return set_item(x, i, _operated(x, (i,), symbol, value))
 
 
 def _is_ref(x: Any) -> bool:

@@ -47,13 +47,13 @@ def transformation() -> str:
     return f"`{name}`" if name else "a transformation"
 
 
-def variable_of(obj: Any) -> str:
-    """The name that a function of the user's which is running, or its file, has for an object: `x`, or `self.x`; nothing if there is none."""
+def variable_of(obj: Any, but: str = "") -> str:
+    """The name, other than `but`, that a function of the user's which is running, or its file, has for an object: `x`, `self.x`, or nothing."""
     frame = caller()
     while frame is not None:
         for name, value in frame.f_locals.items():
-            if value is obj and name.isidentifier():
-                return shown_name(frame.f_code, name)
+            if value is obj and name.isidentifier() and (shown := shown_name(frame.f_code, name)) != but:
+                return shown
         for name, value in frame.f_locals.items():
             own = getattr(value, "__dict__", None) if name.isidentifier() and not isinstance(value, type) else None
             found = next((a for a, held in own.items() if held is obj), "") if isinstance(own, dict) else ""

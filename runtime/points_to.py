@@ -10,15 +10,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from autograph.runtime import _jax
 from autograph.runtime.frames import Frame, frames, lifting
-from autograph.runtime.shared import is_array, origin, stood_for
+from autograph.runtime.shared import aliasable, origin, stood_for
 
 Arrays = dict[int, Any]
 
 
 class Mark:
     """An array of a block that has ended."""
+
+    __slots__ = ()
+
+
+class NumpyMark(Mark):
+    """Of a traced array that is one of NumPy's in Python."""
 
     __slots__ = ()
 
@@ -45,27 +53,27 @@ def may_be(x: Any, level: Frame | None = None) -> Arrays:
 
 def points_to(x: Any, arrays: Iterable[Any]) -> None:
     """Only traced values decide which of some arrays a value is."""
-    if is_array(x) and (around := lifting()):
+    if aliasable(x) and (around := lifting()):
         known = around[-1].points_to
         known[id(x)] = x, (known[id(x)][1] if id(x) in known else {}) | {id(y): y for y in arrays if y is not x}
 
 
 def chosen_from(x: Any, values: Iterable[Any]) -> None:
     """A value has been chosen from others by traced values."""
-    if is_array(x) and (around := lifting()):
-        points_to(x, [y for v in values if is_array(v) for y in may_be(v, around[-1]).values()])
+    if aliasable(x) and (around := lifting()):
+        points_to(x, [y for v in values if aliasable(v) for y in may_be(v, around[-1]).values()])
 
 
 def doubt(a: Any, b: Any) -> None:
     """Only traced values decide whether two arrays are one."""
-    if is_array(a) and is_array(b):
+    if aliasable(a) and aliasable(b):
         chosen_from(a, [b])
         chosen_from(b, [a])
 
 
 def maybe_one(x: Any, value: Any) -> None:
     """A value may be a given array, and others that are chosen may be it only if it is not."""
-    if is_array(x) and is_array(value):
+    if aliasable(x) and aliasable(value):
         mark = Mark()
         for y in (x, *may_be(value).values()):
             points_to(y, [mark])
@@ -75,6 +83,17 @@ def no_doubt(x: Any) -> None:
     """An array that was chosen among others is only read: it is none of them."""
     for frame in frames():
         frame.points_to.pop(id(x), None)
+
+
+def is_numpys(x: Any) -> bool:
+    """Whether an array is one of NumPy's in Python, or may be: an operator changes it in place."""
+    return aliasable(x) and any(isinstance(y, (np.ndarray, NumpyMark)) for y in may_be(x).values())
+
+
+def numpys(x: Any) -> Any:
+    """A traced array that is one of NumPy's in Python."""
+    points_to(x, [NumpyMark()])
+    return x
 
 
 def any_chosen() -> bool:
@@ -144,7 +163,7 @@ def shares(values: Sequence[Any]) -> list[Share | None]:
     def outside(x: Any) -> Any:
         return marks.setdefault(id(x), Mark()) if _jax.made_here(x) else x
 
-    found = [share_of(x) if is_array(x) else None for x in values]
+    found = [share_of(x) if aliasable(x) else None for x in values]
     return [s and Share(outside(s.one), outside(s.fine), tuple(map(outside, s.arrays))) for s in found]
 
 

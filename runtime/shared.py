@@ -33,7 +33,7 @@ def stood_for(x: Any) -> Any:
 
 def guard(x: Any, guarded: Any, code: Any, before: Any) -> None:
     """A place holds `guarded` for an array, which is what it held `before` if an error has occurred: it counts as the same array."""
-    if is_array(x) and origin(x) is not origin(guarded) and (around := lifting()):
+    if aliasable(x) and origin(x) is not origin(guarded) and (around := lifting()):
         frame = around[-1]
         frame.guarded[id(guarded)] = guarded, x, code, before
         frame.guards.setdefault(id(x), (x, guarded))
@@ -66,7 +66,8 @@ def with_guards(out: Any, guards: dict[int, tuple[Any, Any]]) -> Any:
     return out if all(a is b for a, b in zip(leaves, new, strict=True)) else tree.unflatten(new)
 
 
-def is_array(x: Any) -> bool:
+def aliasable(x: Any) -> bool:
+    """Whether a store into a value can be seen through another name for it."""
     return isinstance(x, (jax.Array, np.ndarray)) and x.ndim > 0
 
 

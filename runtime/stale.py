@@ -73,9 +73,9 @@ def _waiting() -> Any:
     return innermost() or _outside
 
 
-def refuse_other_names(x: Any, stored: str) -> None:
+def refuse_other_names(x: Any, stored: str, place: tuple[Any, str] | None = None) -> None:
     """Called where an array that a variable holds becomes another: as `note_other_names`, and no list, dict or object may hold it."""
-    for spot in _spots(x, stored, True, None):
+    for spot in _spots(x, stored, True, place):
         name = type(spot.holder).__name__
         raise AliasError(f"{stored} is stored into, and a `{name}` would keep the old array", here(), "put a copy there (`.copy()`)")
 
@@ -120,6 +120,7 @@ def may_be(held: Any, x: Any) -> bool:
 
 
 def _stale(stored: str, what: str, frame: FrameType, unknown: bool) -> AliasError:
+    stored = f"`{stored}`" if stored.isidentifier() else stored
     if unknown:
         return AliasError(
             f"{stored} is stored into, and only traced values decide whether `{what}` in `{function_around(frame.f_code)}` is the same array",

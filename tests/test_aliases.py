@@ -313,7 +313,7 @@ def test_a_closure_that_stores_into_an_array_with_two_names() -> None:
 
     for form in (ag.convert, ag.function):
         assert [float(a[0]) for a in form(f)(jnp.zeros(2))] == [5.0, 5.0]
-        with pytest.raises(ag.AutographError, match="AG407 y is stored into, and `x` in .* would keep the old array"):
+        with pytest.raises(ag.AutographError, match="AG407 `y` is stored into, and `x` in .* would keep the old array"):
             form(g)(jnp.zeros(2))
 
 

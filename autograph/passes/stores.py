@@ -9,6 +9,7 @@
     obj.a = v         =>   ag.set_attr(obj, 'a', v)
     obj.a += v        =>   ag.update_attr(obj, 'a', '+=', v)
     for e in x: x[i]=e  =>   for k in ag.indices(x): e = ag.row(x, k); ...          (a row of an array is read when its turn comes)
+    y = x; x += v     =>   y = x; x = ag.in_place(x, '+=', v, y)          (refused if x is NumPy's, and both names hold it)
     del x[i]          =>   ag.del_item(x, i)
 
 Python evaluates the value, the object and the index, in this order: a value that could change the others goes to a temporary first."""
@@ -21,11 +22,11 @@ from typing import Any
 from autograph import syntax as s
 from autograph.names import Names, binds, reads
 from autograph.passes.context import Context
-from autograph.passes.indices import deleted, index_of, place
+from autograph.passes.indices import deleted, index_of, place, rows_of
 from autograph.paths import UNKNOWN, chain
 from autograph.quote import quote, quote_expr
 from autograph.scopes import Scope
-from autograph.targets import leaves, targets
+from autograph.targets import leaves
 
 
 def lower_stores(fn: Any, context: Context) -> None:
@@ -55,9 +56,14 @@ class _Stores:
                 return self._assign(s.at(s.Assign([stmt.target], value, None), stmt))
             case s.AugAssign(target=s.Subscript() | s.Attribute()):
                 return self._update(stmt)
+            case s.AugAssign(target=s.Name(id=id)) if self._may_be_held(stmt.target):
+                return quote(
+                    "$x = ag.in_place($x, $op, $value, $others)", stmt, x=id, op=s.constant(s.AUGMENTED[type(stmt.op).__name__]), value=stmt.value,
+                    others=self._other_names(stmt.target),
+                )  # fmt: skip
             case s.Delete(targets=targets) if any(isinstance(t, (s.Subscript, s.Attribute)) for t in targets):
                 return [new for t in targets for new in deleted(t, stmt)]
-            case s.For() if (row := self._rows(stmt)) is not None:
+            case s.For() if (row := rows_of(stmt, self.context)) is not None:
                 return self.stmt(row)
             case s.For(target=target) if self._stored(target):
                 item = self.context.fresh("item")
@@ -68,24 +74,6 @@ class _Stores:
             for inner in s.blocks(stmt):
                 inner[:] = self.block(inner)
         return [stmt]
-
-    def _rows(self, loop: Any) -> Any:
-        """A loop over the rows of a variable that its body stores into: each row is read when its turn comes."""
-        match loop.iter:
-            case s.Name(id=id):
-                counted: list[Any] = []
-            case s.Call(func=s.Name(id="enumerate"), args=[s.Name(id=id), *counted], keywords=[]):
-                counted = counted or [s.constant(0)]
-            case _:
-                return None
-        if not any(isinstance(t, s.Subscript) and getattr(chain(t)[0], "id", "") == id for t in targets(loop.body)):
-            return None
-        k, x = self.context.fresh("k"), s.at(s.name(id), loop.iter)
-        loop.iter = quote_expr("ag.indices($x, $counted)", loop.iter, x=x, counted=counted)
-        value = quote_expr("ag.row($x, $k, $counted)", loop.target, x=s.copy(x), k=s.at(s.name(k), loop.target), counted=[s.copy(c) for c in counted])
-        loop.body = [s.at(s.Assign([loop.target], value, None), loop.target), *loop.body]
-        loop.target = s.at(s.name(k, s.Store()), loop.target)
-        return loop
 
     def _stored(self, target: Any) -> bool:
         return any(self._lowered(t) for t in leaves(target))
@@ -165,10 +153,8 @@ class _Stores:
         return before + self._renewed(target, base, new, stmt)
 
     def _renewed(self, target: Any, base: Any, new: Any, stmt: Any) -> list[Any]:
-        others = self._others(target)
-        names = [p for p in others if p.isidentifier()]
-        more = [s.at(s.name(p), stmt) if p.isidentifier() else place(p, stmt) for p in others if p != UNKNOWN]
-        more = sorted(more, key=lambda n: not isinstance(n, s.Name))
+        names = [p for p in self._others(target) if p.isidentifier()]
+        more = self._other_names(target)
         if not more:
             return quote("$x = $new", stmt, x=base.id, new=new) if isinstance(base, s.Name) else quote("$new", stmt, new=new)
         old = s.copy(base)
@@ -183,23 +169,33 @@ class _Stores:
         """The other paths that may hold the array that is stored into."""
         return self.context.aliases.get((target.lineno, target.col_offset), ())
 
+    def _may_be_held(self, name: Any) -> bool:
+        """Whether something else may hold what a variable of this function holds; others' variables are told of what they are bound to."""
+        return name.id not in self.scope.globals | self.scope.nonlocals and (name.id in self.shared or bool(self._others(name)))
+
+    def _other_names(self, target: Any) -> list[Any]:
+        """The same, as expressions: the names first."""
+        others = [s.at(s.name(p), target) if p.isidentifier() else place(p, target) for p in self._others(target) if p != UNKNOWN]
+        return sorted(others, key=lambda n: not isinstance(n, s.Name))
+
     def _update(self, stmt: Any) -> list[Any]:
         target, operator = stmt.target, s.constant(s.AUGMENTED[type(stmt.op).__name__])
-        if not _acts(stmt.value) and not binds(stmt.value) & reads(target):
-            if isinstance(target, s.Attribute):
-                return quote(
-                    "ag.update_attr($obj, $name, $op, $value)", stmt, obj=target.value, name=s.constant(target.attr), op=operator, value=stmt.value
-                )
-            if isinstance(chain(target)[0], (s.Name, s.Attribute)):
-                return self._item(target, [operator, stmt.value], "update", stmt)
+        simple = isinstance(target, s.Attribute) or isinstance(chain(target)[0], (s.Name, s.Attribute))
+        if simple and not _acts(stmt.value) and not binds(stmt.value) & reads(target):
+            return self._updated(target, [operator, stmt.value], stmt)
         # Python reads the old value before it evaluates the new one, and the object and index only once.
         out: list[Any] = []
         self._held(target, out, stmt)
         item = self.context.fresh("item")
         old = type(target)(*(getattr(target, f) for f in target._fields[:-1]), s.Load())
         out += quote("$item = $old", stmt, item=item, old=s.at(old, target))
-        out.append(s.at(s.AugAssign(s.at(s.name(item, s.Store()), target), stmt.op, stmt.value), stmt))
-        return out + self._store(s.copy(target), s.at(s.name(item), stmt), stmt)
+        return out + self._updated(s.copy(target), [operator, stmt.value, s.at(s.name(item), stmt)], stmt)
+
+    def _updated(self, target: Any, values: list[Any], stmt: Any) -> list[Any]:
+        """`target += value`, given the operator, the value, and perhaps what the target holds."""
+        if isinstance(target, s.Subscript):
+            return self._item(target, values, "update", stmt)
+        return quote("ag.update_attr($obj, $name, $values)", stmt, obj=target.value, name=s.constant(target.attr), values=values)
 
     def _held(self, target: Any, out: list[Any], stmt: Any) -> None:
         """Names for the object and the indices of a store, but for those that can be evaluated again: the array itself may be another by then."""

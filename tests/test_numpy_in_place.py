@@ -1,0 +1,246 @@
+"""Augmented assignments of NumPy arrays that a function makes: the arrays change for all that hold them, or it is refused (RULES 20)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph as ag
+
+
+class Box:
+    a: Any
+    b: Any
+
+
+def attribute_in_a_loop(n: Any) -> Any:
+    box = Box()
+    box.a = np.zeros(3, np.float32)
+    k = 0
+    while k < n:
+        box.a += 1.0
+        k += 1
+    return box.a
+
+
+def attribute_in_a_branch(n: Any) -> Any:
+    box = Box()
+    box.a = np.ones(3, np.float32)
+    if n > 1:
+        box.a *= 2.0
+    return box.a
+
+
+def item_in_a_loop(n: Any) -> Any:
+    items = [np.zeros(2, np.float32), np.ones(2, np.float32)]
+    first = items[0]
+    k = 0
+    while k < n:
+        items[0] += 1.0
+        items[1] *= 2.0
+        k += 1
+    return items, first
+
+
+def entry_in_a_loop(n: Any) -> Any:
+    sums = {"u": np.zeros(2, np.float32), "v": np.ones(2, np.float32)}
+    for k in range(n):
+        sums["u"] += k
+    return sums
+
+
+def one_item_twice(n: Any) -> Any:
+    a = np.zeros(2, np.float32)
+    items = [a, a]
+    items[0] += n
+    return items
+
+
+def ellipsis(n: Any) -> Any:
+    a = np.zeros(3, np.float32)
+    b = a
+    k = 0
+    while k < n:
+        a[...] += 1.0
+        k += 1
+    return a, b
+
+
+def weights(n: Any) -> Any:
+    layers = [np.zeros(2, np.float32), np.ones(2, np.float32)]
+    for w in layers:
+        w[...] -= 0.5 * n
+    return layers
+
+
+def alone(n: Any) -> Any:
+    a = np.zeros(3, np.float32)
+    for k in range(n):
+        a += k
+    return a
+
+
+@pytest.mark.parametrize("f", [
+    attribute_in_a_loop, attribute_in_a_branch, item_in_a_loop, entry_in_a_loop, one_item_twice, ellipsis, weights, alone,
+])  # fmt: skip
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_as_in_python(f: Callable[..., Any], n: int) -> None:
+    want = f(n)
+    for form in (ag.function, lambda f: jax.jit(ag.convert(f))):
+        jax.tree.map(np.testing.assert_array_equal, form(f)(jnp.asarray(n)), want)
+
+
+def traced(n: Any) -> Any:
+    a = np.zeros(3)
+    b = a
+    a += n
+    return a, b
+
+
+def in_a_branch(n: Any) -> Any:
+    a = np.zeros(3)
+    b = a
+    if n > 1:
+        a += 1.0
+    return a, b
+
+
+def in_a_loop(n: Any) -> Any:
+    a = np.zeros(3)
+    b = a
+    while n > 0:
+        a += 1.0
+        n -= 1
+    return a, b
+
+
+def after_a_store(n: Any) -> Any:
+    a = np.zeros(3)
+    b = a
+    a[0] = n
+    a += 1.0
+    return a, b
+
+
+def after_a_loop(n: Any) -> Any:
+    a = np.zeros(3)
+    b = a
+    for k in range(n):
+        a[0] += k
+    b += 1.0
+    return a, b
+
+
+def chosen(n: Any) -> Any:
+    a, b = np.zeros(3), np.ones(3)
+    c = a if n > 2 else b
+    c += 5.0
+    return a, b, c
+
+
+def of_a_list(n: Any) -> Any:
+    layers = [np.zeros(2), np.ones(2)]
+    for w in layers:
+        w -= 0.5 * n
+    return layers
+
+
+def attribute_and_name(n: Any) -> Any:
+    box = Box()
+    box.a = np.zeros(3)
+    b = box.a
+    while n > 0:
+        box.a += 1.0
+        n -= 1
+    return box.a, b
+
+
+def name_of_a_closure(n: Any) -> Any:
+    a = np.zeros(3)
+
+    def held() -> Any:
+        return a
+
+    b = held()
+    while n > 0:
+        a += 1.0
+        n -= 1
+    return a, b
+
+
+@pytest.mark.parametrize("f", [
+    traced, in_a_branch, in_a_loop, after_a_store, after_a_loop, chosen, of_a_list, attribute_and_name, name_of_a_closure,
+])  # fmt: skip
+def test_another_name_holds_it(f: Callable[..., Any]) -> None:
+    for form in (ag.function, lambda f: jax.jit(ag.convert(f))):
+        with pytest.raises(ag.AutographError, match="AG407"):
+            form(f)(jnp.asarray(2))
+
+
+def test_the_message_says_what_to_write() -> None:
+    with pytest.raises(ag.AutographError, match=r"`w -= \.\.\.` changes a NumPy array in place, and `layers` holds it") as caught:
+        ag.function(of_a_list)(1.0)
+    assert "write `w[...] -= ...`, which both see, or bind a new array: `w = w - ...`" in str(caught.value)
+
+
+def test_an_array_of_jax_is_bound_anew() -> None:
+    def f(x: Any, n: Any) -> Any:
+        old = x
+        for _ in range(n):
+            old = x
+            x += 1.0
+        return x, old
+
+    for form in (ag.convert, ag.function):
+        got, old = form(f)(jnp.zeros(2), jnp.asarray(3))
+        assert float(got[0]) == 3.0 and float(old[0]) == 2.0
+
+
+def test_numbers_that_another_name_holds_stay_static() -> None:
+    def f(n: Any) -> Any:
+        start = 2
+        i = start
+        while i < n:
+            i += 1
+        return jnp.zeros(start), i
+
+    zeros, i = ag.function(f)(jnp.asarray(5))
+    assert zeros.shape == (2,) and int(i) == 5
+
+
+def test_what_numpy_refuses_is_refused() -> None:
+    def cast(n: Any) -> Any:
+        box = Box()
+        box.a = np.zeros(3, int)
+        box.a += n * 1.5
+        return box.a
+
+    def grown(n: Any) -> Any:
+        box = Box()
+        box.a = np.zeros(3)
+        box.a += jnp.ones((2, 3)) * n
+        return box.a
+
+    with pytest.raises(TypeError, match="Cannot cast"):
+        ag.function(cast)(1.0)
+    with pytest.raises(ValueError, match="non-broadcastable output operand"):
+        ag.function(grown)(1.0)
+
+
+def test_a_store_into_what_a_call_gives() -> None:
+    def f(n: Any) -> Any:
+        a = jnp.zeros(3)
+
+        def held() -> Any:
+            return a
+
+        held()[0] = n
+        return a
+
+    with pytest.raises(ag.AutographError, match="AG403 an array that has no name here is stored into"):
+        ag.function(f)(1.0)
