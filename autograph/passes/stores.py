@@ -189,7 +189,8 @@ class _Stores:
         item = self.context.fresh("item")
         old = type(target)(*(getattr(target, f) for f in target._fields[:-1]), s.Load())
         out += quote("$item = $old", stmt, item=item, old=s.at(old, target))
-        return out + self._updated(s.copy(target), [operator, stmt.value, s.at(s.name(item), stmt)], stmt)
+        value = stmt.value if isinstance(target, s.Attribute) else self._temporary("value", stmt.value, out, stmt)  # it may store into the array
+        return out + self._updated(s.copy(target), [operator, value, s.at(s.name(item), stmt)], stmt)
 
     def _updated(self, target: Any, values: list[Any], stmt: Any) -> list[Any]:
         """`target += value`, given the operator, the value, and perhaps what the target holds."""
