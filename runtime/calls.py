@@ -11,7 +11,7 @@ import importlib
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import BuiltinMethodType, MethodWrapperType
+from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
 from typing import Any
 
 import jax
@@ -26,6 +26,7 @@ from autograph.runtime.host_effects import effect_of, keeping, makes
 from autograph.runtime.lifted import touch
 from autograph.runtime.mathematics import math_call
 from autograph.runtime.numpy_calls import numpy_call
+from autograph.runtime.parameters import refusing
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
 from autograph.runtime.said import saying
@@ -100,7 +101,8 @@ def call(f: Any) -> Any:
     new = replaced(f) or saying(f, getattr(f, "__self__", None))
     if watching():
         return _told(f, new, (_resolve or _find())(f) if new is None else new)
-    return new or (_resolve or _find())(f)
+    new = new or (_resolve or _find())(f)
+    return refusing(f, new) if type(f) in (FunctionType, MethodType) and recording() else new
 
 
 def _told(f: Any, instead: Any, new: Any) -> Any:

@@ -5,9 +5,8 @@ Other arrays are values, which the caller keeps.
 
 from __future__ import annotations
 
-import dis
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any
 
@@ -19,8 +18,8 @@ from autograph.runtime.aliasing import variant_of
 from autograph.runtime.calls import call
 from autograph.runtime.errors import ArrayStoreError, Place
 from autograph.runtime.frames import Frame
-from autograph.runtime.numpy_calls import METHODS_IN_PLACE
-from autograph.runtime.places import here, place_in
+from autograph.runtime.parameters import changed_in_place
+from autograph.runtime.places import here
 from autograph.runtime.raw_errors import mark_of, named
 
 _STORES = frozenset({"set_item", "update_item", "set_path", "update_path"})
@@ -35,7 +34,7 @@ class Stored:
         code: Any = getattr(fn, "__code__", None)
         # A transpiled function has no variant: a store into an argument is refused when it is traced.
         self.transpiled = isinstance(code, CodeType) and variant is None and mark_of(code) not in ("Form", "Staged") and _mentions_stores(code)
-        self.augmented = _augmented(code, self.names) if isinstance(code, CodeType) else {}
+        self.augmented = changed_in_place(code, self.names) if isinstance(code, CodeType) else {}
         self.possible = bool(self.names or self.augmented) or self.transpiled
         self.place = Place(code.co_filename, code.co_firstlineno) if code is not None else None
 
@@ -126,36 +125,6 @@ def _fits(x: Any) -> bool:
     """Whether all integers of an array have 32 bits."""
     narrow = np.iinfo(_NARROW[x.dtype.name])
     return bool(x.size == 0 or (x.min() >= narrow.min and x.max() <= narrow.max))
-
-
-def _augmented(code: CodeType, stored_into: Sequence[str]) -> dict[str, Place]:
-    """The parameters that code changes in place otherwise than by a subscript, and where: by `a += v`, if no other assignment comes before,
-    by `a.sort()`, or by one of these through another name, `b = a`.
-    """
-    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    found: dict[str, Place] = {}
-    holds: dict[str, str] = {p: p for p in parameters}  # which parameter a variable holds, as far as the order of the text tells
-    before: dis.Instruction | None = None
-    for instruction in dis.get_instructions(code):
-        name, loaded = instruction.argval, before is not None and before.opname.startswith("LOAD_FAST")
-        if instruction.opname == "STORE_FAST" and before is not None:
-            if before.opname == "BINARY_OP" and before.argrepr.endswith("="):
-                if name in holds or name in stored_into:
-                    found.setdefault(holds.get(name, name), place_in(code, before.offset, _line(before)))
-            elif loaded and isinstance(before.argval, str) and before.argval in holds:
-                holds[name] = holds[before.argval]
-            else:
-                holds.pop(name, None)
-        elif before is not None and loaded and name in METHODS_IN_PLACE and isinstance(before.argval, str):
-            if before.argval in holds or before.argval in stored_into:
-                found.setdefault(holds.get(before.argval, before.argval), place_in(code, instruction.offset, _line(instruction)))
-        if instruction.opname not in ("CACHE", "EXTENDED_ARG"):
-            before = instruction
-    return found
-
-
-def _line(instruction: dis.Instruction) -> int:
-    return (instruction.positions.lineno if instruction.positions is not None else None) or 0
 
 
 def _mentions_stores(code: CodeType) -> bool:

@@ -244,3 +244,48 @@ def test_a_store_into_what_a_call_gives() -> None:
 
     with pytest.raises(ag.AutographError, match="AG403 an array that has no name here is stored into"):
         ag.function(f)(1.0)
+
+
+def test_a_helper_that_changes_its_parameter() -> None:
+    def bump(x: Any) -> Any:
+        x += 1.0
+        return x.sum()
+
+    def store(x: Any) -> Any:
+        x[...] += 1.0
+        return x.sum()
+
+    def refused(n: Any) -> Any:
+        a, s = np.zeros(3, np.float32), 0.0
+        while n > 0:
+            s += bump(a)
+            n -= 1
+        return a, s
+
+    def stored(n: Any) -> Any:
+        a, s = np.zeros(3, np.float32), 0.0
+        while n > 0:
+            s += store(a)
+            n -= 1
+        return a, s
+
+    with pytest.raises(ag.AutographError, match="AG403 `x` is a NumPy array that this function changes in place"):
+        ag.function(refused)(2)
+    a, s = ag.function(stored)(2)
+    assert a.tolist() == [2.0, 2.0, 2.0] and float(s) == 9.0
+    assert ag.function(bump)(jnp.zeros(2)) == 2.0
+
+
+def test_two_attributes_outside_hold_one_array() -> None:
+    class Pair:
+        def __init__(self) -> None:
+            self.a = self.b = np.zeros(2, np.float32)
+
+        @ag.function
+        def step(self, x: Any) -> Any:
+            self.a += x
+            return self.b.sum()
+
+    pair = Pair()
+    assert [float(pair.step(1.0)), float(pair.step(1.0))] == [2.0, 4.0]
+    assert pair.a is pair.b and pair.a.tolist() == [2.0, 2.0]
