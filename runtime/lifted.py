@@ -23,6 +23,7 @@ from autograph.runtime.errors import EffectError
 from autograph.runtime.frames import Frame, frames, lifting
 from autograph.runtime.heap import Contents, HeapLocation, Items
 from autograph.runtime.identity import is_spoiled, spoil, spoil_twins
+from autograph.runtime.objects import is_state
 from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import here, transformation
 from autograph.runtime.specs import (
@@ -41,7 +42,7 @@ from autograph.runtime.specs import (
     types,
     widen,
 )
-from autograph.runtime.values import ARRAYS, NUMBERS, UNSET, Maybe, blank, is_value, ours, parts
+from autograph.runtime.values import ARRAYS, NUMBERS, UNSET, Maybe, Stale, blank, held_by_us, is_value, ours, parts
 
 marker_p = Primitive("marker")
 marker_p.def_abstract_eval(lambda *, slot, type: type.aval())
@@ -305,26 +306,31 @@ def forget_local(frame: Frame, out: list[Any]) -> None:
 
 
 def _forgotten(frame: Frame, inside: Counter[int]) -> bool:
-    found = False
-    for location in [x for x in {**frame.saved, **frame.stored, **frame.late} if x not in frame.preset]:
-        if sys.getrefcount(location.obj) <= ours[id(location.obj)] + inside[id(location.obj)] + 1:
-            frame.written.pop(location, None)
-            frame.saved.pop(location, None)
-            frame.stored.pop(location, None)
-            frame.late.pop(location, None)
-            frame.places.pop(location, None)
-            found = True
-    return found
+    places = [x for x in {**frame.saved, **frame.stored, **frame.late} if x not in frame.preset]
+    dead = _dead(places, inside)
+    for location in dead:
+        for noted in (frame.written, frame.saved, frame.stored, frame.late, frame.places):
+            noted.pop(location, None)
+    return bool(dead)
 
 
 def forget_dead(places: dict[Location, Spec]) -> None:
     """Forget the places of objects that an earlier run of the block around has made: it is only remembered what they held."""
-    found = True
-    while found:
-        dead = [x for x in places if isinstance(x, HeapLocation) and sys.getrefcount(x.obj) <= ours[id(x.obj)] + 1]
+    while dead := _dead([x for x in places if isinstance(x, HeapLocation)], Counter()):
         for place in dead:
             del places[place]
-        found = bool(dead)
+
+
+def _dead(places: list[HeapLocation], inside: Counter[int]) -> list[HeapLocation]:
+    """The places in objects that nobody holds but we, what is `inside` of a result, and objects of which the same is true."""
+    found = [x for x in places if sys.getrefcount(x.obj) <= ours(x.obj) + inside[id(x.obj)] + 1]
+    if found or not places:
+        return found
+    alone = [x for x in held_by_us() if is_container(x) or is_state(x)]
+    alone = [x for x in alone if sys.getrefcount(x) <= ours(x) + 3]  # the list, this variable, and the argument
+    within = _occurrences(alone)
+    within.subtract(map(id, alone))
+    return [x for x in places if within[id(x.obj)] > 0 and sys.getrefcount(x.obj) <= ours(x.obj) + inside[id(x.obj)] + within[id(x.obj)] + 1]
 
 
 def _occurrences(out: list[Any]) -> Counter[int]:
@@ -339,10 +345,10 @@ def _occurrences(out: list[Any]) -> Counter[int]:
         elif not isinstance(x, (dict, tuple, list)) and hasattr(x, "__dict__"):
             inside = vars(x).values()
         for child in inside:
-            if isinstance(child, (*ARRAYS, *NUMBERS, str, type, ModuleType, FunctionType)):
+            if isinstance(child, (*ARRAYS, *NUMBERS, str, type, ModuleType, FunctionType, Stale)):
                 continue
             found[id(child)] += 1
-            if found[id(child)] == 1 and sys.getrefcount(child) <= ours[id(child)] + 3:  # the container, this variable, and the argument
+            if found[id(child)] == 1 and sys.getrefcount(child) <= ours(child) + 3:  # the container, this variable, and the argument
                 pending.append(child)
     return found
 

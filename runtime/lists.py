@@ -106,7 +106,7 @@ def _is_local(value: Any, count: int) -> bool:
     if frame is None or any(id(value) in f.passed for f in frames()):
         return False
     names = [n for n, v in frame.f_locals.items() if v is value and n not in frame.f_code.co_freevars]
-    return len(names) == 1 and count <= ours[id(value)] + _HELD + 2
+    return len(names) == 1 and count <= ours(value) + _HELD + 2
 
 
 def padded(items: Any, size: int, fill: Any = 0) -> Any:

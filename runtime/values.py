@@ -16,23 +16,37 @@ ARRAYS: Final = (jax.Array, np.ndarray, np.generic)
 CONTAINERS: Final = (list, dict, set, collections.deque, bytearray)
 
 
-ours: Final[collections.Counter[int]] = collections.Counter()  # by identity: how many of our own records hold an object
+_held: Final[dict[int, list[Any]]] = {}  # by identity: an object that our own records hold, and how many do
+
+
+def ours(x: Any) -> int:
+    """How many of the references to an object are our own."""
+    found = _held.get(id(x))
+    return found[1] + 1 if found is not None else 0
+
+
+def held_by_us() -> list[Any]:
+    """The objects that our own records hold."""
+    return [x for x, _ in list(_held.values())]
 
 
 class Record:
     """Something of ours that holds an object of the user's for a while; `ours` counts them, to tell whether anybody else does."""
 
-    __slots__ = ("_held",)
+    __slots__ = ("_keys",)
 
     def holds(self, *objects: Any) -> None:
-        self._held = [id(x) for x in objects if type(x) not in ATOMS and not isinstance(x, ARRAYS)]
-        ours.update(self._held)
+        held = [x for x in objects if type(x) not in ATOMS and not isinstance(x, ARRAYS)]
+        self._keys = [id(x) for x in held]
+        for x in held:
+            _held.setdefault(id(x), [x, 0])[1] += 1
 
     def __del__(self) -> None:
-        for key in getattr(self, "_held", ()):
-            ours[key] -= 1
-            if not ours[key]:
-                del ours[key]
+        for key in getattr(self, "_keys", ()):
+            entry = _held[key]
+            entry[1] -= 1
+            if not entry[1]:
+                del _held[key]
 
 
 class Found:

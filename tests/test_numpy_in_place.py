@@ -289,3 +289,21 @@ def test_two_attributes_outside_hold_one_array() -> None:
     pair = Pair()
     assert [float(pair.step(1.0)), float(pair.step(1.0))] == [2.0, 4.0]
     assert pair.a is pair.b and pair.a.tolist() == [2.0, 2.0]
+
+
+def test_a_callee_stores_into_a_dict_beside_an_attribute() -> None:
+    """`ag.renew` of places alone gives one value, which is not unpacked."""
+
+    def halve(d: Any) -> None:
+        d["t"] = d["t"] % 2.0
+
+    def f(box: Any, d: Any) -> Any:
+        halve(d)
+        d["t"] = box.a
+        box.a %= 8.0
+        return d["t"] + box.a
+
+    box = Box()
+    box.a = 10.0
+    d = {"t": 0.5, "u": 1.0}
+    assert float(ag.function(f)(box, d)) == 12.0 and float(d["t"]) == 10.0 and float(box.a) == 2.0

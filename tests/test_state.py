@@ -134,6 +134,64 @@ def test_a_list_of_an_object_that_each_turn_makes() -> None:
     np.testing.assert_array_equal(want.a, got.a)
 
 
+def test_lists_and_objects_in_a_list_that_each_turn_makes() -> None:
+    class Part:
+        def __init__(self, value: Any) -> None:
+            self.value, self.pair = value, [value, value]
+
+    def objects(n: Any, a: Any, steps: Any) -> Any:
+        for _ in range(n):
+            parts = [Part(1), Part(2)]
+            for i in steps:
+                parts[0].value = i
+                parts[1].pair[0] += i
+            a += parts[0].value + parts[1].pair[0]
+        return a
+
+    def dicts(n: Any, a: Any, steps: Any) -> Any:
+        for _ in range(n):
+            d: dict[str, Any] = {"x": [1, 2], "y": {"z": 3}}
+            for i in steps:
+                d["x"][0] += i
+                d["y"]["z"] *= 2
+            a += d["x"][0] + d["y"]["z"]
+        return a
+
+    def tuples(n: Any, a: Any, steps: Any) -> Any:
+        for _ in range(n):
+            t = ([1, 2], [3, 4])
+            for i in steps:
+                t[0][0] += i
+                if i > 0:
+                    t[1][1] -= a
+            a += t[0][0] + t[1][1]
+        return a
+
+    def deeper(n: Any, a: Any, steps: Any) -> Any:
+        for j in range(n):
+            u = [[[1, 2]]]
+            k = 0
+            while k < j:
+                u[0][0][1] += 2
+                k += 1
+            a += u[0][0][1]
+        return a
+
+    def one_side(n: Any, a: Any, steps: Any) -> Any:
+        if n > 1:
+            u = [[1, 2], [3]]
+            for i in steps:
+                u[0][0] += i
+            a += u[0][0]
+        return a
+
+    for f in (objects, dicts, tuples, deeper, one_side):
+        for n in (0, 1, 3):
+            want = f(n, 5, [0, 1, 2])
+            for form in (ag.function, lambda f: jax.jit(ag.convert(f))):
+                assert int(form(f)(jnp.asarray(n), jnp.asarray(5), jnp.arange(3))) == want
+
+
 def test_a_store_keeps_no_array_alive() -> None:
     class Box:
         def __init__(self) -> None:

@@ -139,6 +139,8 @@ class _Updates(s.Transformer):
         names = [*lasting, *(p for p in others if p.isidentifier())]
         more = [_path(p, stmt, s.Load()) for p in names] + [place(p, stmt) for p in others if not p.isidentifier()]
         call = quote_expr("ag.renew($old, $new, $more)", stmt, old=s.at(s.name(old), stmt), new=_path(path, stmt, s.Load()), more=more)
+        if not names:  # places alone are changed by the call
+            return [s.at(s.Expr(call), stmt)]
         targets = [s.at(s.name("_", s.Store()), stmt), *(_path(p, stmt, s.Store()) for p in names)]
         return [s.at(s.Assign([s.at(s.Tuple(targets, s.Store()), stmt)], call, None), stmt)]
 
