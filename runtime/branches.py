@@ -29,7 +29,7 @@ from autograph.runtime.identity import chosen, reopened, twins, unlike
 from autograph.runtime.knowledge import facts_of, known
 from autograph.runtime.lifted import Location, goes_with_block, joined, left_spec, load, may_be_missing, outer_spec, spec_out, store
 from autograph.runtime.packing import as_is, pack, unpack
-from autograph.runtime.places import assigned_names, caller, here, last_store, place_of, returned_names, value_of
+from autograph.runtime.places import assigned_names, caller, here, last_store, place_of, result_names, value_of
 from autograph.runtime.predicates import truth
 from autograph.runtime.spec_text import describe, described, instead, instead_of_change
 from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, is_container, join, of_aval, over, spec_of, types, widen
@@ -306,7 +306,7 @@ def _joined(a: Spec, b: Spec, then: Callable[..., Any], orelse: Callable[..., An
         return join(a, b)
     except Mismatch as m:
         frame = caller()
-        names = assigned_names(frame) or returned_names(frame, len(a) if isinstance(a, tuple) else 1)
+        names = result_names(frame, len(a) if isinstance(a, tuple) else 1)
         if isinstance(a, tuple) and isinstance(b, tuple) and len(names) == len(a) == len(b) and len(names) > 1:
             for name, x, y in zip(names, a, b, strict=True):
                 try:
@@ -329,12 +329,12 @@ def _disagree(name: str, m: Mismatch, then: Any, orelse: Any, frame: Any) -> Bra
 def _packed(out: Any, joint: Spec) -> list[Any]:
     frame = caller()
     if type(out) is tuple and type(joint) is tuple and len(out) == len(joint):
-        return fitted(out, joint, lambda: assigned_names(frame) or returned_names(frame, len(out)), SIDES)
-    return fitted([out], [joint], lambda: assigned_names(frame), SIDES)
+        return fitted(out, joint, lambda: result_names(frame, len(out)), SIDES)
+    return fitted([out], [joint], lambda: result_names(frame, 1), SIDES)
 
 
 def _only_name(frame: Any) -> str:
-    names = assigned_names(frame) or returned_names(frame, 1)
+    names = result_names(frame, 1)
     return names[0] if len(names) == 1 else ""
 
 

@@ -265,7 +265,8 @@ class Begin:
         if (is_container(value) or isinstance(value, ARRAYS) and not traced(value) and value.ndim) and _is_outside(value):
             return Static(Known("outside", value))
         if (
-            is_state(value)
+            not isinstance(value, Maybe)
+            and is_state(value)
             and jax.tree_util.treedef_is_leaf(jax.tree.structure(value))
             and traced(*vars(value).values() if hasattr(value, "__dict__") else ())
         ):

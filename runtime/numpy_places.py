@@ -6,6 +6,7 @@ import numpy as np
 
 from autograph.runtime.frames import Frame, frames, in_block
 from autograph.runtime.heap import Cell, HeapLocation, Variable
+from autograph.runtime.places import here
 
 STORED, BOUND, MAYBE, BOTH = "stored", "bound", "maybe bound", "both"  # MAYBE: on a side that traced values decide about
 _STORE = {None: STORED, STORED: STORED, BOUND: BOUND, MAYBE: BOTH, BOTH: BOTH}
@@ -17,6 +18,7 @@ def note_store(place: HeapLocation, bound: bool = False) -> None:
     for frame in frames():
         if frame.root:
             frame.stored[place] = _STORE[frame.stored.get(place)]
+            frame.places.setdefault(place, here())
             frame.pending = place if bound else None
 
 

@@ -188,6 +188,27 @@ def returned_names(frame: FrameType | None, count: int) -> list[str]:
     return list(given) if len(given) == count else []
 
 
+def result_names(frame: FrameType | None, count: int) -> list[str]:
+    """What the user calls the `count` results of the operator that `frame` calls, which blocks around may hand on at once."""
+    names = assigned_names(frame) or returned_names(frame, count)
+    while (
+        not names and frame is not None and frame.f_back is not None and _returns_at_once(frame) and frame.f_back.f_code.co_filename.startswith(_OURS)
+    ):
+        frame = visible(frame.f_back)
+        names = assigned_names(frame) or returned_names(frame, count)
+    return names
+
+
+def _is_called_by_us(frame: FrameType) -> bool:
+    return frame.f_back is not None and frame.f_back.f_code.co_filename.startswith(_OURS)
+
+
+def _returns_at_once(frame: FrameType) -> bool:
+    """Whether a function returns what the call gives that it is in."""
+    after = (i for i in dis.get_instructions(frame.f_code) if i.offset > frame.f_lasti and i.opname not in ("CACHE", "EXTENDED_ARG"))
+    return (following := next(after, None)) is not None and following.opname == "RETURN_VALUE"
+
+
 def parameter_names(fn: Callable[..., Any], count: int) -> list[str]:
     """The names of the last `count` parameters: those of a loop's state; `x_` stands for a shared variable `x`."""
     code = getattr(fn, "__code__", None)

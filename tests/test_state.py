@@ -474,3 +474,90 @@ def test_objects_of_each_turn_in_loops_in_loops() -> None:
     o, l = Holder(3), [0, 1, 2]
     assert ag.function(g)(jnp.int32(1), jnp.int32(3), o, l) == 5
     assert o.a == -3 and l == [0, 1, 2]
+
+
+class Seen:
+    def __init__(self) -> None:
+        self.best: Any = None
+        self.history: list[Any] = []
+
+
+LAST: Any = None
+
+
+def _attribute(o: Any, d: Any, x: Any) -> Any:
+    if x > 0:
+        o.best = x
+    return x
+
+
+def _entry(o: Any, d: Any, x: Any) -> Any:
+    if x > 0:
+        d["k"] = x
+    return x
+
+
+def _global(o: Any, d: Any, x: Any) -> Any:
+    global LAST
+    if x > 0:
+        LAST = x
+    return x
+
+
+def _tuple(o: Any, d: Any, x: Any) -> Any:
+    if x > 0:
+        o.best = (x, 2 * x)
+    return x
+
+
+def _in_a_loop(o: Any, d: Any, x: Any) -> Any:
+    for k in range(3):
+        if o.best is None or x * k > o.best:
+            o.best = x * k
+    return o.best
+
+
+def _none_again(o: Any, d: Any, x: Any) -> Any:
+    o.best = jnp.ones(3) * x if x > 0 else None
+    return x
+
+
+def _read_again(o: Any, d: Any, x: Any) -> Any:
+    if x > 0:
+        o.best = x
+    if o.best is None:
+        return -1.0
+    return o.best * 2
+
+
+def _appended(o: Any, d: Any, x: Any) -> Any:
+    o.history.append(o.best)
+    if x > 0:
+        o.best = x
+    return x
+
+
+def _before_an_error(o: Any, d: Any, x: Any) -> Any:
+    if x > 0:
+        o.best = x
+    if x > 1:
+        raise ValueError("large")
+    return x
+
+
+@pytest.mark.parametrize("f", [_attribute, _entry, _global, _tuple, _in_a_loop, _none_again, _read_again, _appended, _before_an_error])
+@pytest.mark.parametrize("inputs", [(1.0, 2.0, -1.0), (-1.0, 2.0, -2.0, 3.0), (-1.0, -1.0)])
+def test_places_that_hold_none_and_may_be_given_an_array(f: Any, inputs: Any) -> None:
+    global LAST
+    outcomes = []
+    for fn in (f, ag.function(f)):
+        LAST, o, d, seen = None, Seen(), {"k": None, "other": 1.0}, []
+        for x in inputs:
+            try:
+                out: Any = fn(o, d, x)
+            except ValueError as error:
+                out = str(error)
+            held = (out, o.best, o.history, d, LAST)
+            seen.append(jax.tree.map(lambda v: v if isinstance(v, str) else np.asarray(v).tolist(), held))
+        outcomes.append(seen)
+    assert outcomes[0] == outcomes[1]

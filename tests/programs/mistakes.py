@@ -1904,38 +1904,6 @@ def doubled(x):
 assert doubled(1.0)["a"] == 2.0
 ''',
     ),
-    Mistake(
-        "AG302", "attribute: None before, an array after",
-        '''
-class Tracker:
-    def __init__(self):
-        self.best = None
-
-    @ag.function
-    def see(self, x):
-        if x > 0:
-            self.best = x  # here
-        return x
-
-Tracker().see(2.0)
-''',
-        ("`Tracker.best`", "None"),
-        '''
-class Tracker:
-    def __init__(self):
-        self.best = 0.0
-
-    @ag.function
-    def see(self, x):
-        if x > 0:
-            self.best = x
-        return x
-
-tracker = Tracker()
-tracker.see(2.0)
-assert tracker.best == 2.0
-''',
-    ),
     # AG401, AG402: attributes and variables of others
     Mistake(
         "AG401", "attribute: made in a branch",
@@ -5778,18 +5746,10 @@ assert count(5, 2) == 3
 ]
 
 LACKING: dict[str, str] = {  # what is wrong with the messages of some, and what they say now
-    "match: the cases give arrays of other shapes": (
-        "does not name `y` in the inner of two nested branches; now: program.py:7: AG202 what this branch gives is float32[1] (line 8)"
-        " where the test is true and float32[2] (line 10) where it is false help: give both sides the same type and shape"
-    ),
     "elif: the type of a side is the one that it gives, not the joint one": (
         "wrong line: `x.sum()` is float32[], it is `x[:1]` that is float32[1]; the joint type of the inner branch is shown at its "
         "first store; now: program.py:4: AG202 `y` is float32[3] (line 5) where the test is true and float32[1] (line 7) where it is "
         "false help: give both sides the same type and shape"
-    ),
-    "an enum member in the branch of a branch": (
-        "does not name `mode`; now: program.py:13: AG202 what this branch gives is <Mode.BUSY: 1> (line 14) where the test is true and"
-        " <Mode.IDLE: 0> (line 13) where it is false help: give both sides the same type and shape"
     ),
     "return in a for: what is found, or one number": (
         "wrong line: shows the loop variable `i` of the `for`, and not `return i, v[i]`; now: program.py:4: AG202 what this branch "
@@ -5800,18 +5760,9 @@ LACKING: dict[str, str] = {  # what is wrong with the messages of some, and what
         "a raw error of JAX, no id, no advice; now: OverflowError: An overflow was encountered while parsing an argument to a jitted "
         "computation, whose argument path is n. Got <class 'int'> with value 1099511627776"
     ),
-    "attribute: None before, an array after": (
-        "wrong line: that of the call; does not name `Tracker.best`; no function of JAX was called; now: program.py:12: AG302 a value "
-        "that may be None is given to a function of JAX or another library, and traced values decide whether it is help: test it "
-        "before: `if x is not None:`"
-    ),
     "constructor: an object made in a branch and kept in an attribute": (
         "wrong line: that of `__init__`, where the advice cannot be followed; it is `Machine.state` that changes; now: program.py:4: "
         "AG401 `State.x` is changed in a staged loop or branch: it does not exist before help: give it a value before the branch"
-    ),
-    "subscript: a global table of float64": (
-        "names the line of the call, not of the store; now: program.py:8: AG403 `table` is a NumPy array of float64, and JAX computes "
-        "with 32 bits: what is stored back would be rounded help: make it 32 bits wide or a `jnp` array, or set `jax_enable_x64`"
     ),
     "while: jax.grad through eigenvectors": (
         "a raw error of JAX, no id, no advice; now: NotImplementedError: Derivatives of non-symmetric eigenvectors are only valid "
