@@ -10,17 +10,20 @@ import pytest
 
 import autograph as ag
 
+MANY = 20
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the converted sources in tests/golden")
-    parser.addoption("--cells", type=int, default=1, metavar="N", help="of the large tables (tests/language, tests/builtins) run each N-th cell only")
+    parser.addoption("--cells", type=int, default=1, metavar="N", help=f"of tests with more than {MANY} cases run each N-th case only")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     step = config.getoption("--cells")
-    tables = ("tests/test_language.py::test_construct", "tests/test_builtins.py::test_cell")
-    cells = [item for item in items if item.nodeid.startswith(tables)]
-    left = {item for k, item in enumerate(cells) if k % step}
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    left = {item for found in cases.values() if len(found) > MANY for k, item in enumerate(found) if k % step}
     if left:
         config.hook.pytest_deselected(items=[*left])
         items[:] = [item for item in items if item not in left]
