@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from autograph.runtime.errors import RetraceWarning as RetraceWarning
     from autograph.runtime.errors import StagingError as StagingError
     from autograph.runtime.hints import loop as loop
+    from autograph.runtime.later import check as check
     from autograph.runtime.lists import padded as padded
     from autograph.runtime.reporting import progress as progress
     from autograph.runtime.rows import range as range
@@ -50,7 +51,7 @@ _HOME = {
     "LargeUnrollWarning": "autograph.runtime.errors", "RetraceWarning": "autograph.runtime.errors", "run_eagerly": "autograph.runtime.eager",
     "loop": "autograph.runtime.hints", "range": "autograph.runtime.rows",
     "static_range": "autograph.runtime.rows", "padded": "autograph.runtime.lists",
-    "progress": "autograph.runtime.reporting",
+    "progress": "autograph.runtime.reporting", "check": "autograph.runtime.later",
 }  # fmt: skip
 __all__ = [*_HOME]  # pyright: ignore[reportUnsupportedDunderAll]
 

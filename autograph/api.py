@@ -74,6 +74,11 @@ def function(**options: Any) -> Callable[[Callable[P, R]], StagedFunction[P, R]]
 def function(fn: Any = None, /, **options: Any) -> Any:
     """`convert` and `jax.jit` in one; takes the options of `jax.jit` (`static_argnames`, `donate_argnums`, ...).
 
+    Args:
+      fn: the function.
+      checks: when an error that traced values decide is raised (`assert`, `raise`, an index out of range): "immediate", by the call, which
+        waits for the result; or "deferred", by the next call or by `ag.check()`, so that calls follow each other without waiting.
+
     Returns:
       An object that is called as the function, with `lower`, `trace`, `eval_shape`, `clear_cache`; in a class it is a method.
 

@@ -61,6 +61,7 @@ _WHERE = {
     "excepts": "caught",
     "cells": "rebinds stores_into stores_into_own",
     "eager": "run_eagerly",
+    "later": "check",
     "errors": "AutographError ConversionError LargeUnrollWarning RetraceWarning StagingError",
     "function": "Function jit",
     "items": "del_item set_item store_item set_attr_item set_path set_attr_path is_array slice",

@@ -21,6 +21,7 @@ from autograph.runtime.calls import call
 from autograph.runtime.changes import Begin, NeedsState, commit, reached
 from autograph.runtime.deferred import Checked, Exit, defer, received, values_of
 from autograph.runtime.frames import TRACING, root
+from autograph.runtime.later import check, is_deferred, leave
 from autograph.runtime.leaving import has_late, leaving, packed, settled
 from autograph.runtime.lifted import ERROR, may_have_failed, restore
 from autograph.runtime.numpy_arguments import Stored, put_back
@@ -49,6 +50,7 @@ class Function:
     _checks: _Checks
     _options: dict[str, Any]
     traces: Traces  # what it has been traced with
+    _later: bool  # are error codes read later?
     _storing: Function | None  # the function for calls with NumPy arrays that it stores into
     __wrapped__: Callable[..., Any]
 
@@ -59,13 +61,15 @@ class Function:
             return self._with_arrays(args, kwargs, arrays)
         if self._state.needed or has_static(args) or has_static(kwargs.values()):
             return self._stateful(args, kwargs)
+        if self._later:
+            check(self)
         try:
             out = self._jitted(*args, **kwargs)
         except NeedsState as need:
             self._state.note(need)
             return self._stateful(args, kwargs)
         if type(out) is Checked:
-            return result(out)
+            return self._result(out)
         if trace_state.value is eval_trace and not self._checks.found and self._state.direct and not self._stored.concerns(args, kwargs):
             self._checks.direct, self._checks.looked_at = True, self._stored.concerns
             self._checks.undo = functools.partial(_look_again, type(self), self._checks)
@@ -76,12 +80,21 @@ class Function:
         """A call with arguments that are no arrays, or of a function that changes what lives outside it."""
         if trace_state.value is eval_trace and jax.config.jax_disable_jit:  # type: ignore[attr-defined]
             return self._fn(*args, **kwargs)
+        if self._later:
+            check(self)
         out, walk, parts = self._state.run(lambda jitted: jitted, args, kwargs)
         if out.changes is not None:
             with TRACING:
                 commit(out.changes, walk, parts, out.code)
         put_back(arrays or {}, out.finals)
-        return reached(result(out), walk)
+        return reached(self._result(out), walk)
+
+    def _result(self, out: Checked) -> Any:
+        """What a call returns; raises its error, unless that is read later."""
+        if self._later and out.code is not None and _jax.concrete(out.code):
+            leave(self, out.code, out.values)
+            return settled(out.value)
+        return result(out)
 
     def _with_arrays(self, args: Any, kwargs: Any, arrays: dict[str, Any]) -> Any:
         """A call with NumPy arrays that the function stores into."""
@@ -259,7 +272,7 @@ def result(out: Checked) -> Any:
 
 
 def jit(fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:
-    """`jax.jit` of a converted function, with its options; also as a decorator with arguments.
+    """`jax.jit` of a converted function, with its options, and `checks`; also as a decorator with arguments.
 
     >>> import autograph.runtime as ag
     >>> @ag.jit
@@ -277,6 +290,8 @@ def jit(fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:
 
 def _made(fn: Callable[..., Any], options: dict[str, Any], stored: Stored | None = None) -> Any:
     given = options
+    later = is_deferred(options.get("checks", "immediate"))
+    options = {name: value for name, value in options.items() if name != "checks"}
     checks = _Checks(always="out_shardings" in options)
     if checks.always:
         options = {**options, "out_shardings": Checked(options["out_shardings"], None, None)}
@@ -284,7 +299,7 @@ def _made(fn: Callable[..., Any], options: dict[str, Any], stored: Stored | None
     jitted = jax.jit(traced_by(fn, checks, traces), **options)
     cls = type("Function", (Function,), {"__doc__": fn.__doc__, "__module__": __name__})
     new: Any = object.__new__(cls)
-    new._checks, new.traces = checks, traces
+    new._checks, new.traces, new._later = checks, traces, later
     functools.update_wrapper(new, fn)
     new._fn, new._jitted, new._options, new._storing = fn, jitted, given, None
     new._state = State(fn, options, lambda state: traced_by(fn, checks, traces, state, stored))

@@ -6,10 +6,13 @@ import contextlib
 import io
 import logging
 import random
+import subprocess
+import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -155,6 +158,70 @@ def test_27_a_program_without_checks_gets_no_equation() -> None:
 
 
 # --- 28: text -----------------------------------------------------------------------------------------------------------------------------------
+
+
+def test_27_deferred_checks_are_read_by_the_next_call() -> None:
+    @ag.function(checks="deferred")
+    def root(x: Any) -> Any:
+        if x < 0:
+            raise ValueError(f"root of {x}")
+        return x**0.5
+
+    assert float(root(4.0)) == 2.0
+    root(-4.0)
+    with pytest.raises(ValueError, match="root of -4.0") as caught:
+        root(9.0)
+    assert caught.traceback[-1].name == "root" and "an earlier call of" in caught.value.__notes__[0]
+    assert float(root(9.0)) == 3.0
+    ag.check()
+    root(-1.0)
+    root.lower(1.0)
+    with pytest.raises(ValueError, match="root of -1.0"):
+        ag.check()
+    ag.check()
+    jax.grad(root)(-2.0)
+    with pytest.raises(ValueError, match="root of -2.0"):
+        ag.check()
+    with pytest.raises(ValueError, match="root of -3.0"):  # who calls it looks at once
+        ag.function(lambda x: root(x) + 1)(-3.0)
+    with pytest.raises(ValueError, match='"immediate" or "deferred", not'):
+        ag.function(checks="never")(lambda x: x)
+
+
+def test_27_deferred_checks_of_a_function_with_state() -> None:
+    class Counter:
+        def __init__(self) -> None:
+            self.n: Any = 0.0
+
+        @ag.function(checks="deferred")
+        def step(self, x: Any) -> Any:
+            self.n += 1
+            assert x > 0, "too small"
+            self.n += x
+            return self.n
+
+    counter = Counter()
+    assert float(counter.step(1.0)) == 2.0
+    counter.step(-1.0)
+    assert float(counter.n) == 3.0
+    with pytest.raises(AssertionError, match="too small"):
+        counter.step(1.0)
+    assert float(counter.n) == 3.0 and float(counter.step(1.0)) == 5.0
+
+
+def test_27_a_deferred_error_that_nobody_reads_is_told_at_the_end(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import autograph as ag\n"
+        "@ag.function(checks='deferred')\n"
+        "def f(x):\n"
+        "    assert x > 0, 'too small'\n"
+        "    return x\n"
+        "f(-1.0)\n"
+    )  # fmt: skip
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=False)
+    assert done.stderr.count("Traceback") == 1 and "line 4, in f" in done.stderr and "AssertionError: too small" in done.stderr
+    assert "autograph/runtime" not in done.stderr.replace("\\", "/")
 
 
 def test_28_text_is_made_when_the_values_are_known() -> None:
