@@ -150,6 +150,30 @@ def test_27_state_before_an_error_stays_and_after_it_does_not() -> None:
     assert (float(a.balance), float(a.fees)) == (6, 2)
 
 
+LEVEL = 1
+
+
+def test_27_a_global_that_a_branch_in_a_branch_would_change() -> None:
+    def f(a: Any, b: Any, x: Any) -> Any:
+        global LEVEL
+        if x == x:
+            if a + LEVEL > 3:
+                raise RuntimeError(f"bad {a}")
+            else:
+                LEVEL, b = b, LEVEL
+        return x
+
+    global LEVEL
+    for a, want in ((3, 1), (1, 7)):
+        LEVEL = 1
+        if a == 3:
+            with pytest.raises(RuntimeError, match="bad 3"):
+                ag.function(f)(jnp.int32(a), jnp.int32(7), jnp.float32(2.0))
+        else:
+            ag.function(f)(jnp.int32(a), jnp.int32(7), jnp.float32(2.0))
+        assert int(LEVEL) == want
+
+
 def test_27_a_program_without_checks_gets_no_equation() -> None:
     def f(x: Any) -> Any:
         return jnp.sin(x) if x.ndim == 0 else x
