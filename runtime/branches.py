@@ -29,7 +29,7 @@ from autograph.runtime.identity import chosen, reopened, twins, unlike
 from autograph.runtime.knowledge import facts_of, known
 from autograph.runtime.lifted import Location, goes_with_block, joined, left_spec, load, may_be_missing, outer_spec, spec_out, store
 from autograph.runtime.packing import as_is, pack, unpack
-from autograph.runtime.places import caller, given_names, here, last_store, place_of, result_names, value_of
+from autograph.runtime.places import caller, handed_to, here, last_store, place_of, result_names, value_of
 from autograph.runtime.predicates import truth
 from autograph.runtime.spec_text import describe, described, instead, instead_of_change
 from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, is_container, join, of_aval, over, spec_of, types, widen
@@ -151,7 +151,7 @@ class _Sides:
 
     def _finish(self, block: Block, out: Any) -> list[Any]:
         if block.left and block.kept:  # shared variables keep what they hold
-            names = given_names(caller())
+            names = handed_to(caller())
             values = [block.kept.get(name, nothing) for name in names]
             out = values[0] if len(values) == 1 else tuple(values) or nothing
         out = map_maybe(known, out, CONTAINERS)

@@ -69,5 +69,6 @@ def _last() -> None:
     try:
         check()
     except Exception as error:
-        tb = error.__traceback__
-        sys.excepthook(type(error), error, tb if FULL or tb is None else tb.tb_next)  # without this function
+        if not FULL and error.__traceback__ is not None:
+            error = error.with_traceback(error.__traceback__.tb_next)  # without this function
+        sys.excepthook(type(error), error, error.__traceback__)

@@ -190,10 +190,10 @@ def returned_names(frame: FrameType | None, count: int) -> list[str]:
 
 def result_names(frame: FrameType | None, count: int) -> list[str]:
     """What the user calls the `count` results of the operator that `frame` calls."""
-    return given_names(frame) or returned_names(frame, count)
+    return handed_to(frame) or returned_names(frame, count)
 
 
-def given_names(frame: FrameType | None) -> list[str]:
+def handed_to(frame: FrameType | None) -> list[str]:
     """What the call that `frame` is in assigns its results to, or an operator of ours around to which blocks hand them at once."""
     names = assigned_names(frame)
     while not names and frame is not None and _returns_at_once(frame) and _is_called_by_us(frame):
