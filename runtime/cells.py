@@ -60,7 +60,7 @@ def stores_into(variable: Callable[[], Any], told: bool = True) -> None:
     """
     if watched():
         note_store(location_of(variable), told)
-    note_other_names(variable(), location_of(variable).name.strip("`"))
+    note_other_names(variable(), location_of(variable).name.strip("`"), shared=True)
 
 
 def stores_into_own(variable: Callable[[], Any]) -> None:

@@ -17,7 +17,7 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "begun changed checked chosen compared constants copied count discarded exact excluded fresh given grows guarded guards key "
+            "begun changed checked chosen compared constants copied count discarded exact excluded fresh given gone grows guarded guards key "
             "late lent lifting made marked memory passed pairs pending places points_to preset protected reached reads rebound refusal "
             "replaced root saved sharing spoiled staged stands stored trace twins values waiting written"
         ).split()
@@ -54,6 +54,7 @@ class Frame:
         self.given: set[int] = set()  # identities of the containers and objects that the block was given as state
         self.exact = False  # does the caller see what arrays held when an error occurred?
         self.replaced: dict[int, tuple[Any, Any]] = {}  # by identity: arrays that were stored into, which nothing may hold any more; and where
+        self.gone: dict[int, Any] = {}  # by identity: the same, as objects, while this block is traced
         self.lent: dict[int, Any] = {}  # by identity: arrays among the arguments that stand for NumPy's, which nobody would give new values
         self.root, self.checked = root, checked  # the trace of a whole function; does who called it read the error code?
         self.lifting = staged or root
@@ -74,6 +75,7 @@ class Frame:
         self.copied.clear()
         self.lent = {}
         self.replaced.clear()
+        self.gone.clear()
         self.values.clear()
         self.marked.clear()
         self.begun.clear()

@@ -94,13 +94,21 @@ def becomes(x: Any, after: Any) -> Any:
                 "a NumPy array among the arguments is stored into, and this function cannot give it the new values", here(),
                 "pass a `jnp` array, and return it",
             )  # fmt: skip
+        if id(x) in frame.gone:
+            raise AliasError(
+                "an array is stored into that an earlier store has replaced, through a name which that store did not reach", here(),
+                "store through one name only, or give the other a copy (`.copy()`)",
+            )  # fmt: skip
         _refuse_doubtful(x, frame.reached)
         if frame.root and after is not x:
             frame.replaced[id(origin(x))] = origin(x), here()
     if any(frame.exact for frame in frames()):
         after = unless_failed_now(after, functools.partial(_same, x))
-    if after is not x and is_numpys(x):
-        numpys(after)
+    if after is not x:
+        if is_numpys(x):
+            numpys(after)
+        for frame in lifting()[-1:]:
+            frame.gone[id(x)] = x
     for spot in taken(x):
         _put(spot, after)
     _last().pairs = _weakly([(x, after)])

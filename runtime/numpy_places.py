@@ -29,7 +29,8 @@ def note_binding(place: HeapLocation) -> None:
             before = frame.stored.get(place)
             if frame.pending != place and (before is not None or _lasts(place, frame)):
                 frame.stored[place] = MAYBE if before is None and in_block() else _BIND[before]
-            frame.pending = None
+            if frame.pending == place:  # what else holds the array may be told of the new one before
+                frame.pending = None
 
 
 def _lasts(place: HeapLocation, frame: Frame) -> bool:

@@ -55,7 +55,7 @@ def note_other_names(x: Any, stored: str, place: tuple[Any, str] | None = None, 
       AliasError: (AG407) another variable of a function around, or a tuple in one, holds it and is read later; or only traced values decide.
     """
     spots = list(_spots(x, stored, False, place))
-    if shared and isinstance(x, jax.Array) and x.ndim and (own := caller()) is not None:
+    if shared and isinstance(x, jax.Array if not recording() else (jax.Array, np.ndarray)) and x.ndim and (own := caller()) is not None:
         seen: set[int] = set()
         held = [found for value in own.f_locals.values() for found in _held_in(x, value, None, seen)]
         spots += [spot for _, spot, unknown in held if spot is not None and not unknown]

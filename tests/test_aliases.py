@@ -363,3 +363,63 @@ def test_an_array_in_a_shared_dict_that_a_callee_stores_into() -> None:
 
 def into_the_dict(p: Any) -> None:
     p["a"][2] *= 2
+
+
+TABLE = np.zeros(4, np.int32)
+
+
+class Keeper:
+    def __init__(self) -> None:
+        self.a: Any = np.ones(4, np.int32)
+
+    def keep(self, e: Any) -> Any:
+        TABLE[e % 4] = e
+        self.a = TABLE
+        return e
+
+    def put(self, e: Any) -> None:
+        self.a[e % 4] *= -1
+
+
+def test_a_callee_puts_a_global_array_into_an_object() -> None:
+    def told(a: Any, keeper: Any) -> Any:
+        keeper.keep(1)
+        TABLE[a % 4] = 7
+        return keeper.a * 1
+
+    def through_both(a: Any, keeper: Any) -> None:
+        keeper.keep(1)
+        TABLE[a % 4] = 7
+        keeper.a[0] += 5
+
+    def by_a_method(a: Any, keeper: Any) -> None:
+        keeper.keep(a)
+        TABLE[a % 4] = 7
+        keeper.put(a)
+
+    TABLE[:] = 0
+    keeper = Keeper()
+    assert ag.function(told)(jnp.int32(2), keeper).tolist() == [0, 1, 7, 0] and keeper.a is TABLE and TABLE.tolist() == [0, 1, 7, 0]
+    for f in (through_both, by_a_method):
+        TABLE[:] = 0
+        with pytest.raises(ag.AutographError, match="AG407"):
+            ag.function(f)(jnp.int32(2), Keeper())
+
+
+def test_an_array_that_a_store_has_replaced_is_not_stored_into() -> None:
+    class Pair:
+        def __init__(self, x: Any) -> None:
+            self.a = x
+
+    @ag.do_not_convert
+    def hidden(x: Any) -> Pair:
+        return Pair(x)
+
+    def f(x: Any) -> Any:
+        pair = hidden(x)
+        x[0] = 1.0
+        pair.a[1] = 2.0
+        return pair.a
+
+    with pytest.raises(ag.AutographError, match="AG407"):
+        ag.function(f)(jnp.zeros(2))
