@@ -340,7 +340,7 @@ def _rows(x: Growing, start: int, stop: int) -> list[Any]:
 
 
 Snapshot = tuple[Frame, dict[str, Any]]
-_KEPT = ("values", "written", "saved", "guards", "guarded", "points_to", "twins", "spoiled")
+_KEPT = ("values", "written", "saved", "guards", "guarded", "points_to", "twins", "spoiled", "gone")
 
 
 def snapshot() -> Snapshot | None:
