@@ -33,7 +33,7 @@ class Aliases:
 
     def __init__(self, node: Any, stored: dict[str, dict[int, str]], given: State = frozenset()) -> None:
         self.stores: dict[Position, tuple[str, ...]] = {}
-        self.operated: dict[Position, tuple[str, ...]] = {}  # for `x += v` and `obj.x += v`: the same
+        self.operated: dict[Position, tuple[str, ...]] = {}  # for `x += v`, the same
         self.calls: dict[Position, Update] = {}
         self.shared: dict[Position, tuple[str, ...]] = {}  # for calls that store: the other paths
         self.handed: set[tuple[str, int | str, str]] = set()  # callee, argument, and a name that may hold what is given there
@@ -84,7 +84,8 @@ class Aliases:
                 return self._assign(target, value, self._expr(value, state))
             case ast.AugAssign(target=target, value=value):
                 state = self._expr(value, state)
-                self._store(target, state, self.stores if isinstance(target, ast.Subscript) else self.operated)
+                if not isinstance(target, ast.Attribute):  # who else holds what is in an attribute is known when it runs
+                    self._store(target, state, self.operated if isinstance(target, ast.Name) else self.stores)
                 return state  # one of NumPy's is changed in place: the others hold the same array still
             case ast.If(test=test, body=body, orelse=orelse):
                 state = self._expr(test, state)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from autograph.runtime.places import assigned_names, caller, place_of
+from autograph.runtime.places import caller, handed_to, place_of
 from autograph.runtime.spec_text import describe
 
 _logs: list[list[Decision]] = []  # empty where nobody asks: then a decision costs one look
@@ -52,5 +52,5 @@ def decided(kind: str, became: str, why: str, names: Sequence[str] = (), before:
 
 def given_names(count: int) -> list[str]:
     """The names that the results of the operator are bound to; numbers where they have none."""
-    names = assigned_names(caller())
+    names = handed_to(caller())
     return names if len(names) == count else [f"result {k + 1}" for k in range(count)] if count > 1 else ["the result"]

@@ -27,8 +27,6 @@ def is_deferred(checks: Any) -> bool:
 
 def leave(function: Any, code: Any, values: Any) -> None:
     """The error code of a call, and the values in its text."""
-    if not _left:
-        atexit.register(_last)
     with _lock:
         _left.append((function, code, values))
 
@@ -64,6 +62,7 @@ def check(function: Any = None) -> None:
             raise
 
 
+@atexit.register
 def _last() -> None:
     """At the end of the process: no error is lost."""
     try:

@@ -18,7 +18,8 @@ def note_store(place: HeapLocation, bound: bool = False) -> None:
     for frame in frames():
         if frame.root:
             frame.stored[place] = _STORE[frame.stored.get(place)]
-            frame.places.setdefault(place, here())
+            if place not in frame.places:
+                frame.places[place] = here()
             frame.pending = place if bound else None
 
 
