@@ -65,6 +65,11 @@ def boundary(fn: Callable[..., Any]) -> Callable[..., Any]:
     return hidden
 
 
+def full() -> bool:
+    """Whether tracebacks keep all frames, and errors those of JAX's that they stand for."""
+    return FULL or jax.config.jax_traceback_filtering == "off"  # type: ignore[attr-defined]
+
+
 def staging() -> bool:
     """Whether operations are being recorded in a jaxpr now (under `jit` and inside staged blocks), not evaluated."""
     return isinstance(_core.trace_ctx.trace, _pe.DynamicJaxprTrace)
@@ -242,4 +247,4 @@ def primitives(jaxpr: Any) -> set[str]:
 
 def about_derivatives(error: Exception) -> bool:
     """Whether an error of JAX's says that something has no derivative."""
-    return re.search(r"[Dd]ifferentiat|JVP|jvp|[Tt]ranspos", str(error)) is not None
+    return re.search(r"[Dd]ifferentiat|[Dd]erivative|JVP|jvp|[Tt]ranspos", str(error)) is not None

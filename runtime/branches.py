@@ -20,7 +20,6 @@ from autograph.runtime.alias_joins import one_for_each, share_in
 from autograph.runtime.block import Block
 from autograph.runtime.decisions import decided, given_names, watching
 from autograph.runtime.deferred import Exit
-from autograph.runtime.errors import BranchTypeError
 from autograph.runtime.fitting import SIDES, does_not_fit, fitted
 from autograph.runtime.frames import Place, lifting
 from autograph.runtime.growing import Grow, join_marks, joint_of, marks, reset, with_room
@@ -29,9 +28,10 @@ from autograph.runtime.identity import chosen, reopened, twins, unlike
 from autograph.runtime.knowledge import facts_of, known
 from autograph.runtime.lifted import Location, goes_with_block, joined, left_spec, load, may_be_missing, outer_spec, spec_out, store
 from autograph.runtime.packing import as_is, pack, unpack
-from autograph.runtime.places import caller, handed_to, here, last_store, place_of, result_names, value_of
+from autograph.runtime.places import caller, handed_to, here, result_names
 from autograph.runtime.predicates import truth
-from autograph.runtime.spec_text import describe, described, instead, instead_of_change
+from autograph.runtime.sides import Span, disagree, remember
+from autograph.runtime.spec_text import instead_of_change, two
 from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, is_container, join, of_aval, over, spec_of, types, widen
 from autograph.runtime.stale import refuse_other_names
 from autograph.runtime.values import CONTAINERS, blank, map_maybe, nothing
@@ -124,12 +124,14 @@ class _Sides:
         self.wrote: dict[Location, Spec] = {}  # what some side sets outside, with its joint type
         self.before = lifting()
         self.blocks: list[Block] = []
+        self.spans: list[Span] = []  # the branches in each side
         self.specs: list[Spec] = []  # of what each side gives
         self.kept: list[Spec] = []  # the same, in which lists and dicts from outside are what they are
         place = Place(getattr(fns[0], "__code__", None))
         known, ends = marks(), []
         for k, fn in enumerate(fns):
             reset(known)
+            self.spans.append(Span())
             run, learnt = functools.partial(_called, fn, state), facts[k] if k < len(facts) else ()
             block = Block(
                 run, (), place, k, self._finish, sources or (fn,), facts=functools.partial(_given_facts, learnt), state=state, chosen=(chosen, k)
@@ -138,6 +140,7 @@ class _Sides:
             self.blocks.append(block)
             ends.append(marks())
         join_marks(known, ends)
+        remember(fns, self.specs)
         outs = [self._converted(block, spec) for block, spec in zip(self.blocks[:-1], self.specs, strict=False)]
         for block, out in zip(self.blocks, outs, strict=False):
             block.outvars = out
@@ -157,6 +160,7 @@ class _Sides:
         out = map_maybe(known, out, CONTAINERS)
         held = block.held()
         block.given = twins({"": out, **held}, goes_with_block)
+        self.spans[-1].end()
         self.specs.append(spec_of(out))
         self._join(block, spec_out(out))
         block.wrote = {location: left_spec(location, value, block.frame) for location, value in held.items()}
@@ -168,6 +172,10 @@ class _Sides:
             for other in self.blocks:
                 joint = self._joined_state(location, joint, other.wrote.get(location) or outer_spec(location, self.before), block)
             self.wrote[location] = over(joint, self.axes)
+        for location, joint in self.wrote.items():  # after all others: the attributes of a new object are missing, and it is its place that changes
+            if may_be_missing(joint):
+                assert isinstance(location, HeapLocation)
+                raise location.refusal("it does not exist before", self._place(location, block), "give it a value before the branch")
         self.joint = over(self.joint, self.axes)
         return _packed(out, self.joint) + [x for location, value in held.items() for x in pack(value, self.wrote[location])]
 
@@ -176,12 +184,29 @@ class _Sides:
         self.kept.append(spec)
         sides = [*(b.given for b in self.blocks), block.given]
         if not any(sides):
-            self.joint = _joined(self.joint, spec, self.fns[0], self.fns[len(self.blocks)])
+            self.joint = self._joined(spec, len(self.blocks))
             return
         differ = unlike(sides)
         self.joint = BLANK
         for k, (kept, opened) in enumerate(zip(self.kept, self.specs, strict=True)):
-            self.joint = _joined(self.joint, reopened(kept, opened, differ), self.fns[0], self.fns[k])
+            self.joint = self._joined(reopened(kept, opened, differ), k)
+
+    def _joined(self, spec: Spec, k: int) -> Spec:
+        """The joint type with what the k-th side gives."""
+        a = self.joint
+        try:
+            return join(a, spec)
+        except Mismatch as m:
+            frame = caller()
+            names = result_names(frame, len(a) if isinstance(a, tuple) else 1)
+            fns, spans = (self.fns[0], self.fns[k]), (self.spans[0], self.spans[k])
+            if isinstance(a, tuple) and isinstance(spec, tuple) and len(names) == len(a) == len(spec) and len(names) > 1:
+                for i, (x, y) in enumerate(zip(a, spec, strict=True)):
+                    try:
+                        join(x, y)
+                    except Mismatch as inner:
+                        raise disagree(inner, fns, spans, frame, names, i) from None
+            raise disagree(m, fns, spans, frame, names if len(names) == 1 else ()) from None
 
     def _joined_state(self, location: Location, a: Spec, b: Spec, block: Block) -> Spec:
         """The spec that covers what two sides leave in a place outside."""
@@ -192,14 +217,9 @@ class _Sides:
             grows = any(id(location.obj) in frame.grows for frame in (block.frame, *(b.frame for b in self.blocks)))
             if grows and isinstance(location, Contents) and any(x is location.obj for x in self.state):
                 raise Grow(location.obj, joint_of([widen(s) for items in (a, b) for s in items.values])) from None
-            why = f"{m.path} {described(m.a)} on one side and {described(m.b)} on the other"
+            why = two(m, "on one side", "on the other")
             place = self._place(location, block)
-            raise location.refusal(
-                why.strip(), place, instead_of_change(m, location, place, "give it the same type and shape on both sides")
-            ) from None
-        if may_be_missing(joint):
-            assert isinstance(location, HeapLocation)
-            raise location.refusal("it does not exist before", self._place(location, block), "give it a value before the branch")
+            raise location.refusal(why, place, instead_of_change(m, location, place, "give it the same type and shape on both sides")) from None
         return joint
 
     def _place(self, location: Location, block: Block) -> Any:
@@ -299,31 +319,6 @@ def _original(_: Any, x: Any, copy: Any) -> Any:
 
 def _given_facts(facts: Any, _: Any) -> Any:
     return facts
-
-
-def _joined(a: Spec, b: Spec, then: Callable[..., Any], orelse: Callable[..., Any]) -> Spec:
-    try:
-        return join(a, b)
-    except Mismatch as m:
-        frame = caller()
-        names = result_names(frame, len(a) if isinstance(a, tuple) else 1)
-        if isinstance(a, tuple) and isinstance(b, tuple) and len(names) == len(a) == len(b) and len(names) > 1:
-            for name, x, y in zip(names, a, b, strict=True):
-                try:
-                    join(x, y)
-                except Mismatch as inner:
-                    raise _disagree(name, inner, then, orelse, frame) from None
-        raise _disagree(names[0] if len(names) == 1 else "", m, then, orelse, frame) from None
-
-
-def _disagree(name: str, m: Mismatch, then: Any, orelse: Any, frame: Any) -> BranchTypeError:
-    what = f"`{name}{m.path}`" if name else "what this branch gives"
-    lines = [(last_store(fn, name) if name else None) or value_of(fn) for fn in (then, orelse)]
-    sides = [f"{describe(s)}{f' (line {at.line})' if at else ''}" for s, at in zip((m.a, m.b), lines, strict=True)]
-    why = f"; {m.why}" if m.why else ""
-    advice = instead(m.a, m.b, "give both sides the same type and shape")
-    also = [(at, describe(s)) for s, at in zip((m.a, m.b), lines, strict=True)]
-    return BranchTypeError(f"{what} is {sides[0]} where the test is true and {sides[1]} where it is false{why}", place_of(frame), advice, also)
 
 
 def _packed(out: Any, joint: Spec) -> list[Any]:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +19,7 @@ from autograph.runtime._jax import ad, axes_of
 from autograph.runtime.errors import AutographError, NotDifferentiableError, Place
 from autograph.runtime.masks import drop, merge, pick, split
 from autograph.runtime.mesh import Axes, count_type
+from autograph.runtime.raised import is_users
 
 Types = tuple[Any, ...]
 Turn = Callable[[list[Any], list[Any]], list[Any]]
@@ -196,20 +196,41 @@ class Loop:
             self, turn=turn, quiet=turn, test_types=(), const_types=const_types, carry_types=carry_types, effects=frozenset(), same=self
         )  # fmt: skip
 
-    @contextmanager
-    def errors(self) -> Iterator[None]:
+    def errors(self) -> _Named:
         """Errors of JAX's about a derivative that does not exist name the loop."""
-        try:
-            yield
-        except AutographError:
-            raise
-        except (NotImplementedError, ValueError, TypeError) as error:
-            if not _jax.about_derivatives(error):
-                raise
-            raise NotDifferentiableError(
-                f"a derivative is asked for through this loop, and something in it has none: {str(error).splitlines()[0]}", self.place,
-                "keep it out of what is differentiated with `lax.stop_gradient`, or give it a derivative with `jax.custom_jvp`",
-            ) from error  # fmt: skip
+        return _Named(self.place)
+
+
+class _Named:
+    """As a context: not one that `contextlib` makes, whose frames would be in the user's traceback."""
+
+    def __init__(self, place: Place | None) -> None:
+        self.place = place
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        if isinstance(error, AutographError) or not isinstance(error, (NotImplementedError, ValueError, TypeError)):
+            return
+        if not _jax.about_derivatives(error):
+            return
+        why = str(error).splitlines()[0]
+        raise NotDifferentiableError(
+            f"a derivative is asked for through this loop, and something in it has none: {why}", self.place,
+            "write the loop of JAX's in it as a `while` or `for` statement, which has a derivative" if "lax.while_loop" in why
+            else "keep it out of what is differentiated with `lax.stop_gradient`, or give it a derivative with `jax.custom_jvp`",
+            [(_operation(error), "")],
+        ) from (error if _jax.full() else None)  # fmt: skip
+
+
+def _operation(error: BaseException) -> Place | None:
+    """Where the user has written the operation that failed: JAX keeps what led to it as the error's cause."""
+    tb, place = error.__cause__.__traceback__ if error.__cause__ is not None else None, None
+    while tb is not None:
+        place = Place(tb.tb_frame.f_code.co_filename, tb.tb_lineno) if is_users(tb.tb_frame.f_code.co_filename) else place
+        tb = tb.tb_next
+    return place
 
 
 def traced(step: Turn, const_types: Types, carry_types: Types) -> Turn:

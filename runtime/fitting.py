@@ -13,6 +13,7 @@ from autograph.runtime.packing import pack
 from autograph.runtime.places import caller, place_of
 from autograph.runtime.specs import Spec
 
+TOO_LARGE = "An overflow was encountered while parsing an argument"  # what JAX says
 LOOP, SIDES = "a loop variable", "the joint type of the two sides of this branch"
 
 
@@ -40,12 +41,26 @@ def does_not_fit(error: OverflowError, what: str, name: str = "") -> IntegerRang
     return IntegerRangeError(f"{error}, {of}{whose}", place_of(caller()), f"use a float, or {_wider(int(found[0]) if found else 0)}")
 
 
-def too_large(number: int, place: Place) -> IntegerRangeError:
-    """The error for an integer beside a traced one, which JAX would have to make an array of that one's type."""
+def too_large(number: int, place: Place | None, what: str = "") -> IntegerRangeError:
+    """The error for an integer that JAX would have to make an array of: an argument, or one beside a traced one."""
     kind = "int64[]" if jax.config.jax_enable_x64 else "int32[]"  # type: ignore[attr-defined]
     return IntegerRangeError(
-        f"the integer {number} does not fit {kind}, which is what JAX makes of integers", place, f"use a float, or {_wider(number)}"
+        f"{what or f'the integer {number}'} does not fit {kind}, which is what JAX makes of integers", place, f"use a float, or {_wider(number)}"
     )
+
+
+def argument_too_large(error: OverflowError, state: Callable[[int], str] = str) -> Exception:
+    """The error for an integer that JAX cannot take as an argument; any other error is given back.
+
+    `state` gives the name of what an object or a variable outside of the function holds, by its number.
+    """
+    found = re.match(rf"{TOO_LARGE}.* argument path is (.*)\. Got .* with value (-?\d+)$", str(error))
+    if found is None:
+        return error
+    path, number = found[1], int(found[2])
+    outside = re.match(r"state_\D*(\d+)", path)
+    what = state(int(outside[1])) if outside else f"`{path}`"
+    return too_large(number, place_of(caller()), f"{what} is {number}, which")
 
 
 def _wider(number: int) -> str:

@@ -17,7 +17,8 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "begun changed checked chosen compared constants copied count discarded exact excluded fresh given gone grows guarded guards key "
+            "begun changed checked chosen compared constants copied count discarded exact excluded fresh given gone grows guarded guards joins "
+            "key "
             "late lent lifting made marked memory passed pairs pending places points_to preset protected reached reads rebound refusal "
             "replaced root saved sharing spoiled staged stands stored trace twins values waiting written"
         ).split()
@@ -32,6 +33,7 @@ class Frame:
         self.chosen: Any = None  # of the side of a branch: the traced truth value or index that chooses, and which side it is
         self.guards: dict[int, tuple[Any, Any]] = {}  # by identity: an array, and what a place holds for it unless an error has occurred
         self.pairs: list[tuple[Any, Any]] = []  # the arrays that the last store has replaced, and the new ones, weakly
+        self.joins: list[Any] = []  # of the outermost run: the branches that have been traced, and the types that their sides gave
         self.sharing: list[Any] = []  # of a whole function: groups of places that held one array when the call began
         self.reached: list[Any] = []  # of a whole function: the places that hold its inputs, and the global variables that hold arrays
         self.waiting: tuple[Any, list[Any]] | None = None  # an array about to be stored into, and where else it is held
@@ -87,6 +89,7 @@ class Frame:
         self.pairs, self.waiting = [], None
         self.guarded.clear()
         self.chosen = None
+        self.joins.clear()
         self.points_to.clear()
         self.compared.clear()
         self.twins.clear()

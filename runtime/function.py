@@ -20,6 +20,7 @@ from autograph.runtime.arguments import has_static
 from autograph.runtime.calls import call
 from autograph.runtime.changes import Begin, NeedsState, commit, reached
 from autograph.runtime.deferred import Checked, Exit, defer, received, values_of
+from autograph.runtime.fitting import argument_too_large
 from autograph.runtime.frames import TRACING, root
 from autograph.runtime.later import check, is_deferred, leave
 from autograph.runtime.leaving import has_late, leaving, packed, settled
@@ -68,6 +69,8 @@ class Function:
         except NeedsState as need:
             self._state.note(need)
             return self._stateful(args, kwargs)
+        except OverflowError as error:
+            raise argument_too_large(error) from None
         if type(out) is Checked:
             return self._result(out)
         if trace_state.value is eval_trace and not self._checks.found and self._state.direct and not self._stored.concerns(args, kwargs):

@@ -94,7 +94,8 @@ def _define(name: str, kind: Kind) -> None:
 
     def compute(*operands: Any, loop: Loop, stack: Stack) -> Any:
         counted = {} if name not in ("adj", "adjb", "adjt") else {"lanes": math.prod(lanes.size for lanes in stack)}
-        return all_lanes(lambda *ops: kind.compute(loop, list(ops), **counted), stack)(*operands)
+        with loop.errors():
+            return all_lanes(lambda *ops: kind.compute(loop, list(ops), **counted), stack)(*operands)
 
     @functools.lru_cache(maxsize=512)
     def compiled(loop: Loop, stack: Stack) -> Any:

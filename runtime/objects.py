@@ -129,6 +129,11 @@ class Walk:
         """Which of the objects it is."""
         return self._seen.get(id(obj))
 
+    def name_of(self, k: int) -> str:
+        """The name of the place in which one of the arrays stands."""
+        names = [place.name for place, spec in self.slots for _ in pack(place.get(), spec, as_is)]
+        return names[k]
+
     def _visit(self, x: Any) -> None:
         known = self._seen.get(id(x))
         self.guards.append((type(x), known))

@@ -225,9 +225,8 @@ def shown_name(code: CodeType, name: str) -> str:
     return name[:-1] if name.endswith("_") and name[:-1] in (*code.co_freevars, *code.co_names) else name
 
 
-def last_store(fn: Callable[..., Any], name: str) -> Place | None:
+def last_store(code: CodeType | None, name: str) -> Place | None:
     """The line of the last assignment to `name` in a body, blocks inside it included."""
-    code = getattr(fn, "__code__", None)
     found = list(_stores(code, name)) if code else []
     if code is None or not found:
         return None
@@ -235,16 +234,29 @@ def last_store(fn: Callable[..., Any], name: str) -> Place | None:
     return Place(code.co_filename, last.lineno, last.col_offset or 0, last.end_col_offset or 0)
 
 
-def value_of(fn: Callable[..., Any]) -> Place | None:
-    """Where the one expression stands that a side of a branch gives."""
-    code = getattr(fn, "__code__", None)
+def value_of(code: CodeType | None, k: int = 0, count: int = 1) -> Place | None:
+    """Where the expression stands that a side of a branch gives, or the k-th of a tuple of them."""
     if code is None or code.co_name != "<lambda>" or code.co_filename.startswith(HIDDEN):
         return None
-    spots = [(end - column, line, column, end) for line, last, column, end in code.co_positions() if None not in (line, column, end) and line == last]  # type: ignore[operator]
-    if not spots:
+    spots = _element(code, k, count) if count > 1 else [*code.co_positions()]
+    sizes = [(end - column, line, column, end) for line, last, column, end in spots if None not in (line, column, end) and line == last]  # type: ignore[operator]
+    if not sizes:
         return None
-    _, line, column, end = max(spots)
+    _, line, column, end = max(sizes)
     return Place(code.co_filename, line or 0, column or 0, end or 0)
+
+
+def _element(code: CodeType, k: int, count: int) -> list[tuple[int | None, int | None, int | None, int | None]]:
+    """The position of the k-th expression of the tuple that code builds: its last instruction leaves k + 1 values on the stack."""
+    depth = 0
+    lasts: dict[int, dis.Instruction] = {}
+    for i in dis.get_instructions(code):
+        if i.opname == "BUILD_TUPLE" and i.arg == depth == count:
+            p = lasts[k + 1].positions
+            return [(p.lineno, p.end_lineno, p.col_offset, p.end_col_offset)] if p is not None else []
+        depth += dis.stack_effect(i.opcode, i.arg if i.opcode >= dis.HAVE_ARGUMENT else None, jump=False)
+        lasts[depth] = i
+    return []
 
 
 def _stores(code: CodeType, name: str) -> Any:

@@ -20,7 +20,7 @@ import jax
 from autograph.runtime import _jax
 from autograph.runtime.advice import for_value, slice_part, written
 from autograph.runtime.errors import AutographError, ConcreteValueError, NotStagedError, Place, without_comment
-from autograph.runtime.fitting import too_large
+from autograph.runtime.fitting import TOO_LARGE, too_large
 from autograph.runtime.places import HIDDEN, here, is_block, place_in, place_of
 from autograph.runtime.raised import as_of_concrete, is_users
 
@@ -31,7 +31,6 @@ RAW = (
 _NOTE = "this happened"
 _OPERATORS = {"staged_cond": "branch", "switch": "branch", "while_loop": "loop", "for_loop": "loop"}
 _TRACED_SHAPE = ("Shapes must be 1D sequences of concrete values", "As of JAX v0.7, parameters to jaxpr equations must have __hash__")
-_TOO_LARGE = "An overflow was encountered while parsing an argument"
 _TRACED_SLICE = ("Slice entries must be static integers", "Array slice indices must have static start/stop/step")  # older JAX; newer
 
 
@@ -42,16 +41,16 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return fn(*args, **kwargs)
         except RAW as error:
-            raise _named(error) from (error if _full() else None)
+            raise _named(error) from (error if _jax.full() else None)
         except RecursionError as error:
             if (refusal := _recursion(error)) is None:
                 raise
             raise refusal from None
         except (IndexError, TypeError) as error:
             if is_raw(error) or re.search(r" type \w+Tracer\b", str(error)):
-                raise _named(error) from (error if _full() else None)
+                raise _named(error) from (error if _jax.full() else None)
             if re.match(r"unhashable type: '(\w*Tracer|ArrayImpl|Array)'", str(error)):
-                raise _unhashable(error) from (error if _full() else None)
+                raise _unhashable(error) from (error if _jax.full() else None)
             as_of_concrete(error)
             _add_note(error)
             raise
@@ -60,7 +59,7 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
             _add_note(error)
             raise
         except OverflowError as error:
-            if not str(error).startswith(_TOO_LARGE):
+            if not str(error).startswith(TOO_LARGE):
                 raise
             at = _last_of_users(error)
             assert at is not None
@@ -79,7 +78,7 @@ def is_raw(error: BaseException | None) -> bool:
 
 def _add_note(error: Exception) -> None:
     """Tell where an error of JAX's has come from: the user's line, and the compiled loops and branches that it is in."""
-    if isinstance(error, AutographError) and not _full():
+    if isinstance(error, AutographError) and not _jax.full():
         _cut(error)
     if isinstance(error, AutographError) or any(n.startswith(_NOTE) for n in getattr(error, "__notes__", ())):
         return
@@ -96,17 +95,13 @@ def _add_note(error: Exception) -> None:
         tb = tb.tb_next
     if not last.startswith(HIDDEN) or not places:
         return
-    if not _full():
+    if not _jax.full():
         _cut(error)
     if not blocks:
         return
     shown = [f"{_NOTE} at {places[-1]}: `{text_of(places[-1])}`"]
     shown += [f"  in the compiled {kind} of line {place.line}: `{text_of(place)}`" for kind, place in reversed(blocks)]
     error.add_note("\n".join(shown))
-
-
-def _full() -> bool:
-    return _jax.FULL or jax.config.jax_traceback_filtering == "off"  # type: ignore[attr-defined]
 
 
 def _cut(error: Exception) -> None:

@@ -59,6 +59,8 @@ def instead(a: Spec, b: Spec, usual: str) -> str:
         return "only numbers and arrays can be chosen by traced values: keep a number, and call the functions on the sides of an `if`"
     if len({type(v) for v in values if hasattr(v, "__dict__")}) == 2:
         return "two classes cannot be chosen from: call the method on both sides (`area = ...`), or use one class with all fields"
+    if len(values) == 2 and all(hasattr(v, "__dict__") for v in values):
+        return "set the attributes of the object that is there, or register its class as a pytree (`jax.tree_util.register_dataclass`)"
     if any(hasattr(v, "__dict__") for v in values):
         return "register its class as a pytree (`jax.tree_util.register_dataclass`), so that its arrays can be chosen"
     return usual
@@ -81,6 +83,12 @@ def for_turns(m: Mismatch, name: str) -> str:
     if len(a) == len(b) and sum(x != y for x, y in zip(a, b, strict=True)) == 1 and all(x <= y for x, y in zip(a, b, strict=True)):
         return f"a loop variable keeps its shape: if turns make `{name}` longer, keep a fixed-size buffer and a counter, or append to a list"
     return f"a loop variable keeps its shape: start `{name}` with shape {b}, or keep a fixed-size buffer"
+
+
+def two(m: Mismatch, one: str, other: str) -> str:
+    """What a place holds at two times or on two sides; two objects of one class look the same."""
+    a, b = described(m.a), described(m.b)
+    return f"{m.path} {a} {one} and {b if a != b else 'another'} {other}".strip()
 
 
 def described(spec: Spec) -> str:

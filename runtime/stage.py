@@ -9,7 +9,7 @@ from typing import Any
 import jax
 from jax import lax
 
-from autograph.runtime import _jax
+from autograph.runtime import _jax, errors
 from autograph.runtime._jax import Var
 from autograph.runtime.active import where_active
 from autograph.runtime.alias_joins import Pairs, after_loop, shared_pairs
@@ -45,7 +45,7 @@ from autograph.runtime.loop_binding import bind_while
 from autograph.runtime.packing import as_is, blank_uses, pack, unpack
 from autograph.runtime.places import caller, last_store, parameter_names, place_of
 from autograph.runtime.predicates import truth
-from autograph.runtime.spec_text import describe, described, for_turns, instead, instead_of_change
+from autograph.runtime.spec_text import describe, for_turns, instead, instead_of_change, two
 from autograph.runtime.specs import (
     Mismatch,
     Option,
@@ -198,6 +198,10 @@ class Stage:
         for location, value in held.items():
             was = self.preset.get(location) or outer_spec(location, before)
             block.wrote[location] = self._joined_state(location, was, left_spec(location, value, block.frame), block)
+        for location, spec in block.wrote.items():
+            if may_be_missing(spec):
+                assert isinstance(location, HeapLocation)
+                raise location.refusal("it does not exist before", self._place(location, block), "give it a value before the loop")
         foreseen = all(
             block.frame.reads[loc][0] == spec if loc in block.frame.reads else not isinstance(loc, HeapLocation) for loc, spec in block.wrote.items()
         )  # fmt: skip
@@ -229,23 +233,24 @@ class Stage:
                 raise self._changes(k, m) from None
         return out
 
+    def _place(self, location: Location, block: Block) -> errors.Place | None:
+        """Where a turn first changes it."""
+        return block.frame.places.get(location) or place_of(caller())
+
     def _joined_state(self, location: Location, before: Spec, after: Spec, block: Block) -> Spec:
         """The spec that covers what turns leave in a place outside."""
-        place = block.frame.places.get(location) or place_of(caller())
+        place = self._place(location, block)
         try:
             joint = joined(location, before, after)
         except Mismatch as m:
             assert isinstance(location, HeapLocation)
-            why = f"{m.path} {described(m.a)} before the loop and {described(m.b)} after one turn"
-            raise location.refusal(why.strip(), place, instead_of_change(m, location, place, for_turns(m, location.name.strip("`")))) from None
-        if may_be_missing(joint):
-            assert isinstance(location, HeapLocation)
-            raise location.refusal("it does not exist before", place, "give it a value before the loop")
+            why = two(m, "before the loop", "after one turn")
+            raise location.refusal(why, place, instead_of_change(m, location, place, for_turns(m, location.name.strip("`")))) from None
         return joint
 
     def _changes(self, k: int, m: Mismatch) -> LoopTypeError:
         name = self.names()[k]
-        at = last_store(self.source, name)
+        at = last_store(getattr(self.source, "__code__", None), name)
         why = f"; {m.why}" if m.why else ""
         where = f" (line {at.line})" if at else ""
         return LoopTypeError(

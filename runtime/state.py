@@ -16,6 +16,7 @@ from autograph.runtime import calls
 from autograph.runtime.arguments import Held, is_array, mutable_parts, unwrapped, wrapped
 from autograph.runtime.cells import stores
 from autograph.runtime.changes import Begin, NeedsState
+from autograph.runtime.fitting import argument_too_large
 from autograph.runtime.frames import TRACING, Frame
 from autograph.runtime.heap import HeapLocation, Variable
 from autograph.runtime.objects import Walk
@@ -72,6 +73,8 @@ class State:
             except NeedsState as need:
                 self.note(need)
                 continue
+            except OverflowError as error:
+                raise argument_too_large(error, walk.name_of) from None
             finally:
                 _calls.walks.pop()
             return out, walk, mutable_parts(args, kwargs)

@@ -8,12 +8,11 @@ import traceback
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from autograph.runtime import errors
-from tests.programs.mistakes import LACKING, MISTAKES, Mistake
+from tests.programs.mistakes import MISTAKES, Mistake
 
 HEAD = "import jax, jax.numpy as jnp, numpy as np, autograph as ag\n"
 PAGES = sorted(p.stem for p in (Path(__file__).parent.parent / "docs" / "errors").glob("AG*.md"))
@@ -55,13 +54,7 @@ def said(fragment: str, message: str) -> bool:
     return fragment in message
 
 
-def parameters(expected: dict[str, str]) -> list[Any]:
-    return [
-        pytest.param(m, id=m.title, marks=[pytest.mark.xfail(strict=True, reason=expected[m.title])] if m.title in expected else []) for m in MISTAKES
-    ]
-
-
-@pytest.mark.parametrize("mistake", parameters(LACKING))
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda m: m.title)
 def test_the_message(mistake: Mistake, tmp_path: Path) -> None:
     path = tmp_path / "program.py"
     with pytest.raises(Exception) as caught:
@@ -79,7 +72,7 @@ def test_the_message(mistake: Mistake, tmp_path: Path) -> None:
         assert said(fragment, message), fragment
 
 
-@pytest.mark.parametrize("mistake", parameters({}))
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda m: m.title)
 def test_the_repaired_program(mistake: Mistake, tmp_path: Path) -> None:
     run(mistake.repaired, tmp_path / "program.py")
 
@@ -88,7 +81,6 @@ def test_mistakes_are_distinct_and_many() -> None:
     assert not [m for m, n in Counter((m.id, m.title) for m in MISTAKES).items() if n > 1]
     assert not [m for m, n in Counter(m.title for m in MISTAKES).items() if n > 1]
     assert len(MISTAKES) >= 85 and len(PLAIN) <= 10
-    assert LACKING.keys() <= {m.title for m in MISTAKES}
 
 
 def test_every_page_has_a_mistake() -> None:

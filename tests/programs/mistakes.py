@@ -1076,7 +1076,7 @@ def find(v, x):
 
 find(jnp.arange(3.0), 1.0)
 ''',
-        ("(int32[] (weak), float32[])", "the number -1", "^i, v[i]", "(line 5)", "^-1"),
+        ("(int32[] (weak), float32[])", "the number -1", "^return i, v[i]", "(line 6)", "^-1"),
         '''
 @ag.function
 def find(v, x):
@@ -5744,33 +5744,3 @@ assert count(5, 2) == 3
 ''',
     ),
 ]
-
-LACKING: dict[str, str] = {  # what is wrong with the messages of some, and what they say now
-    "elif: the type of a side is the one that it gives, not the joint one": (
-        "wrong line: `x.sum()` is float32[], it is `x[:1]` that is float32[1]; the joint type of the inner branch is shown at its "
-        "first store; now: program.py:4: AG202 `y` is float32[3] (line 5) where the test is true and float32[1] (line 7) where it is "
-        "false help: give both sides the same type and shape"
-    ),
-    "return in a for: what is found, or one number": (
-        "wrong line: shows the loop variable `i` of the `for`, and not `return i, v[i]`; now: program.py:4: AG202 what this branch "
-        "gives is (int32[] (weak), float32[]) (line 4) where the test is true and the number -1 (line 7) where it is false help: give "
-        "both sides the same type and shape"
-    ),
-    "argument: a number of 40 bits": (
-        "a raw error of JAX, no id, no advice; now: OverflowError: An overflow was encountered while parsing an argument to a jitted "
-        "computation, whose argument path is n. Got <class 'int'> with value 1099511627776"
-    ),
-    "constructor: an object made in a branch and kept in an attribute": (
-        "wrong line: that of `__init__`, where the advice cannot be followed; it is `Machine.state` that changes; now: program.py:4: "
-        "AG401 `State.x` is changed in a staged loop or branch: it does not exist before help: give it a value before the branch"
-    ),
-    "while: jax.grad through eigenvectors": (
-        "a raw error of JAX, no id, no advice; now: NotImplementedError: Derivatives of non-symmetric eigenvectors are only valid "
-        "under assumptions on the input that JAX cannot check (see the enable_eigvec_derivs argument to jax.lax.linalg.eig). Pass "
-        "enable_eigvec_derivs=True to jax.lax.linalg.eig to opt in. See https://github.com/jax-ml/jax/issues/2748 for discussion."
-    ),
-    "while: jax.grad through a lax.while_loop": (
-        "a raw error of JAX, no id, no advice; now: ValueError: Reverse-mode differentiation does not work for lax.while_loop or "
-        "lax.fori_loop with dynamic start/stop values. Try using lax.scan, or using fori_loop with static start/stop."
-    ),
-}
