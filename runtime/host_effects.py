@@ -90,7 +90,7 @@ def entering(manager: Any) -> Any:
         kind = type(manager)
         if kind.__module__ in _ENTERED or isinstance(manager, (io.IOBase, *_LOCKS)):
             raise EffectError(
-                f"a `{kind.__module__.lstrip('_')}.{kind.__name__}` would be entered once, while this block is traced, and whichever side is taken",
+                f"a `{kind.__module__.lstrip('_')}.{kind.__name__}` would be entered {_once()}",
                 here(), "enter it around the call of the compiled function",
             )  # fmt: skip
     return manager
@@ -132,7 +132,7 @@ def _known_to(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def _drawing(f: Callable[..., Any], name: str) -> Callable[..., Any]:
     """`f`, which draws random numbers: outside of blocks it does while the function is traced, as in JAX."""
     if in_block():
-        raise EffectError(f"`{name}` would run once, while this block is traced, and whichever side is taken", here(), _DRAW)
+        raise EffectError(f"`{name}` would run {_once()}", here(), _DRAW)
 
     def draw(*args: Any, **kwargs: Any) -> Any:
         if traced(*args, *kwargs.values()):
@@ -143,7 +143,12 @@ def _drawing(f: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 
 def _refused(name: str, module: str) -> EffectError:
-    return EffectError(f"`{name}` would run once, while this block is traced, and whichever side is taken", here(), _ADVICE[module.lstrip("_")])
+    return EffectError(f"`{name}` would run {_once()}", here(), _ADVICE[module.lstrip("_")])
+
+
+def _once() -> str:
+    block = next(f for f in reversed(frames()) if f.staged)
+    return f"once, while this block is traced, and {'not in each turn' if block.chosen is None else 'whichever side is taken'}"
 
 
 def _name(f: Any, owner: Any) -> str:
@@ -165,7 +170,7 @@ def _of_this_block() -> Iterator[Frame]:
 def _next(iterator: Any, *default: Any) -> Any:
     if in_block() and not _is_made_here(iterator):
         raise EffectError(
-            "`next` would advance an iterator once, while this block is traced, and whichever side is taken", here(),
+            f"`next` would advance an iterator {_once()}", here(),
             "take the values before, or use an index that the block counts",
         )  # fmt: skip
     return next(iterator, *default)

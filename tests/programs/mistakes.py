@@ -3251,7 +3251,7 @@ def timed(x):
 
 timed(8.0)
 ''',
-        ("`time.time`", "^time.time", "outside of the compiled function"),
+        ("`time.time`", "^time.time", "not in each turn", "outside of the compiled function"),
         '''
 import time
 
