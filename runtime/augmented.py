@@ -67,7 +67,7 @@ def update_attr(obj: Any, name: str, symbol: str, value: Any, *old: Any) -> None
 def update_item(x: Any, i: Any, symbol: str, value: Any, *old: Any) -> Any:
     """`x[i] += value` (or another operator): read, operate, store; a repeated index counts once, as in NumPy."""
     x, i = read(x), index_of(i)
-    if is_mask(i) and is_array(x) and jnp.ndim(value) == 0:
+    if is_mask(i) and is_array(x) and np.ndim(value) == 0:
         return becomes(x, where_masked(x, i, IN_PLACE[symbol](x, value)))
     return set_item(x, i, _item(x, (i,), symbol, value, *old))
 

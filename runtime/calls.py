@@ -30,6 +30,7 @@ from autograph.runtime.parameters import refusing
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
 from autograph.runtime.said import saying
+from autograph.runtime.sections import Section, function_of
 from autograph.runtime.specs import is_container
 from autograph.runtime.transforms import is_transformation, threaded
 from autograph.runtime.values import traced
@@ -98,6 +99,8 @@ def call(f: Any) -> Any:
                 return functools.partial(_compared, f)
             if makes(f):
                 return keeping(replaced(f) or (_resolve or _find())(f))
+        if (getattr(f, "__module__", None) or "").startswith(_OF_ARRAYS):
+            return functools.partial(_of_sections, f)
     new = replaced(f) or saying(f, getattr(f, "__self__", None))
     if watching():
         return _told(f, new, (_resolve or _find())(f) if new is None else new)
@@ -113,6 +116,12 @@ def _told(f: Any, instead: Any, new: Any) -> Any:
     elif _why is not None and (reason := _why(f)) is not None:
         decided("call", "as it is" if reason else "converted", reason, [name])
     return new
+
+
+def _of_sections(f: Any, *args: Any, **kwargs: Any) -> Any:
+    """A call of a function of `jax.numpy` that slices of unknown length may be given to."""
+    given = any(isinstance(x, Section) for x in (*args, *kwargs.values()))
+    return function_of(f.__name__, args, kwargs) if given else f(*args, **kwargs)
 
 
 def _compared(f: Any, *args: Any, **kwargs: Any) -> Any:
@@ -169,6 +178,7 @@ def _needs_value(f: Any) -> Callable[..., Any]:
 
 _BUILTINS: dict[Any, str] = {f: f.__name__ for f in (min, max, sum, any, all, int, float, bool, complex, sorted)}
 _BUILTINS |= {bytes: "", bytearray: "", memoryview: "", ascii: ""}
+_OF_ARRAYS = ("jax.numpy", "jax._src.numpy")
 _COMPARING = ("heapq", "_heapq", "bisect", "_bisect")
 _NATIVE = (BuiltinMethodType, MethodWrapperType)
 MUTATING = frozenset(

@@ -196,10 +196,10 @@ class Begin:
         known: dict[int, Any] = {id(x): name for name, x in variables.items() if isinstance(x, ARRAYS)}
         known |= {x: ("new", k) for x, k in self.outputs.items()} | {x: ("input", k) for x, k in self.inputs.items()}
         pairs = tuple((known[a], known[b]) for a, b in meeting(frame) if a in known and b in known)
-        guarded = [(self.outputs[k], id(unguarded(x))) for k, (x, *_) in frame.guarded.items() if k in self.outputs]
+        guarded = [(k, id(unguarded(x))) for k, (x, *_) in frame.guarded.items() if k in self.outputs]
         for k, x in guarded:  # what no place holds unguarded: the first that guards it stands for it
-            known.setdefault(x, ("new", k))
-        return Doubts(pairs, tuple((k, known[x]) for k, x in guarded if known[x] != ("new", k)))
+            known.setdefault(x, known[k])
+        return Doubts(pairs, tuple((self.outputs[k], known[x]) for k, x in guarded if known[x] != known[k]))
 
     def given(self, out: Any) -> Any:
         """The result, with what stands for the objects in reach in their place: they are put back before JAX looks at it."""

@@ -15,13 +15,12 @@ from autograph.runtime.branches import cond
 from autograph.runtime.calls import call
 from autograph.runtime.errors import NotStagedError
 from autograph.runtime.folds import Each, holds
-from autograph.runtime.growing import Growing
 from autograph.runtime.logical import and_, and_then, not_, or_
 from autograph.runtime.optional import compare_values, is_none, present, read
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
 from autograph.runtime.rows import Range, unknown, weak_integers
-from autograph.runtime.values import Maybe
+from autograph.runtime.values import Counted, Maybe
 
 _FEW = 8  # values that are compared one by one
 
@@ -39,7 +38,7 @@ def in_(x: Any, items: Any) -> Any:
         return _among(x, items) if _traced_part(x) or any(map(_traced_part, items)) else x in items
     if isinstance(items, Range):
         return _in_range(x, items)
-    if isinstance(items, Growing):
+    if isinstance(items, Counted):
         return holds(Each(items, functools.partial(_same, x), None, 0, False), "any")
     if not (_traced_part(x) or unknown(items)):
         return x in items

@@ -13,14 +13,13 @@ from autograph.runtime import _jax
 from autograph.runtime.deferred import Exit, received, values_of
 from autograph.runtime.errors import ArrayStoreError, NotStagedError
 from autograph.runtime.frames import Frame, root, watched
-from autograph.runtime.growing import Growing, unknown_length
 from autograph.runtime.heap import HeapLocation
 from autograph.runtime.identity import settle
 from autograph.runtime.lifted import ERROR, changed_under, reachable, restore
 from autograph.runtime.optional import optional_result
 from autograph.runtime.places import transformation
 from autograph.runtime.raw_errors import mark_of, named
-from autograph.runtime.values import has_maybe, is_value
+from autograph.runtime.values import counted_in, has_maybe
 
 
 def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -45,11 +44,8 @@ def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
                         raise changed_under(place, transformation())
             if type(code := frame.values.pop(ERROR)) is not int:
                 received(code, values_of(frame.values))
-        if (
-            any(isinstance(x, Growing) for x in jax.tree.leaves(out, is_leaf=lambda x: is_value(x) or isinstance(x, Growing)))
-            and mark_of(sys._getframe(2).f_code) != "Staged"
-        ):
-            raise unknown_length("it is returned to code that is not converted")
+        if (counted := counted_in(out)) is not None and mark_of(sys._getframe(2).f_code) != "Staged":
+            raise counted.refusal("it is returned to code that is not converted")
         if has_maybe(out) and mark_of(sys._getframe(2).f_code) != "Staged":  # the frame below is the plain form, which enters
             raise optional_result()
         return out

@@ -12,7 +12,6 @@ from jax import lax
 from autograph.runtime.branches import cond
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import NotStagedError
-from autograph.runtime.growing import Growing
 from autograph.runtime.iteration import for_loop
 from autograph.runtime.logical import and_, not_, or_
 from autograph.runtime.optional import some
@@ -20,7 +19,7 @@ from autograph.runtime.packing import blank_uses
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
 from autograph.runtime.rows import rows_of
-from autograph.runtime.values import UNSET, Maybe, Unset
+from autograph.runtime.values import UNSET, Counted, Maybe, Unset
 
 Value = Callable[..., Any]
 
@@ -128,7 +127,7 @@ def empty(name: str) -> str:
 
 def len(x: Any) -> Any:
     """`len`, also of a list that is only counted."""
-    return count(x) if isinstance(x, Each) else x.count if isinstance(x, Growing) else builtins.len(x)
+    return count(x) if isinstance(x, Each) else x.count if isinstance(x, Counted) else builtins.len(x)
 
 
 def next(values: Each, *default: Any) -> Any:

@@ -27,7 +27,7 @@ from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import here
 from autograph.runtime.spec_text import describe
 from autograph.runtime.specs import Mismatch, Spec, covers, is_leaf, join, spec_of, types, widen
-from autograph.runtime.values import Record
+from autograph.runtime.values import Counted, Record
 
 _ADVICE = "give the loop a bound with `with ag.loop(max_steps=...)`, or use a `jnp` array of known size and a counter"
 
@@ -79,7 +79,7 @@ class _Kind:
         return hash((id(self.bound), self.capacity))
 
 
-class Growing:
+class Growing(Counted):
     """A list of items of one spec: `buffers` have room for `kind.capacity` of them, of which there are `count`."""
 
     def __init__(self, kind: _Kind, count: Any, buffers: Sequence[Any]) -> None:
@@ -97,6 +97,9 @@ class Growing:
         flat = pack(value, self.kind.spec)
         new = [lax.dynamic_update_index_in_dim(b, jnp.asarray(x, b.dtype), jnp.asarray(i), 0) for b, x in zip(self.buffers, flat, strict=True)]
         return Growing(self.kind, count, new)
+
+    def refusal(self, why: str, advice: str = "") -> EffectError:
+        return unknown_length(why, advice)
 
     def inside(self, i: Any, text: str = "list index out of range") -> Any:
         """An index counted from the start; IndexError where there is no item."""

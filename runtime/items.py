@@ -32,7 +32,9 @@ from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import caller, here
 from autograph.runtime.points_to import any_chosen, chosen_from, doubtful, is_numpys, maybe_one, no_doubt, numpys
 from autograph.runtime.rows import unknown
+from autograph.runtime.sections import Section
 from autograph.runtime.shared import origin
+from autograph.runtime.slicing import split_index, stored, stored_masked
 from autograph.runtime.specs import is_container, join, spec_of, widen
 from autograph.runtime.stale import Spot, note_other_names, taken
 from autograph.runtime.subscripts import has_span, is_mask, plain, store_masked, store_span
@@ -55,6 +57,8 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
     if isinstance(x, Growing):
         x.kind.bound.shrunk = True
         return x.with_row(x.inside(i, "list assignment index out of range"), value, x.count)
+    if isinstance(x, Section):
+        raise x.refusal("it is stored into", "store into the array that it is taken from")
     if is_array(x) or (isinstance(x, np.ndarray) and x.dtype.kind in "biufc" and (traced(value) or traced(i) or in_block() or _is_outside(x))):
         new = present(value, "a value is needed, and None is stored") if isinstance(value, Maybe) else value
         if isinstance(x, np.ndarray) and x.base is not None and x.base.size > x.size:
@@ -161,7 +165,10 @@ def _values(place: HeapLocation) -> list[Any]:
 
 def _stored(x: Any, i: Any, value: Any) -> Any:
     if is_mask(i):
-        return store_masked(x, i, value)
+        return stored_masked(x, i, value) if isinstance(value, Section) else store_masked(x, i, value)
+    if (split := split_index(i)) is not None:
+        whole, part = split
+        return x.at[whole].set(stored(x[whole], part, value)) if whole else stored(x, part, value)
     return store_span(x, i, value) if has_span(i) else x.at[plain(i)].set(value)
 
 

@@ -9,11 +9,10 @@ import jax
 from autograph.runtime._jax import concrete
 from autograph.runtime.errors import NotStagedError
 from autograph.runtime.formatting import Text
-from autograph.runtime.growing import Growing, unknown_length
 from autograph.runtime.lifted import reachable
 from autograph.runtime.optional import optional_result
 from autograph.runtime.places import here
-from autograph.runtime.values import NONE, Blank, Maybe, is_value, map_maybe, traced
+from autograph.runtime.values import NONE, Blank, Counted, Maybe, is_value, map_maybe, traced
 
 
 class Packed:
@@ -50,7 +49,7 @@ def leaving(out: Any, name: str) -> Any:
             )  # fmt: skip
         return x
 
-    parts, tree = jax.tree.flatten(out, is_leaf=lambda x: is_value(x) or isinstance(x, (Text, Growing)))
+    parts, tree = jax.tree.flatten(out, is_leaf=lambda x: is_value(x) or isinstance(x, (Text, Counted)))
     return tree.unflatten([leaf(x) for x in parts])
 
 
@@ -60,22 +59,22 @@ def _is_ours(x: Any) -> bool:
 
 def settled(value: Any) -> Any:
     """A value whose optionals are None or the value, where that is known now; inside a trace they stay optionals."""
-    return jax.tree.map(_settled, value, is_leaf=lambda x: is_value(x) or isinstance(x, (Packed, Text, Growing)))
+    return jax.tree.map(_settled, value, is_leaf=lambda x: is_value(x) or isinstance(x, (Packed, Text, Counted)))
 
 
 def has_late(value: Any) -> bool:
     """Whether text with traced values in it, or a list whose length they decide, is part of a value."""
-    return any(isinstance(x, (Text, Growing)) for x in jax.tree.leaves(value, is_leaf=lambda x: is_value(x) or isinstance(x, (Text, Growing))))
+    return any(isinstance(x, (Text, Counted)) for x in jax.tree.leaves(value, is_leaf=lambda x: is_value(x) or isinstance(x, (Text, Counted))))
 
 
 def _settled(x: Any) -> Any:
     if isinstance(x, Text):
         return x if traced(x) else str(x)
-    if isinstance(x, Growing):
+    if isinstance(x, Counted):
         if concrete(x.count):
             return x.known()
         if not reachable():
-            raise unknown_length("it leaves the function inside of another transformation")
+            raise x.refusal("it leaves the function inside of another transformation")
         return x
     if not isinstance(x, (Packed, Maybe)):
         return x

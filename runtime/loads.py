@@ -14,22 +14,22 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime._jax import Tracer, convert_type
+from autograph.runtime._jax import Tracer, convert_type, is_reference
 from autograph.runtime.block import containers
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import ConcreteValueError
 from autograph.runtime.frames import innermost
-from autograph.runtime.growing import Growing
 from autograph.runtime.identity import doubt_all
 from autograph.runtime.optional import present, read
 from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import here
 from autograph.runtime.points_to import chosen_from
 from autograph.runtime.rows import unknown, weak_integers
+from autograph.runtime.slicing import masked, sliced, split_index
 from autograph.runtime.spec_text import describe
 from autograph.runtime.specs import Mismatch, Static, join, leaves, spec_of, types, widen
-from autograph.runtime.subscripts import has_span, load_span, plain
-from autograph.runtime.values import Copied, Maybe, traced
+from autograph.runtime.subscripts import has_span, is_mask, load_span, plain
+from autograph.runtime.values import Copied, Counted, Maybe, traced
 
 AxisConcatenator = type(np.r_).__mro__[1]
 
@@ -45,10 +45,15 @@ def get_item(x: Any, i: Any) -> Any:
         i = present(i, f"{type(x).__name__} indices must be integers or slices, not NoneType")
     if isinstance(x, Maybe):
         x = present(x, "'NoneType' object is not subscriptable")
-    if isinstance(x, Growing):
+    if isinstance(x, Counted):
         return x[i]
     if has_span(i):
         return load_span(x, i) if isinstance(x, (jax.Array, np.ndarray)) else _ends_needed(x)
+    if isinstance(x, (jax.Array, np.ndarray)) and x.ndim and not is_reference(x):
+        if (split := split_index(i)) is not None:
+            return sliced(get_item(x, split[0]) if split[0] else x, split[1])
+        if is_mask(i):
+            return masked(x, i)
     if isinstance(x, AxisConcatenator) and traced(i):
         return getattr(jnp, "r_" if isinstance(x, type(np.r_)) else "c_")[i]
     if isinstance(x, jax.Array) and 0 in x.shape:

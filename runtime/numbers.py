@@ -17,13 +17,12 @@ from autograph.runtime.calls import call
 from autograph.runtime.comparisons import ordered
 from autograph.runtime.errors import ConcreteValueError
 from autograph.runtime.folds import Each, empty, extreme, holds, total
-from autograph.runtime.growing import Growing
 from autograph.runtime.logical import and_, or_
 from autograph.runtime.optional import present, read
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
 from autograph.runtime.rows import Range, Rows, unknown
-from autograph.runtime.values import Maybe, traced
+from autograph.runtime.values import Counted, Maybe, traced
 
 
 def _unknown_items(items: Any) -> builtins.bool:
@@ -91,8 +90,8 @@ def sum(items: Any, /, start: Any = 0) -> Any:
 
 
 def _folding(items: Any) -> Any:
-    """A list whose length traced values decide, as a generator of its items."""
-    return Each(items, _same, None, 0, False) if isinstance(items, Growing) and unknown(items.count) else items
+    """A list or slice whose length traced values decide, as a generator of its items."""
+    return Each(items, _same, None, 0, False) if isinstance(items, Counted) and unknown(items.count) else items
 
 
 def _same(x: Any) -> Any:

@@ -22,6 +22,7 @@ from autograph.runtime.frames import in_block
 from autograph.runtime.loads import inside
 from autograph.runtime.optional import present
 from autograph.runtime.places import here
+from autograph.runtime.sections import Section, function_of
 from autograph.runtime.values import Maybe, map_maybe, traced
 
 _TEXT = frozenset("array2string array_str array_repr format_float_positional format_float_scientific base_repr binary_repr str_ bytes_".split())
@@ -80,6 +81,8 @@ def _redirected(path: str, f: Any, ufunc: Any, converted: Callable[[Any], Any]) 
             if in_block():
                 _refuse_stores(path, name, args, kwargs)
             return f(*args, **kwargs)
+        if any(isinstance(x, Section) for x in (*args, *kwargs.values())):
+            return function_of(name, args, kwargs)
         args = tuple(_given(a, converted) for a in args)
         kwargs = {k: _given(v, converted) for k, v in kwargs.items()}
         if name in _PLAIN:

@@ -18,11 +18,10 @@ from autograph.runtime import _jax
 from autograph.runtime.advice import iterated
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import ConcreteValueError, NotStagedError
-from autograph.runtime.growing import Growing
 from autograph.runtime.optional import present, read
 from autograph.runtime.places import here
 from autograph.runtime.specs import Spec, Type, type_of
-from autograph.runtime.values import Maybe
+from autograph.runtime.values import Counted, Maybe
 
 
 class Range:
@@ -112,7 +111,7 @@ def rows_of(items: Any) -> Range | Rows | None:
         return items
     if isinstance(items, Maybe):
         items = read(items)
-    if isinstance(items, Growing):
+    if isinstance(items, Counted):
         return Range(0, items.count, 1, item=items.row) if unknown(items.count) else None
     if not unknown(items) and not (isinstance(items, jax.Array) and _jax.staging()):  # inside a trace all rows are traced
         return None

@@ -19,7 +19,6 @@ from autograph.runtime import _jax
 from autograph.runtime.deferred import Exit, checked, values_of
 from autograph.runtime.errors import EffectError, NotStagedError
 from autograph.runtime.frames import Frame, lifting, root
-from autograph.runtime.growing import Growing, unknown_length
 from autograph.runtime.heap import HeapLocation
 from autograph.runtime.identity import settle
 from autograph.runtime.lifted import ERROR, ErrorValues, forget_local, left_spec, load, reachable, restore, store
@@ -28,7 +27,7 @@ from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import here
 from autograph.runtime.raw_errors import named
 from autograph.runtime.specs import Spec
-from autograph.runtime.values import Found, has_maybe, is_value
+from autograph.runtime.values import Found, counted_in, has_maybe
 
 _AUX = {jax.grad, jax.value_and_grad, jax.jacfwd, jax.jacrev, jax.jacobian, jax.hessian}  # they give a function, and know `has_aux`
 _SAME = {jax.checkpoint, jax.remat, jax.jit}  # they give a function with the same results
@@ -70,8 +69,8 @@ class _Run:
                         raise
                     if has_maybe(box):
                         raise optional_result()
-                    if any(isinstance(x, Growing) for x in jax.tree.leaves(box, is_leaf=lambda x: is_value(x) or isinstance(x, Growing))):
-                        raise unknown_length(f"a function under `{self.name}` returns it")
+                    if (counted := counted_in(box)) is not None:
+                        raise counted.refusal(f"a function under `{self.name}` returns it")
                     settle(frame, box)
                     forget_local(frame, box)
                     state = self._changed(frame)

@@ -49,6 +49,31 @@ class Record:
                 del _held[key]
 
 
+class Counted:
+    """Items of which only traced values know how many there are: `count`, of which `row(i)` is one."""
+
+    count: Any
+
+    def row(self, i: Any) -> Any:
+        raise NotImplementedError
+
+    def __getitem__(self, i: Any) -> Any:
+        raise NotImplementedError
+
+    def known(self) -> Any:
+        """The list or array that it is, where `count` is known."""
+        raise NotImplementedError
+
+    def refusal(self, why: str, advice: str = "") -> Exception:
+        """The error for a use that has to know how many there are."""
+        raise NotImplementedError
+
+
+def counted_in(value: Any) -> Counted | None:
+    """The first of its parts of which only traced values know how many items it has."""
+    return next((x for x in jax.tree.leaves(value, is_leaf=lambda x: is_value(x) or isinstance(x, Counted)) if isinstance(x, Counted)), None)
+
+
 class Found:
     """Descriptions that one trace has made, as a part of a pytree's structure: equal to themselves only."""
 

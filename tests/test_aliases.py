@@ -406,6 +406,25 @@ def test_a_callee_puts_a_global_array_into_an_object() -> None:
             ag.function(f)(jnp.int32(2), Keeper())
 
 
+def test_a_global_array_that_stores_around_a_possible_error_change_is_the_one_that_is_kept() -> None:
+    def put(x: Any, d: Any) -> None:
+        TABLE[0] = x
+        d["k"][x] = 7
+        TABLE[1] = x
+        d["a"][3] = 5
+        d["a"] = TABLE
+
+    found = []
+    for fn, module in ((put, np), (ag.function(put), jnp)):
+        TABLE[:] = 0
+        d = {"a": module.zeros(4, module.int32), "k": [1, 2]}
+        for _ in range(3):
+            fn(1, d)
+            assert d["a"] is TABLE
+        found.append((TABLE.tolist(), [int(k) for k in d["k"]]))
+    assert found[0] == found[1] == ([1, 1, 0, 5], [1, 7])
+
+
 def test_an_array_that_a_store_has_replaced_is_not_stored_into() -> None:
     class Pair:
         def __init__(self, x: Any) -> None:

@@ -4,6 +4,7 @@
     range(n), min(a, b)   =>   ag.range(n), ag.min(a, b)
     math.sqrt(x)          =>   ag.call(math.sqrt)(x)
     jax.grad(loss)(w)     =>   ag.call(jax.grad)(loss)(w)
+    jnp.sum(x[:n])        =>   ag.call(jnp.sum)(...)             (of slices whose length is not known; likewise `ag.len(x[:n])`)
     with lock:            =>   with ag.entering(lock):           (which does not belong into compiled code)
     super()               =>   super(__class__, self)            (the call may have moved into a function of ours)
 
@@ -30,6 +31,7 @@ from autograph.passes.callables import (
     is_update,
 )
 from autograph.passes.context import Context
+from autograph.passes.sections import makes_section, sections
 from autograph.quote import quote_expr
 
 
@@ -47,6 +49,7 @@ class _Calls(s.Transformer):
         self.first = next(iter(s.parameter_names(fn.args)), "")
         self.local: frozenset[str] = frozenset()
         self.defined: frozenset[str] = frozenset()
+        self.sections = sections(fn)
         self._enter(fn)
 
     def _enter(self, fn: Any) -> None:
@@ -129,6 +132,9 @@ class _Calls(s.Transformer):
             if id in BUILTINS:
                 node.func = s.at(s.runtime(_OWN_NAMES.get(id, id)), func)
                 return node
+            if id == "len" and len(node.args) == 1 and makes_section(node.args[0], self.sections):
+                node.func = s.at(s.runtime("len"), func)
+                return node
             if id == "type" and len(node.args) == 1 and not node.keywords:
                 node.func = s.at(s.runtime("type_of"), func)
                 return node
@@ -160,6 +166,8 @@ class _Calls(s.Transformer):
         if path.split(".")[0] in REPLACED:
             drawn = path.startswith("numpy.random")
             return node if _is_literal([*node.args, *node.keywords]) and not drawn else self._wrapped(node)
+        if module[:2] == ["jax", "numpy"] and any(makes_section(a, self.sections) for a in node.args):
+            return self._wrapped(node)
         if module[:2] == ["jax", "experimental"] or path.startswith(CALLING_LIBRARIES):
             return self._wrapped(node)
         places = HIGHER.get(last, (0,) if path.startswith(("jax.tree.map", "jax.tree_util.tree_map")) else ())

@@ -21,7 +21,6 @@ from typing import Any
 from autograph import syntax as s
 from autograph.passes.context import Context
 from autograph.passes.indices import index_of
-from autograph.passes.lengths import span_of
 from autograph.quote import quote_expr
 
 _SYMBOLS = {
@@ -52,7 +51,7 @@ class _Expressions(s.Transformer):
                 return self._chain(node, truth)
             case s.Compare():
                 return self._compare(self.generic_visit(node))
-            case s.Subscript(ctx=s.Load()) if not (_is_slice(node.slice) or _is_static(node.slice) or _is_update(node)):
+            case s.Subscript(ctx=s.Load()) if not (_is_static(node.slice) or _is_update(node)):
                 return quote_expr("ag.get_item($x, $i)", node, x=self.visit(node.value), i=self.visit(index_of(node.slice)))
             case s.AnnAssign():
                 node.value = node.value and self.visit(node.value)
@@ -194,11 +193,6 @@ def _may_be_none(value: Any) -> bool:
         case s.Call(args=args):  # `ag.cond(p, lambda: x, lambda: None)`
             return any(isinstance(a, s.Lambda) and _may_be_none(a) for a in args)
     return False
-
-
-def _is_slice(node: Any) -> bool:
-    """Whether an index is a slice that stays one."""
-    return isinstance(node, s.Slice) and span_of(node) is None
 
 
 def _is_static(index: Any) -> bool:

@@ -4509,18 +4509,18 @@ assert search(jnp.arange(8), 5) == 5
         "AG502", "subscript: x[:n]",
         '''
 @ag.function
-def mean(x, n):
-    return x[:n].sum() / n  # here
+def median(x, n):
+    return jnp.median(x[:n])  # here
 
-mean(jnp.arange(5.0), 3)
+median(jnp.arange(5.0), 3)
 ''',
-        ("`return x[:n].sum() / n`", "the end of a slice is traced", "mask"),
+        ("`return jnp.median(x[:n])`", "the end of a slice is traced", "`median` is given it", "mask"),
         '''
 @ag.function
-def mean(x, n):
-    return x.sum(where=jnp.arange(len(x)) < n) / n
+def median(x, n):
+    return jnp.nanmedian(jnp.where(jnp.arange(len(x)) < n, x, jnp.nan))
 
-assert mean(jnp.arange(5.0), 3) == 1.0
+assert median(jnp.arange(5.0), 3) == 1.0
 ''',
     ),
     Mistake(
@@ -4528,37 +4528,38 @@ assert mean(jnp.arange(5.0), 3) == 1.0
         '''
 @ag.function
 def rest(x, n):
-    return x[n:].sum()  # what is left  # here
+    return x[n:].std()  # what is left  # here
 
 rest(jnp.arange(5.0), 3)
 ''',
-        ("`return x[n:].sum()`", "the end of a slice is traced", "mask"),
+        ("`return x[n:].std()`", "the end of a slice is traced", "its `std` is used", "mask"),
         '''
 @ag.function
 def rest(x, n):
-    return x.sum(where=jnp.arange(len(x)) >= n)
+    return x.std(where=jnp.arange(len(x)) >= n)
 
-assert rest(jnp.arange(5.0), 3) == 7.0
+assert rest(jnp.arange(5.0), 3) == 0.5
 ''',
     ),
     Mistake(
-        "AG502", "subscript: a store into x[:n]",
+        "AG502", "subscript: a store into what x[:n] is",
         '''
 @ag.function
 def cleared(x, n):
-    x[:n] = 0.0  # here
-    return x
+    head = x[:n]
+    head[0] = 0.0  # here
+    return head
 
 cleared(jnp.ones(4), 2)
 ''',
-        ("`x[:n] = 0.0`", "^x[:n] = 0.0", "mask"),
+        ("`head = x[:n]`", "^head[0] = 0.0", "^x[:n]", "stored into"),
         '''
 @ag.function
 def cleared(x, n):
-    x[jnp.arange(len(x)) < n] = 0.0
-    return x
+    x[0] = 0.0
+    return x[:n]
 
-assert cleared(jnp.ones(4), 2).tolist() == [0.0, 0.0, 1.0, 1.0]
+assert cleared(jnp.ones(4), 2).tolist() == [0.0, 1.0]
 ''',
     ),
     Mistake(
@@ -4566,17 +4567,17 @@ assert cleared(jnp.ones(4), 2).tolist() == [0.0, 0.0, 1.0, 1.0]
         '''
 @ag.function
 def thinned(x, n):
-    return x[::n].sum()  # here
+    return jnp.exp(x[::n]).sum()  # here
 
-thinned(jnp.ones(4), 2)
+thinned(jnp.zeros(4), 2)
 ''',
-        ("`return x[::n].sum()`", "step"),
+        ("`return jnp.exp(x[::n]).sum()`", "`exp` is given it"),
         '''
 @ag.function
 def thinned(x, n):
-    return x.sum(where=jnp.arange(len(x)) % n == 0)
+    return jnp.exp(x).sum(where=jnp.arange(len(x)) % n == 0)
 
-assert thinned(jnp.ones(4), 2) == 2.0
+assert thinned(jnp.zeros(4), 2) == 2.0
 ''',
     ),
     Mistake(
@@ -4585,18 +4586,18 @@ assert thinned(jnp.ones(4), 2) == 2.0
 @ag.function
 def positive_mean(x):
     positive = x > 0
-    return x[positive].mean()  # here
+    return jnp.sqrt(x[positive]).mean()  # here
 
-positive_mean(jnp.array([1.0, -1.0, 3.0]))
+positive_mean(jnp.array([1.0, -1.0, 9.0]))
 ''',
-        ("the mask `positive`", "`return x[positive].mean()`", "where=positive"),
+        ("a mask is traced", "`return jnp.sqrt(x[positive]).mean()`", "jnp.where(mask, x, 0)"),
         '''
 @ag.function
 def positive_mean(x):
     positive = x > 0
-    return x.mean(where=positive)
+    return jnp.sqrt(jnp.where(positive, x, 0)).mean(where=positive)
 
-assert positive_mean(jnp.array([1.0, -1.0, 3.0])) == 2.0
+assert positive_mean(jnp.array([1.0, -1.0, 9.0])) == 2.0
 ''',
     ),
     Mistake(

@@ -1,0 +1,249 @@
+"""Slices and masked items whose length only traced values know: NumPy is the oracle, for every length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph as ag
+
+X = np.array([3.0, 1.0, -2.0, 5.0, 0.0], np.float32)
+M = np.arange(12, dtype=np.float32).reshape(4, 3) - 5
+LENGTHS = (-7, -2, 0, 1, 2, 4, 5, 7)
+
+
+def stores(x: Any, n: Any) -> Any:
+    x = x.copy()
+    x[:n] += 1
+    x[n:] = 0
+    x[1:n] *= 2
+    x[::-1][:0] = 3
+    return x
+
+
+def crossover(x: Any, n: Any) -> Any:
+    child = x * 0
+    child[:n] = x[:n]
+    child[n:] = x[n:] * 10
+    return child
+
+
+def shifted(x: Any, n: Any) -> Any:
+    y = x * 0
+    y[n:] = x[: len(x[n:])]
+    return y
+
+
+def stepped(x: Any, n: Any) -> Any:
+    x = x.copy()
+    x[n::2] = 9
+    x[::-1][n:] += 0
+    x[:n:-2] = x[:n:-2] * 2
+    return x
+
+
+def loops(x: Any, n: Any) -> Any:
+    s = 0.0
+    for k, v in enumerate(x[:n]):
+        s = s + k * v
+    for v in x[n:]:
+        if v > 2:
+            break
+        s += v
+    for a, b in zip(x[:n], x[n:]):
+        s += a * b
+    for v in reversed(x[:n]):
+        s = s * 0.5 + v
+    return s
+
+
+def emptied(x: Any, n: Any) -> Any:
+    rest, turns = x[n:], 0
+    while len(rest) > 1:
+        rest = rest[1:]
+        turns += 1
+    return rest, turns
+
+
+def chosen(x: Any, n: Any) -> Any:
+    if n > 2:
+        part = x[:n]
+    else:
+        part = x[n:]
+    return part, part.sum()
+
+
+def masked_stores(x: Any, n: Any) -> Any:
+    x = x.copy()
+    big = x > n - 3
+    x[big] = x[big] * 2 + 1
+    x[~big] -= 1
+    return x
+
+
+VECTORS: list[Callable[[Any, Any], Any]] = [
+    lambda x, n: x[:n], lambda x, n: x[n:], lambda x, n: x[-n:], lambda x, n: x[1:n] * 2 + 1, lambda x, n: 1 - x[:n], lambda x, n: abs(-x[n:]) / 4,
+    lambda x, n: x[:: abs(n) + 1], lambda x, n: x[n::-1], lambda x, n: x[:n:-2], lambda x, n: x[:n][:-1], lambda x, n: x[n:][:n], lambda x, n: x[:n][::2],
+    lambda x, n: (x[:n].sum(), x[:n].prod(), x[:n].any(), x[:n].all(), len(x[:n]), x[:n].size),
+    lambda x, n: (sum(x[:n]), any(x[:n] < 0), all(v > 0 for v in x[:n]), 5.0 in x[:n], sum(v * v for v in x[n:])),
+    lambda x, n: (np.sum(x[:n]), np.abs(x[n:]), np.dot(x[:n], x[:n])), lambda x, n: x[:n] @ x[:n], lambda x, n: (x[:n] ** 2).sum(),
+    lambda x, n: x[:n] == x[:n], lambda x, n: ~(x[:n] > 1), lambda x, n: x[:n].astype(int) // 2, lambda x, n: x[:n] % 2,
+    lambda x, n: x[x > n], lambda x, n: x[(x > 0) & (x < n)].sum(), lambda x, n: len(x[x > 0]) + n, lambda x, n: x[x > 0][:n], lambda x, n: x[:n][x[:n] > 0],
+    stores, crossover, stepped, loops, emptied, chosen, masked_stores, shifted,
+]  # fmt: skip
+FULL: list[Callable[[Any, Any], Any]] = [  # what has no value for no rows, and is an error then
+    lambda x, n: x[:n].max(), lambda x, n: x[:n].min(), lambda x, n: max(x[n:]), lambda x, n: min(x[:n]), lambda x, n: x[n:].argmin(), lambda x, n: x[:n].argmax(),
+    lambda x, n: x[:n][0], lambda x, n: x[n:][-1], lambda x, n: x[x > n].max(), lambda x, n: x[:n] + x[-n:], lambda x, n: np.max(x[n:]),
+]  # fmt: skip
+MATRICES: list[Callable[[Any, Any], Any]] = [
+    lambda x, n: x[:n], lambda x, n: x[:n].sum(axis=0), lambda x, n: x[1:n].sum(), lambda x, n: x[2, :n], lambda x, n: x[0, n:].sum(),
+    lambda x, n: x[:n][:, 0], lambda x, n: x[x > n], lambda x, n: x[x[:, 0] > n - 2], lambda x, n: x[:n] + x[0], lambda x, n: x[:n, 1] * 2,
+]  # fmt: skip
+
+
+def run(f: Callable[[Any, Any], Any], x: Any, n: Any) -> Any:
+    try:
+        return f(x, n)
+    except ag.AutographError:
+        raise
+    except Exception as error:
+        return type(error)
+
+
+def agree(f: Callable[[Any, Any], Any], x: Any, n: int) -> None:
+    with np.errstate(all="ignore"):
+        want = run(f, np.array(x), n)
+    got = run(ag.function(f), jnp.asarray(x), n)
+    if isinstance(want, type):
+        assert isinstance(got, type), (want, got)
+        return
+    assert jax.tree.structure(got) == jax.tree.structure(want)
+    for g, w in zip(jax.tree.leaves(got), jax.tree.leaves(want), strict=True):
+        assert np.shape(g) == np.shape(w), (n, g, w)
+        np.testing.assert_allclose(g, w, rtol=1e-5)
+
+
+@pytest.mark.parametrize("f", [*VECTORS, *FULL], ids=lambda f: f.__name__ if f.__name__ != "<lambda>" else f"line {f.__code__.co_firstlineno}")
+def test_vectors(f: Callable[[Any, Any], Any]) -> None:
+    for n in LENGTHS:
+        agree(f, X, n)
+
+
+@pytest.mark.parametrize("f", MATRICES)
+def test_matrices(f: Callable[[Any, Any], Any]) -> None:
+    for n in LENGTHS:
+        agree(f, M, n)
+
+
+def loss(x: Any, n: Any) -> Any:
+    return (x[:n] ** 2).sum() + (x[n:] * x[n:]).mean() + x[:n].max() + jnp.sum(x[x > 0] * 2) / n
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_derivatives_are_those_of_the_rows(n: int) -> None:
+    want = jax.grad(lambda x: (x[:n] ** 2).sum() + (x[n:] * x[n:]).mean() + x[:n].max() + jnp.sum(x[x > 0] * 2) / n)(jnp.asarray(X))
+    np.testing.assert_allclose(jax.grad(ag.function(loss))(jnp.asarray(X), n), want, rtol=1e-6)
+    np.testing.assert_allclose(jax.jit(jax.grad(ag.convert(loss)))(jnp.asarray(X), n), want, rtol=1e-6)
+
+
+def test_rows_behind_the_end_reach_neither_values_nor_derivatives() -> None:
+    def scaled(x: Any, n: Any) -> Any:
+        return (x[:n] * 3 / n).sum()
+
+    bad = jnp.array([2.0, jnp.nan, jnp.inf])
+    assert ag.function(scaled)(bad, 1) == 6.0
+    assert jax.grad(ag.function(scaled))(bad, 1).tolist() == [3.0, 0.0, 0.0]
+    assert jax.grad(ag.function(scaled))(bad, 0).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_lanes_have_lengths_of_their_own() -> None:
+    ns = jnp.array([1, 2, 4])
+    got = jax.vmap(ag.convert(loss), (None, 0))(jnp.asarray(X), ns)
+    np.testing.assert_allclose(got, [loss(jnp.asarray(X), int(n)) for n in ns], rtol=1e-6)
+
+
+def test_lengths_that_do_not_go_together_are_errors() -> None:
+    def stored(x: Any, n: Any) -> Any:
+        x[:n] = x[: n + 1]
+        return x
+
+    def added(x: Any, n: Any) -> Any:
+        return x[:n] + x[: n + 1]
+
+    def masked(x: Any, n: Any) -> Any:
+        x[x > n] = x[:n]
+        return x
+
+    for f, n, kind in ((stored, 2, ValueError), (added, 2, TypeError), (masked, 1, ValueError)):
+        with pytest.raises(kind):
+            ag.function(f)(jnp.asarray(X), n)
+    assert ag.function(added)(jnp.asarray(X), 5).tolist() == (X + X).tolist()
+
+
+def test_they_are_printed_and_returned_as_arrays(capsys: pytest.CaptureFixture[str]) -> None:
+    @ag.function
+    def told(x: Any, n: Any) -> Any:
+        print("head", x[:n], f"{len(x[n:])} more")
+        return {"head": x[:n]}
+
+    assert told(jnp.asarray(X), 2)["head"].tolist() == [3.0, 1.0]
+    assert told(jnp.asarray(X), 3)["head"].shape == (3,)
+    jax.effects_barrier()
+    assert capsys.readouterr().out == "head [3. 1.] 3 more\nhead [ 3.  1. -2.] 2 more\n"
+
+
+def test_a_change_keeps_them_in_attributes() -> None:
+    class Window:
+        def __init__(self) -> None:
+            self.total = jnp.zeros(())
+
+        @ag.function
+        def take(self, x: Any, n: Any) -> Any:
+            for v in x[:n]:
+                self.total += v
+
+    window = Window()
+    window.take(jnp.asarray(X), 2)
+    window.take(jnp.asarray(X), 4)
+    assert window.total == 11.0
+
+
+REFUSED: list[tuple[Callable[[Any, Any], Any], str]] = [
+    (lambda x, n: jnp.sort(x[:n]), "`sort` is given it"),
+    (lambda x, n: np.exp(x[:n]), "`exp` is given it"),
+    (lambda x, n: x[:n].shape, "its `shape` is used"),
+    (lambda x, n: 1 / x[:n], "something is divided by it"),
+    (lambda x, n: x[:n] / x[:n], "it is divided by an array"),
+    (lambda x, n: x[:n] ** 0.5, "raised to a power"),
+    (lambda x, n: jnp.concatenate([x[:n], x[n:]]), "a function that needs a shape"),
+    (lambda x, n: [v for v in x[:n]], "one by one"),
+    (lambda x, n: 1 if x[:n] else 2, "its truth"),
+    (lambda x, n: x[:n].sum(axis=1), "an axis is reduced"),
+    (lambda x, n: x[:n][None], "more than an integer"),
+]
+
+
+@pytest.mark.parametrize(("f", "why"), REFUSED, ids=lambda v: v if isinstance(v, str) else "")
+def test_what_needs_the_length_is_refused(f: Callable[[Any, Any], Any], why: str) -> None:
+    with pytest.raises(ag.AutographError, match="AG502 the end of a slice is traced") as caught:
+        ag.function(f)(jnp.asarray(M) if "axis" in why else jnp.asarray(X), 2)
+    assert why in str(caught.value)
+
+
+def test_under_jit_alone_they_are_refused_as_results() -> None:
+    with pytest.raises(ag.AutographError, match="AG502 .*it is returned to code that is not converted"):
+        jax.jit(ag.convert(lambda x, n: x[:n]))(jnp.asarray(X), 2)
+
+
+def test_what_is_known_stays_an_array() -> None:
+    @ag.function(static_argnames="n")
+    def head(x: Any, n: int) -> Any:
+        part = x[:n]
+        return jnp.sort(part), part.shape[0]
+
+    assert [v.tolist() for v in map(jnp.asarray, head(jnp.asarray(X), n=3))] == [[-2.0, 1.0, 3.0], 3]
