@@ -12,6 +12,7 @@ member = partial(construct, section="Containers of values")
 INTS = each(-1, 0, 2, 5)
 INDICES = each(0, 2, 1)
 REALS = each(-2.5, 0.5, 2.25, 5.5)
+SLICES = [(jnp.array([3.0, 1.0, -2.0, 5.0]), 2), (jnp.array([0.5, 4.0, 2.0, 1.0]), 1), (jnp.array([0.5, -4.0, 2.0, 1.0]), 3)]
 PAIRS = [(2, 1.5), (0, 2.0), (1, -1.0)]
 
 
@@ -241,6 +242,54 @@ def lists(n, x):
     if tail[0] > 1:
         return sum(head) * len(values)
     return sum(tail[::-1], 1.0)
+
+
+@member("`x[:n].sum()`, `max(x[n:])`: slices of traced length", SLICES)
+def part_folded(x, n):
+    return x[:n].sum() * 10 + max(x[n:]) + len(x[:n]) + jnp.mean(x[n:] * 2)
+
+
+@member("`for v in x[:n]`, `zip(x[:n], x[n:])`", SLICES)
+def part_iterated(x, n):
+    s = 0.0
+    for k, v in enumerate(x[:n]):
+        s += k * v
+    for a, b in zip(x[:n], x[n:]):
+        s += a * b
+    return s
+
+
+def stored_in_parts(x, n):
+    y = (x * 0).at[:n].set(x[:n])
+    y = y.at[n:].set(x[n:] * 2)
+    return y.at[1:n].add(10)
+
+
+@member("`y[:n] = x[:n]`, `x[n:] += v`: stores through slices of traced length", SLICES, oracle=stored_in_parts)
+def part_stored(x, n):
+    y = x * 0
+    y[:n] = x[:n]
+    y[n:] = x[n:] * 2
+    y[1:n] += 10
+    return y
+
+
+def masked_parts(x, n):
+    big = x > n
+    x = jnp.where(big, x * 2, x)
+    return jnp.where(x > 1, x, 0).sum() + (~big).sum(), x
+
+
+@member("`x[x > 0].sum()`, `x[mask] = x[mask] * v`: what a traced mask takes", SLICES, oracle=masked_parts)
+def part_masked(x, n):
+    big = x > n
+    x[big] = x[big] * 2
+    return x[x > 1].sum() + len(x[~big]), x
+
+
+@member("`jnp.sort(x[:n])`, a shape is needed", SLICES, refused=traced("AG502"), why="XLA compiles for fixed shapes, and the length is not known")
+def part_sorted(x, n):
+    return jnp.sort(x[:n])[0]
 
 
 @member("`d[traced]`", INDICES, refused=traced("AG502"), why="a dict finds its keys by hash, and a traced value has none")
