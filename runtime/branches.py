@@ -168,9 +168,9 @@ class _Sides:
             return [*pack(out, self.specs[-1], as_is), *(x for location, value in held.items() for x in pack(value, block.wrote[location], as_is))]
         held = {location: load(location) for location in dict.fromkeys([*(w for b in self.blocks for w in b.wrote), *held])}
         for location in held:
-            joint = block.wrote.get(location) or outer_spec(location, self.before)
+            joint = self._left(block, location)
             for other in self.blocks:
-                joint = self._joined_state(location, joint, other.wrote.get(location) or outer_spec(location, self.before), block)
+                joint = self._joined_state(location, joint, self._left(other, location), block)
             self.wrote[location] = over(joint, self.axes)
         for location, joint in self.wrote.items():  # after all others: the attributes of a new object are missing, and it is its place that changes
             if may_be_missing(joint):
@@ -178,6 +178,10 @@ class _Sides:
                 raise location.refusal("it does not exist before", self._place(location, block), "give it a value before the branch")
         self.joint = over(self.joint, self.axes)
         return _packed(out, self.joint) + [x for location, value in held.items() for x in pack(value, self.wrote[location])]
+
+    def _left(self, block: Block, location: Location) -> Spec:
+        """What a side leaves in a place outside."""
+        return block.wrote[location] if location in block.wrote else outer_spec(location, self.before)
 
     def _join(self, block: Block, spec: Spec) -> None:
         """Find the joint type of the results: a list or dict that all sides give stays the object that it is."""

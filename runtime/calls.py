@@ -33,7 +33,7 @@ from autograph.runtime.said import saying
 from autograph.runtime.sections import Section, function_of
 from autograph.runtime.specs import is_container
 from autograph.runtime.transforms import is_transformation, threaded
-from autograph.runtime.values import traced
+from autograph.runtime.values import counted_in, traced
 
 _resolve: Callable[[Any], Any] | None = None
 _why: Callable[[Any], str | None] | None = None
@@ -94,13 +94,16 @@ def call(f: Any) -> Any:
             if (getattr(f, "__module__", None) or "").startswith("tqdm"):
                 return importlib.import_module("autograph.runtime.reporting").of_tqdm(f) or f  # type: ignore[no-any-return]
             if is_transformation(f):
-                return threaded(f, (_resolve or _find())(f), call)
+                handing = threaded(f, (_resolve or _find())(f), call)
+                return functools.partial(_needs_lengths, f, handing) if f.__name__ in _ALONG else handing
             if getattr(f, "__module__", None) in _COMPARING:
                 return functools.partial(_compared, f)
             if makes(f):
                 return keeping(replaced(f) or (_resolve or _find())(f))
-        if (getattr(f, "__module__", None) or "").startswith(_OF_ARRAYS):
-            return functools.partial(_of_sections, f)
+            if (getattr(f, "__module__", None) or "").startswith(_OF_TREES):
+                return functools.partial(_needs_lengths, f, (_resolve or _find())(f))
+            if (getattr(f, "__module__", None) or "").startswith(_OF_ARRAYS):
+                return functools.partial(_of_sections, f)
     new = replaced(f) or saying(f, getattr(f, "__self__", None))
     if watching():
         return _told(f, new, (_resolve or _find())(f) if new is None else new)
@@ -116,6 +119,13 @@ def _told(f: Any, instead: Any, new: Any) -> Any:
     elif _why is not None and (reason := _why(f)) is not None:
         decided("call", "as it is" if reason else "converted", reason, [name])
     return new
+
+
+def _needs_lengths(f: Any, called: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """A call of a function of JAX that takes a list or slice of unknown length apart, or goes along its rows."""
+    if (found := counted_in((args, kwargs))) is not None:
+        raise found.refusal(f"`{f.__name__}` is given it")
+    return called(*args, **kwargs)
 
 
 def _of_sections(f: Any, *args: Any, **kwargs: Any) -> Any:
@@ -178,6 +188,8 @@ def _needs_value(f: Any) -> Callable[..., Any]:
 
 _BUILTINS: dict[Any, str] = {f: f.__name__ for f in (min, max, sum, any, all, int, float, bool, complex, sorted)}
 _BUILTINS |= {bytes: "", bytearray: "", memoryview: "", ascii: ""}
+_ALONG = frozenset({"scan", "map", "associative_scan"})
+_OF_TREES = ("jax.tree", "jax._src.tree")
 _OF_ARRAYS = ("jax.numpy", "jax._src.numpy")
 _COMPARING = ("heapq", "_heapq", "bisect", "_bisect")
 _NATIVE = (BuiltinMethodType, MethodWrapperType)

@@ -26,7 +26,7 @@ from autograph.runtime.places import here
 from autograph.runtime.points_to import meeting
 from autograph.runtime.shared import origin, unguarded
 from autograph.runtime.specs import Spec, Static, is_container, spec_of
-from autograph.runtime.values import ARRAYS, NUMBERS, Found, Maybe, Unset, is_value, traced
+from autograph.runtime.values import ARRAYS, NUMBERS, Counted, Found, Maybe, Unset, is_value, traced
 
 
 class NeedsState(BaseException):
@@ -352,7 +352,7 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> N
         before = place.get()
 
         def own(x: Any, before: Any = before) -> Any:
-            if isinstance(x, Maybe):
+            if isinstance(x, (Maybe, Counted)):
                 return settled(x)
             if not isinstance(x, Known):
                 return known.get(id(x), x)
@@ -365,7 +365,7 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> N
             np.copyto(before, np.asarray(value))
             continue
         touch(place)
-        place.put(jax.tree.map(own, value, is_leaf=lambda x: x is None or isinstance(x, Maybe)))
+        place.put(jax.tree.map(own, value, is_leaf=lambda x: x is None or isinstance(x, (Maybe, Counted))))
     pairs = [(_array(a, changes, walk), _array(b, changes, walk)) for a, b in changes.doubts.pairs]
     remember([pair for pair in pairs if not any(id(x) in known for x in pair)])
 

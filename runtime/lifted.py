@@ -145,7 +145,7 @@ def load(location: Location) -> Any:
         return 0 if location is ERROR else blank
     frame = around[-1]
     if location not in frame.values:
-        _mark(location, frame.preset.get(location) or outer_spec(location, around[:-1]), frame)
+        _mark(location, frame.preset[location] if location in frame.preset else outer_spec(location, around[:-1]), frame)
     return frame.values[location]
 
 

@@ -8,12 +8,14 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from autograph.runtime import sections
 from autograph.runtime.calls import call
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import EffectError
 from autograph.runtime.frames import frames
 from autograph.runtime.growing import Grow, Growing, held
 from autograph.runtime.places import caller, here
+from autograph.runtime.sections import Section
 from autograph.runtime.specs import is_container, spec_of, type_of, widen
 from autograph.runtime.values import Copied, ours
 
@@ -113,7 +115,7 @@ def padded(items: Any, size: int, fill: Any = 0) -> Any:
     """The items of a list as an array of `size` rows, filled up: for a list whose length only traced values know.
 
     Args:
-      items: a list of numbers or of arrays of one shape; also one that a compiled loop has made longer.
+      items: a list of numbers or of arrays of one shape; also one that a compiled loop has made longer, or a slice of unknown length (`x[:n]`).
       size: how many rows the array has.
       fill: the value of the rows behind the last item.
 
@@ -132,6 +134,8 @@ def padded(items: Any, size: int, fill: Any = 0) -> Any:
     >>> digits(123)
     (Array([ 3,  2,  1, -1, -1, -1], dtype=int32), Array(3, dtype=int32, weak_type=True))
     """
+    if isinstance(items, Section):
+        return sections.padded(items, size, fill)
     if not isinstance(items, Growing):
         if len(items) > size:
             raise IndexError(f"{len(items)} items do not fit {size} rows")

@@ -21,12 +21,12 @@ from autograph.runtime.deferred import fail
 from autograph.runtime.errors import ConcreteValueError, Place, without_comment
 from autograph.runtime.places import here
 from autograph.runtime.raw_errors import text_of
-from autograph.runtime.rows import unknown
+from autograph.runtime.rows import unknown, weak_integers
 from autograph.runtime.specs import is_leaf
 from autograph.runtime.values import ARRAYS, Counted
 
 _ADVICE = (
-    "use it in `sum`, `min`, `max`, `mean`, `any`, `all`, arithmetic or a `for` loop, return it from the function, "
+    "use it in arithmetic or a `for` loop, by its methods `sum`, `mean`, `min`, `max`, `any` and `all`, return it from the function, "
     "or take a mask over the whole array (`jnp.where(mask, x, 0)`) or a slice of known length (`x[i:i + 3]`)"
 )
 
@@ -104,6 +104,8 @@ class Section(Counted):
         raise self.refusal("its length is needed as a number", "use `.size`, which may be traced" if self.ndim == 1 else "")
 
     def __bool__(self) -> bool:
+        if is_leaf(self.count):  # a spec
+            return True
         raise self.refusal("its truth is asked for", "use `.any()` or `.all()`, or `len(x) > 0`")
 
     def __jax_array__(self) -> Any:
@@ -143,7 +145,7 @@ class Section(Counted):
                 raise self.refusal("an array with more axes is joined with it")
             if np.ndim(other) < self.ndim or np.shape(other)[0] == 1:
                 return self.mapped(lambda rows: op(rows, other))
-            other = Section(np.int32(np.shape(other)[0]), jnp.asarray(other), self.origin)
+            other = Section(counted(np.shape(other)[0]), jnp.asarray(other), self.origin)
         count, a, b = _aligned(self, other)
         return Section(count, op(a, b), self.origin).mapped(lambda rows: rows)
 
@@ -193,9 +195,7 @@ class Section(Counted):
         return self.filled(1).all(axis=self._axis(axis))
 
     def mean(self, axis: Any = None) -> Any:
-        total = self.filled(0).sum(axis=self._axis(axis))
-        count = self.count if self._axis(axis) == 0 else self.size
-        return total / count
+        return jnp.mean(self.rows, axis=self._axis(axis), where=self.inside)
 
     def min(self, axis: Any = None) -> Any:
         return self._extreme("min", axis)
@@ -246,6 +246,19 @@ REDUCTIONS = frozenset("sum prod any all mean min max argmin argmax".split())
 _SAME_NAME = {"amin": "min", "amax": "max", "absolute": "abs"}
 
 
+def counted(n: Any) -> Any:
+    """A number of rows, as `len` gives it: an integer that gives way to other types."""
+    return weak_integers(jnp.asarray(n))
+
+
+def padded(x: Section, size: int, fill: Any) -> Any:
+    """The rows as an array of `size` rows, filled up."""
+    fail(x.count > size, IndexError, f"the items do not fit {size} rows")
+    more = max(size - x.rows.shape[0], 0)
+    rows = jnp.pad(x.rows, [(0, more), *[(0, 0)] * (x.ndim - 1)])[:size]
+    return jnp.where((jnp.arange(size) < x.count).reshape((-1,) + (1,) * (x.ndim - 1)), rows, jnp.asarray(fill, rows.dtype))
+
+
 def _refuse(x: Section, why: str) -> Any:
     raise x.refusal(why)
 
@@ -271,7 +284,7 @@ def dot(a: Any, b: Any) -> Any:
         raise section.refusal("a product of matrices needs their shapes")
     if not isinstance(a, Section):
         a, b = b, a
-    b = b if isinstance(b, Section) else Section(np.int32(np.shape(b)[0]), jnp.asarray(b), a.origin)
+    b = b if isinstance(b, Section) else Section(counted(np.shape(b)[0]), jnp.asarray(b), a.origin)
     fail(jnp.asarray(a.count != b.count), TypeError, "dot_general requires contracting dimensions to have the same shape")
     size = min(a.rows.shape[0], b.rows.shape[0])
     return jnp.dot(a.rows[:size], b.rows[:size])

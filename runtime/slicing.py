@@ -13,7 +13,7 @@ from jax import lax
 from autograph.runtime.deferred import fail
 from autograph.runtime.places import here
 from autograph.runtime.rows import unknown, weak_integers
-from autograph.runtime.sections import Origin, Section
+from autograph.runtime.sections import Origin, Section, counted
 from autograph.runtime.subscripts import is_mask
 
 _SLICE = "the end of a slice"
@@ -53,7 +53,7 @@ def sliced(x: Any, i: slice) -> Section:
         rows = rows[jnp.clip(start + jnp.arange(rows.shape[0]) * step, 0, max(rows.shape[0] - 1, 0))]
     elif i.start is not None and rows.shape[0]:
         rows = lax.dynamic_slice_in_dim(jnp.concatenate([rows, jnp.zeros_like(rows)]), start, rows.shape[0])
-    return Section(jnp.asarray(count, np.int32), rows, origin).mapped(lambda rows: rows)
+    return Section(counted(count), rows, origin).mapped(lambda rows: rows)
 
 
 def masked(x: Any, mask: Any) -> Section:
@@ -71,7 +71,7 @@ def masked(x: Any, mask: Any) -> Section:
     if isinstance(x, Section) and not isinstance(mask, Section):
         raise x.refusal("a mask of known length is taken of it")
     order = jnp.argsort(~taken, stable=True)
-    return Section(jnp.sum(taken, dtype=np.int32), rows[order], origin).mapped(lambda rows: rows)
+    return Section(counted(jnp.sum(taken)), rows[order], origin).mapped(lambda rows: rows)
 
 
 def split_index(i: Any) -> tuple[Any, slice] | None:
@@ -110,7 +110,7 @@ def stored(x: Any, i: slice, value: Any) -> Any:
             raise ValueError(f"could not broadcast input array from shape {value.shape} into a slice of an array of shape {x.shape}")
         if value.ndim < x.ndim or value.shape[0] == 1:
             return jnp.where(inside, value.astype(x.dtype), x)
-        value = Section(np.int32(value.shape[0]), value, Origin(here(), _SLICE))
+        value = Section(counted(value.shape[0]), value, Origin(here(), _SLICE))
     fail(jnp.asarray((value.count != count) & (value.count != 1)), ValueError, "could not broadcast the values into the slice: their lengths differ")
     if not value.rows.shape[0]:
         return x

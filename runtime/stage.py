@@ -196,7 +196,7 @@ class Stage:
         before = lifting()[:-1]
         held = block.held()
         for location, value in held.items():
-            was = self.preset.get(location) or outer_spec(location, before)
+            was = self.preset[location] if location in self.preset else outer_spec(location, before)
             block.wrote[location] = self._joined_state(location, was, left_spec(location, value, block.frame), block)
         for location, spec in block.wrote.items():
             if may_be_missing(spec):

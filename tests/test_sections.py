@@ -213,6 +213,74 @@ def test_a_change_keeps_them_in_attributes() -> None:
     assert window.total == 11.0
 
 
+def test_they_are_arrays_in_attributes_lists_and_dicts_behind_a_call() -> None:
+    class Box:
+        def __init__(self) -> None:
+            self.part, self.items, self.table, self.grown = jnp.asarray(X), [jnp.asarray(X)], {"a": jnp.asarray(X)}, []
+
+        @ag.function
+        def take(self, x: Any, n: Any) -> Any:
+            self.part = x[:n]
+            self.items[0] = x[n:]
+            self.table["a"] = x[x > 0]
+            grown = []
+            for v in x:
+                if v > n:
+                    grown.append(v)
+            self.grown = grown
+
+        @ag.function
+        def told(self) -> Any:
+            return self.part.sum() + len(self.items[0]), len(self.grown)
+
+    box = Box()
+    for n, parts, told in ((2, ([3, 1], [-2, 5, 0], [3, 1, 5], [3, 5]), (7, 2)), (4, ([3, 1, -2, 5], [0], [3, 1, 5], [5]), (8, 1))):
+        box.take(jnp.asarray(X), n)
+        assert isinstance(box.part, jax.Array) and type(box.grown) is list
+        assert (box.part.tolist(), box.items[0].tolist(), box.table["a"].tolist(), [float(v) for v in box.grown]) == parts
+        assert box.told() == told
+
+    class Chosen(Box):
+        @ag.function
+        def put(self, x: Any, n: Any) -> Any:
+            if n > 1:
+                self.part = x[:n]
+
+    with pytest.raises(ag.AutographError, match=r"AG401 `Chosen.part` .* float32\[5\] on one side and a part of float32\[5\] on the other"):
+        Chosen().put(jnp.asarray(X), 2)
+
+
+def test_their_length_gives_way_to_other_types() -> None:
+    assert ag.function(lambda x, n: len(x[:n]) * jnp.int8(2))(jnp.asarray(X), 2).dtype == jnp.int8
+
+
+def test_they_are_padded_to_a_known_size() -> None:
+    pad = ag.function(lambda x, n: ag.padded(x[:n], 3, fill=-1.0))
+    assert [pad(jnp.asarray(X), n).tolist() for n in (1, 3)] == [[3.0, -1.0, -1.0], [3.0, 1.0, -2.0]]
+    assert ag.function(lambda x, n: ag.padded(x[:n], 7))(jnp.asarray(X), 2).tolist() == [3.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    with pytest.raises(IndexError, match="do not fit 3 rows"):
+        pad(jnp.asarray(X), 4)
+
+
+def grown(x: Any) -> Any:
+    found = []
+    for v in x:
+        if v > 0:
+            found.append(v)
+    return jax.tree.map(lambda v: v * 2, found)
+
+
+def test_what_is_of_unknown_length_is_not_taken_apart() -> None:
+    with pytest.raises(ag.AutographError, match="AG405 .*`map` is given it"):
+        ag.function(grown)(jnp.asarray(X))
+    for f in (lambda x, n: jax.tree.map(lambda v: v * 2, {"a": x[:n]}), lambda x, n: jax.tree_util.tree_leaves([x[:n]])):
+        with pytest.raises(ag.AutographError, match="AG502 .* is given it"):
+            ag.function(f)(jnp.asarray(X), 2)
+    with pytest.raises(ag.AutographError, match="AG502 .*`scan` is given it"):
+        ag.function(lambda x, n: jax.lax.scan(lambda c, v: (c + v, None), 0.0, x[:n])[0])(jnp.asarray(X), 2)
+    assert ag.function(lambda x, n: jax.lax.fori_loop(0, 2, lambda i, part: part * 2, x[:n]))(jnp.asarray(X), 2).tolist() == [12.0, 4.0]
+
+
 REFUSED: list[tuple[Callable[[Any, Any], Any], str]] = [
     (lambda x, n: jnp.sort(x[:n]), "`sort` is given it"),
     (lambda x, n: np.exp(x[:n]), "`exp` is given it"),

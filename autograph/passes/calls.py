@@ -166,6 +166,8 @@ class _Calls(s.Transformer):
         if path.split(".")[0] in REPLACED:
             drawn = path.startswith("numpy.random")
             return node if _is_literal([*node.args, *node.keywords]) and not drawn else self._wrapped(node)
+        if path.startswith(("jax.tree.", "jax.tree_util.")):
+            return self._wrapped(node)
         if module[:2] == ["jax", "numpy"] and any(makes_section(a, self.sections) for a in node.args):
             return self._wrapped(node)
         if module[:2] == ["jax", "experimental"] or path.startswith(CALLING_LIBRARIES):
