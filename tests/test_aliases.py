@@ -407,7 +407,7 @@ def test_a_callee_puts_a_global_array_into_an_object() -> None:
 
 
 def test_a_global_array_that_stores_around_a_possible_error_change_is_the_one_that_is_kept() -> None:
-    def put(x: Any, d: Any) -> None:
+    def put_around(x: Any, d: Any) -> None:
         TABLE[0] = x
         d["k"][x] = 7
         TABLE[1] = x
@@ -415,7 +415,7 @@ def test_a_global_array_that_stores_around_a_possible_error_change_is_the_one_th
         d["a"] = TABLE
 
     found = []
-    for fn, module in ((put, np), (ag.function(put), jnp)):
+    for fn, module in ((put_around, np), (ag.function(put_around), jnp)):
         TABLE[:] = 0
         d = {"a": module.zeros(4, module.int32), "k": [1, 2]}
         for _ in range(3):
