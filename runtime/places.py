@@ -203,7 +203,16 @@ def handed_to(frame: FrameType | None) -> list[str]:
 
 
 def _is_called_by_us(frame: FrameType) -> bool:
-    return frame.f_back is not None and frame.f_back.f_code.co_filename.startswith(_OURS)
+    """Whether a block runs, and no function of the user's that its caller has called."""
+    if not is_block(frame.f_code) or frame.f_back is None:
+        return False
+    folder, _, file = frame.f_back.f_code.co_filename.rpartition(os.sep)
+    return (folder + os.sep).startswith(_OURS) and file not in ("raw_errors.py", "entry.py")
+
+
+def returning(frame: FrameType | None) -> str:
+    """The name of the user's function that returns what the call gives that it is in."""
+    return frame.f_code.co_name if frame is not None and not is_block(frame.f_code) and _returns_at_once(frame) else ""
 
 
 def _returns_at_once(frame: FrameType) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from autograph.runtime.errors import BranchTypeError, Place
 from autograph.runtime.frames import frames
-from autograph.runtime.places import last_store, place_of, value_of
+from autograph.runtime.places import last_store, place_of, returning, value_of
 from autograph.runtime.raw_errors import is_generated
 from autograph.runtime.spec_text import describe, instead
 from autograph.runtime.specs import Mismatch, Spec, Static, Type
@@ -57,7 +57,8 @@ def disagree(
     m: Mismatch, fns: Sequence[Callable[..., Any]], spans: Sequence[Span], frame: FrameType | None, names: Sequence[str] = (), k: int = 0
 ) -> BranchTypeError:
     """The error for two sides whose values (of the k-th of the variables, if they have names) no type covers."""
-    what = f"`{names[k]}{m.path}`" if names else "what this branch gives"
+    function = returning(frame)
+    what = f"`{names[k]}{m.path}`" if names else f"what `{function}` returns" if function else "what this branch gives"
     specs = (m.a, m.b)
     lines = [_line(names, k, s, _code(fn), span.joins) for s, fn, span in zip(specs, fns, spans, strict=True)]
     sides = [f"{describe(s)}{f' (line {at.line})' if at else ''}" for s, at in zip(specs, lines, strict=True)]

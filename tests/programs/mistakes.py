@@ -1074,9 +1074,9 @@ def find(v, x):
             return i, v[i]
     return -1
 
-find(jnp.arange(3.0), 1.0)
+place = find(jnp.arange(3.0), 1.0)
 ''',
-        ("(int32[] (weak), float32[])", "the number -1", "^return i, v[i]", "(line 6)", "^-1"),
+        ("what `find` returns is", "(int32[] (weak), float32[])", "the number -1", "^return i, v[i]", "(line 6)", "^-1"),
         '''
 @ag.function
 def find(v, x):
