@@ -197,7 +197,7 @@ def _given(path: str, value: Any) -> Any:
     if path.isidentifier():
         return ast.NamedExpr(ast.Name(path, _STORE), value)
     owner, _, attribute = path.rpartition(".")
-    return call(ag("set_attr"), _path(owner), ast.Constant(attribute), value)
+    return call(ag("renew_attr"), _path(owner), ast.Constant(attribute), value)
 
 
 def name(id: str) -> Any:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from autograph.runtime import calls as calls
     from autograph.runtime._jax import eval_trace as eval_trace
     from autograph.runtime._jax import trace_state as trace_state
+    from autograph.runtime.attributes import renew_attr as renew_attr
     from autograph.runtime.attributes import set_attr as set_attr
     from autograph.runtime.augmented import update_attr as update_attr
     from autograph.runtime.augmented import update_item as update_item
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 _WHERE = {
     "_jax": "trace_state eval_trace",
     "aliasing": "renew Held place storing any_array last borrowed fixed",
-    "attributes": "set_attr del_attr bound stores_into_attr",
+    "attributes": "set_attr renew_attr del_attr bound stores_into_attr",
     "augmented": "in_place update_attr update_item update_path update_attr_item update_attr_path",
     "branches": "cond keep switch",
     "calls": "call",

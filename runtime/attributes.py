@@ -37,6 +37,32 @@ def set_attr(obj: Any, name: str, value: Any) -> None:
     setattr(obj, name, value)
 
 
+def renew_attr(obj: Any, name: str, value: Any) -> None:
+    """What `obj.name` holds after a call that may have stored into it: in Python it has changed in place, without the object's own code.
+
+    Where it is a property, what changes is the attribute that holds the array which the property gives.
+    """
+    if not _is_property(obj, name):
+        _replace(obj, name, value)
+    elif (given := getattr(obj, name)) is not value:
+        for attribute, held in list(getattr(obj, "__dict__", {}).items()):
+            if held is given:
+                _replace(obj, attribute, value)
+
+
+def _is_property(obj: Any, name: str) -> bool:
+    member = next((vars(k)[name] for k in type(obj).__mro__ if name in vars(k)), None)
+    return hasattr(type(member), "__set__") and type(member).__name__ != "member_descriptor"
+
+
+def _replace(obj: Any, name: str, value: Any) -> None:
+    place = _place(obj, name)
+    if watched():
+        note_binding(place)
+        value = noticed(place, value)
+    place.put(value)
+
+
 def del_attr(obj: Any, name: str) -> None:
     """`del obj.name`."""
     if watched():

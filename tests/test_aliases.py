@@ -442,3 +442,52 @@ def test_an_array_that_a_store_has_replaced_is_not_stored_into() -> None:
 
     with pytest.raises(ag.AutographError, match="AG407"):
         ag.function(f)(jnp.zeros(2))
+
+
+def test_a_callee_stores_into_what_a_property_gives() -> None:
+    called: list[str] = []
+
+    class Cell:
+        def __init__(self, a: Any) -> None:
+            self._a = a
+
+        @property
+        def a(self) -> Any:
+            return self._a
+
+        @a.setter
+        def a(self, value: Any) -> None:
+            called.append("set")
+            self._a = value
+
+        @property
+        def twice(self) -> Any:
+            return self._a * 2
+
+    class Watched:
+        def __init__(self, a: Any) -> None:
+            object.__setattr__(self, "a", a)
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            called.append(name)
+
+    def fill(x: Any, i: Any) -> None:
+        x[i] = 5.0
+
+    def through(o: Any, i: Any) -> Any:
+        fill(o.a, i)
+        return o.a * 1
+
+    def in_a_branch(o: Any, i: Any) -> Any:
+        if i > 0:
+            fill(o.a, i)
+        return o.a * 1
+
+    def of_a_value(o: Any, i: Any) -> Any:
+        fill(o.twice, i)
+        return o.a * 1
+
+    for f, cls, want in ((through, Cell, 5), (in_a_branch, Cell, 5), (of_a_value, Cell, 0), (through, Watched, 5)):
+        for convert in (ag.convert, ag.function, lambda f: ag.convert(f, form="staged")):
+            o = cls(jnp.zeros(3))
+            assert convert(f)(o, 1).tolist() == o.a.tolist() == [0, want, 0] and called == []

@@ -126,7 +126,8 @@ class _Stores:
                 return [s.at(s.Assign([target], value, None), stmt)]
             case s.Attribute():
                 before, value = self._first(value, target.value)
-                return before + quote("ag.set_attr($obj, $name, $value)", stmt, obj=target.value, name=s.constant(target.attr), value=value)
+                operator = "renew_attr" if getattr(target, "renewed", False) else "set_attr"
+                return before + quote(f"ag.{operator}($obj, $name, $value)", stmt, obj=target.value, name=s.constant(target.attr), value=value)
             case s.Subscript():
                 before, value = self._first(value, target)
                 if isinstance(chain(target)[0], (s.Name, s.Attribute)):

@@ -3,7 +3,7 @@
 swap(a, i, j)          =>   _, a = ag.storing(swap, 0)(a, i, j)
 x = pop(heap, n)       =>   x, heap = ag.storing(pop, 0)(heap, n)
 f(pop(self.heap, n))   =>   f(ag.last(old := ag.Held(self.heap), value := ag.storing(pop, 0)(self.heap, n),
-                                      ag.set_attr(self, 'heap', ag.renew(old, value[1], self.heap)[-1]), value[0]))
+                                      ag.renew_attr(self, 'heap', ag.renew(old, value[1], self.heap)[-1]), value[0]))
 
 An attribute, and a variable that functions share, may be bound anew in the call: it gets the new array if it still holds what was given.
 """
@@ -154,7 +154,9 @@ def _path(path: str, at: Any, ctx: Any) -> Any:
     if path.isidentifier():
         return s.at(s.name(path, ctx), at)
     owner, _, attribute = path.rpartition(".")
-    return s.at(s.Attribute(_path(owner, at, s.Load()), attribute, ctx), at)
+    found = s.at(s.Attribute(_path(owner, at, s.Load()), attribute, ctx), at)
+    found.renewed = isinstance(ctx, s.Store)  # no assignment of the program's
+    return found
 
 
 def _bound(name: str, value: Any, at: Any) -> Any:
@@ -166,4 +168,4 @@ def _given(path: str, value: Any, at: Any) -> Any:
     if path.isidentifier():
         return _bound(path, value, at)
     owner, _, attribute = path.rpartition(".")
-    return quote_expr("ag.set_attr($o, $a, $value)", at, o=_path(owner, at, s.Load()), a=s.constant(attribute), value=value)
+    return quote_expr("ag.renew_attr($o, $a, $value)", at, o=_path(owner, at, s.Load()), a=s.constant(attribute), value=value)

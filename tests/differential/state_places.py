@@ -89,6 +89,25 @@ class Values:
         ints = [n for n, kind in env.items() if kind in ("int", "count")]
         return f"{self.r.choice(ints) if ints else 0} % {size}"
 
+    def part(self, env: Env, kind: str) -> str:
+        """A slice of an array, whose length traced values may decide."""
+        ends = [self.index(env, ARRAYS[kind] + 2) for _ in range(2)]
+        return self.r.choice([f":{ends[0]}", f"{ends[0]}:", f"{ends[0]}:{ends[1]}", f"-({ends[0]}):", f"{ends[0]}::-1", f"::{ends[0]} + 1"])
+
+    def mask(self, env: Env, kind: str, place: str) -> str:
+        """Which items of an array to take."""
+        return f"{place} {self.r.choice('<>')} {self.leaf(env, ITEM[kind])}"
+
+    def folded(self, env: Env, kind: str) -> str:
+        """A number made of a part of an array; empty where there is none."""
+        if not (place := self.place(env, {"int": "ints", "num": "nums"}[kind])):
+            return ""
+        of = {"int": "ints", "num": "nums"}[kind]
+        taken = f"{place}[{self.part(env, of) if self.chance(0.7) else self.mask(env, of, place)}]"
+        self.kinds["part of an array"] += 1
+        lengths = [f"len({taken})", f"({taken} > 0).sum()"] if kind == "int" else []
+        return self.r.choice([f"sum({taken})", f"{taken}.sum()", f"({taken} * 2 + 1).sum()", *lengths])
+
     def constant(self, kind: str) -> str:
         return str(self.r.choice([0, 1, 2, 3, 5, -1]) if kind == "int" else self.r.choice([0.5, 1.5, -0.25, 2.0, -1.0]))
 
@@ -110,6 +129,8 @@ class Values:
             return f"({self.leaf(env, kind)} if {self.test(env, 0)} else {self.leaf(env, kind)})"
         if kind == "int" and k < 0.9 and (d := self.place(env, "dict")):
             return f'{d}.get("k")'
+        if k > 0.95 and (folded := self.folded(env, kind)):
+            return folded
         if kind == "int" and k < 0.92 and (items := self.place(env, "list")):
             return f"{self.r.choice(['len', 'sum'])}({items})"
         return (kind == "int" and self.call(env, "int")) or self.leaf(env, kind)

@@ -45,9 +45,11 @@ class Statements(Values):
         high = self.r.randint(low + 1, SIZE[kind])
         if kind == "list":
             return [f"{place}[{low}:{high}] = [{', '.join(self.small(env) for _ in range(high - low))}]"]
-        part = self.r.choice([f"{low}:{high}", ":", f"{low}:", "::2"])
+        part = self.r.choice([f"{low}:{high}", ":", f"{low}:", "::2", self.part(env, kind), self.part(env, kind), self.mask(env, kind, place)])
         if self.chance(0.3):
             return [f"{place}[{part}] += {self.constant(ITEM[kind])}"]
+        if place in part:  # a mask: the items that it takes
+            return [f"{place}[{part}] = {self.small(env, ITEM[kind]) if self.chance(0.5) else f'{place}[{part}] * -1'}"]
         other = self.place(env, kind)
         return [f"{place}[{part}] = {self.small(env, ITEM[kind]) if self.chance(0.7) else f'({other} * 1)[{part}]'}"]
 

@@ -97,6 +97,8 @@ class Writer(Statements):
         items = [f"range({self.leaf(env)} % 4)"] * 4 + ["range(3)", f"range({self.leaf(env)} % 3, 4)", f"({self.leaf(env)}, {self.leaf(env)})"]
         place = self.place(env, "list")
         items += ["r"] * 2 * ("r" in env) + [place] * bool(place)
+        array = self.place(env, "ints")
+        items += [f"({array} * 1)[{self.part(env, 'ints')}]"] * bool(array)  # a copy: in NumPy it would show what the body stores
         target, binds = self.r.choice([(i, [i]), (i, [i]), (i, [i]), ("i, j", ["i", "j"])])
         item = self.r.choice(items)
         with self.inside(loop=True):
