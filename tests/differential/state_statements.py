@@ -107,7 +107,7 @@ class Statements(Values):
 
     def local(self, env: Env) -> Lines:
         """Something that the function makes."""
-        kind = self.r.choice(["ints", "nums", "grid", "list", "lists", "arrays", "dict", "Box"])
+        kind = self.r.choice(["ints", "nums", "grid", "list", "lists", "arrays", "dict", "Box", "Box", "Box"])
         if kind == "Box" and not self.members:
             kind = "ints"
         name = self.name("u")
