@@ -219,7 +219,8 @@ class _Named:
         raise NotDifferentiableError(
             f"a derivative is asked for through this loop, and something in it has none: {why}", self.place,
             "write the loop of JAX's in it as a `while` or `for` statement, which has a derivative" if "lax.while_loop" in why
-            else "keep it out of what is differentiated with `lax.stop_gradient`, or give it a derivative with `jax.custom_jvp`",
+            else "keep what it is given out of what is differentiated with `lax.stop_gradient` (`f(lax.stop_gradient(x))`), "
+            "or give it a derivative with `jax.custom_jvp`",
             [(_operation(error), "")],
         ) from (error if _jax.full() else None)  # fmt: skip
 

@@ -38,14 +38,18 @@ def does_not_fit(error: OverflowError, what: str, name: str = "") -> IntegerRang
     found = re.search(r"-?\d+", str(error))
     of = f"the type of {what}" if what == LOOP else what
     whose = "" if not name else f" `{name}`" if what == LOOP else f" for `{name}`"
-    return IntegerRangeError(f"{error}, {of}{whose}", place_of(caller()), f"use a float, or {_wider(int(found[0]) if found else 0)}")
+    return IntegerRangeError(
+        f"{error}, {of}{whose}", place_of(caller()), f"use a float, if it need not be exact, or {_wider(int(found[0]) if found else 0)}"
+    )
 
 
 def too_large(number: int, place: Place | None, what: str = "") -> IntegerRangeError:
     """The error for an integer that JAX would have to make an array of: an argument, or one beside a traced one."""
     kind = "int64[]" if jax.config.jax_enable_x64 else "int32[]"  # type: ignore[attr-defined]
     return IntegerRangeError(
-        f"{what or f'the integer {number}'} does not fit {kind}, which is what JAX makes of integers", place, f"use a float, or {_wider(number)}"
+        f"{what or f'the integer {number}'} does not fit {kind}, which is what JAX makes of integers",
+        place,
+        f"use a float, if it need not be exact, or {_wider(number)}",
     )
 
 
@@ -65,7 +69,11 @@ def argument_too_large(error: OverflowError, state: Callable[[int], str] = str) 
 
 def _wider(number: int) -> str:
     """What holds an integer."""
-    wider = f"an array of a type that holds it (`jnp.uint32({number})`)" if 0 <= number < 2**32 else "64 bits (`jax_enable_x64`)"
+    wide = jax.config.jax_enable_x64  # type: ignore[attr-defined]
     if 0 <= number < 2**15:
-        wider = f"an array of a wider type (`jnp.int32({number})`)"
-    return wider
+        return f"an array of a wider type (`jnp.int32({number})`)"
+    if 0 <= number < 2**32:
+        return f"an array of a type that holds it (`jnp.uint32({number})`)"
+    if -(2**63) <= number < 2**63 and not wide:
+        return "64 bits (`jax_enable_x64`)"
+    return f"an array of a type that holds it (`jnp.uint64`{'' if wide else ', with `jax_enable_x64`'})" if 0 <= number < 2**64 else "smaller numbers"

@@ -28,7 +28,10 @@ from autograph.runtime.values import traced
 _RANDOM = (random.Random, np.random.RandomState, np.random.Generator)
 _OWNED = (*_RANDOM, io.IOBase)
 _MAKERS = (random.Random, np.random.RandomState, np.random.Generator, io.StringIO, io.BytesIO)
-_DRAW = "use `jax.random` with a key that the function is given, or draw the numbers outside and pass them in"
+_DRAW = (
+    "use `jax.random` with a key that the function is given, and a new one each time (`key, k = jax.random.split(key)`), "
+    "or draw the numbers outside and pass them in"
+)
 _READ = "read it outside of the compiled function, and pass it in; to write, use `print(..., file=...)`, or return it and write it outside"
 _ADVICE = {
     "time": "measure and wait outside of the compiled function",

@@ -94,7 +94,8 @@ class Stored:
         if wide or (x.dtype.itemsize > 4 and x.dtype.kind in "iu" and not _fits(x)):
             raise ArrayStoreError(
                 f"`{name}` is a NumPy array of {x.dtype} that this call stores into, and JAX computes with 32 bits: what is stored back would be "
-                "rounded", here(), f"pass it as 32 bits (`{name}.astype(np.{_NARROW.get(x.dtype.name, 'float32')})`), or set `jax_enable_x64`",
+                "rounded", here(),
+                f"make it 32 bits before the call (`{name} = {name}.astype(np.{_NARROW.get(x.dtype.name, 'float32')})`), or set `jax_enable_x64`",
             )  # fmt: skip
 
     def call(self, args: Any, kwargs: Any, frame: Frame) -> tuple[Any, dict[str, Any]]:

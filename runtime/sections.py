@@ -27,7 +27,7 @@ from autograph.runtime.values import ARRAYS, Counted
 
 _ADVICE = (
     "use it in arithmetic or a `for` loop, by its methods `sum`, `mean`, `min`, `max`, `any` and `all`, return it from the function, "
-    "or take a mask over the whole array (`jnp.where(mask, x, 0)`) or a slice of known length (`x[i:i + 3]`)"
+    "take a mask over the whole array (`jnp.where(mask, x, 0)`) or a slice of known length (`x[i:i + 3]`), or make the bound static"
 )
 
 
@@ -243,6 +243,11 @@ _operators()
 jax.tree_util.register_pytree_node(Section, lambda s: ((s.count, s.rows), s.origin), lambda origin, parts: Section(parts[0], parts[1], origin))
 
 REDUCTIONS = frozenset("sum prod any all mean min max argmin argmax".split())
+_ORDERING = frozenset("sort argsort lexsort median percentile quantile unique searchsorted partition".split())
+_ORDERED = (
+    "let the other elements be last (`jnp.sort(jnp.where(mask, x, jnp.inf))`), of which `mask.sum()` are its own; for a median "
+    "`jnp.nanmedian(jnp.where(mask, x, jnp.nan))`; or make the bound static (`static_argnames`)"
+)
 _SAME_NAME = {"amin": "min", "amax": "max", "absolute": "abs"}
 
 
@@ -274,7 +279,7 @@ def function_of(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     if isinstance(first, Section) and name in REDUCTIONS and len(args) <= 2 and not kwargs.keys() - {"axis"}:
         return getattr(first, name)(*args[1:], **kwargs)
     found = next(x for x in (*args, *kwargs.values()) if isinstance(x, Section))
-    raise found.refusal(f"`{name}` is given it")
+    raise found.refusal(f"`{name}` is given it", _ORDERED if name in _ORDERING else "")
 
 
 def dot(a: Any, b: Any) -> Any:

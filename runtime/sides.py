@@ -13,7 +13,7 @@ from autograph.runtime.errors import BranchTypeError, Place
 from autograph.runtime.frames import frames
 from autograph.runtime.places import last_store, place_of, returning, value_of
 from autograph.runtime.raw_errors import is_generated
-from autograph.runtime.spec_text import describe, instead
+from autograph.runtime.spec_text import describe, instead, pair
 from autograph.runtime.specs import Mismatch, Spec, Static, Type
 from autograph.runtime.values import ATOMS
 
@@ -61,9 +61,10 @@ def disagree(
     what = f"`{names[k]}{m.path}`" if names else f"what `{function}` returns" if function else "what this branch gives"
     specs = (m.a, m.b)
     lines = [_line(names, k, s, _code(fn), span.joins) for s, fn, span in zip(specs, fns, spans, strict=True)]
-    sides = [f"{describe(s)}{f' (line {at.line})' if at else ''}" for s, at in zip(specs, lines, strict=True)]
+    texts = pair(describe(m.a), describe(m.b))
+    sides = [f"{text}{f' (line {at.line})' if at else ''}" for text, at in zip(texts, lines, strict=True)]
     why = f"; {m.why}" if m.why else ""
-    also = [(at, describe(s)) for s, at in zip(specs, lines, strict=True)]
+    also = list(zip(lines, texts, strict=True))
     return BranchTypeError(
         f"{what} is {sides[0]} where the test is true and {sides[1]} where it is false{why}", place_of(frame),
         instead(m.a, m.b, "give both sides the same type and shape"), also,

@@ -53,14 +53,14 @@ def instead(a: Spec, b: Spec, usual: str) -> str:
     values = [s.value for s in (a, b) if isinstance(s, Static) and not isinstance(s.value, (*NUMBERS, *ARRAYS)) and s.value is not None]
     if any(isinstance(v, enum.Enum) for v in values):
         return "only numbers and arrays can be chosen by traced values: make it an `IntEnum`"
-    if len(values) == 2 and all(isinstance(v, (str, bytes)) for v in values):
+    if any(isinstance(v, (str, bytes)) for v in values):
         return _TEXTS
     if any(callable(v) and hasattr(v, "__name__") for v in values):
         return "only numbers and arrays can be chosen by traced values: keep a number, and call the functions on the sides of an `if`"
     if len({type(v) for v in values if hasattr(v, "__dict__")}) == 2:
-        return "two classes cannot be chosen from: call the method on both sides (`area = ...`), or use one class with all fields"
+        return "two classes cannot be chosen from: call the method on both sides, or use one class with all fields"
     if len(values) == 2 and all(hasattr(v, "__dict__") for v in values):
-        return "set the attributes of the object that is there, or register its class as a pytree (`jax.tree_util.register_dataclass`)"
+        return "set the attributes of the object that is there, or make its class a pytree (`@dataclass`, and `jax.tree_util.register_dataclass`)"
     if any(hasattr(v, "__dict__") for v in values):
         return "register its class as a pytree (`jax.tree_util.register_dataclass`), so that its arrays can be chosen"
     return usual
@@ -86,9 +86,14 @@ def for_turns(m: Mismatch, name: str) -> str:
 
 
 def two(m: Mismatch, one: str, other: str) -> str:
-    """What a place holds at two times or on two sides; two objects of one class look the same."""
-    a, b = described(m.a), described(m.b)
-    return f"{m.path} {a} {one} and {b if a != b else 'another'} {other}".strip()
+    """What a place holds at two times or on two sides."""
+    a, b = pair(described(m.a), described(m.b))
+    return f"{m.path} {a} {one} and {b} {other}".strip()
+
+
+def pair(a: str, b: str) -> tuple[str, str]:
+    """Two values; two objects of one class look the same."""
+    return a, f"another {b[2:]}" if a == b and b.startswith("a `") else b
 
 
 def described(spec: Spec) -> str:

@@ -661,7 +661,7 @@ def root(x):
 
 root(4.0)
 ''',
-        ("float32[]", "'negative'", "^x**0.5", "^\"negative\"", "same type"),
+        ("float32[]", "'negative'", "^x**0.5", "^\"negative\"", "keep a number"),
         '''
 @ag.function
 def root(x):
