@@ -52,7 +52,7 @@ def get_item(x: Any, i: Any) -> Any:
     if isinstance(x, (jax.Array, np.ndarray)) and x.ndim and not is_reference(x):
         if (split := split_index(i)) is not None:
             return sliced(get_item(x, split[0]) if split[0] else x, split[1])
-        if is_mask(i):
+        if is_mask(i) and i.ndim:
             return masked(x, i)
     if isinstance(x, AxisConcatenator) and traced(i):
         return getattr(jnp, "r_" if isinstance(x, type(np.r_)) else "c_")[i]

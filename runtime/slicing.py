@@ -19,11 +19,12 @@ from autograph.runtime.subscripts import is_mask
 _SLICE = "the end of a slice"
 
 
-def indices(i: slice, length: Any) -> tuple[Any, Any, Any]:
-    """Where a slice of an axis of some length starts, its step, and how many rows it takes, as `slice.indices` says."""
+def indices(i: slice, length: Any, most: int) -> tuple[Any, Any, Any]:
+    """Where a slice of an axis of some length, `most` at most, starts, its step, and how many rows it takes, as `slice.indices` says."""
     step = 1 if i.step is None else weak_integers(i.step) if unknown(i.step) else operator.index(i.step)
     if unknown(step):
         fail(step == 0, ValueError, "slice step cannot be zero")
+        step = jnp.clip(step, -max(most, 1), max(most, 1))  # one that is longer takes the same row
     elif step == 0:
         raise ValueError("slice step cannot be zero")
     back = step < 0
@@ -48,7 +49,7 @@ def sliced(x: Any, i: slice) -> Section:
     """`x[a:b:c]` along the first axis of an array, or of another section."""
     of = x if isinstance(x, Section) else None
     rows, length, origin = (of.rows, of.count, of.origin) if of is not None else (jnp.asarray(x), x.shape[0], Origin(here(), _SLICE))
-    start, step, count = indices(i, length)
+    start, step, count = indices(i, length, rows.shape[0])
     if i.step is not None:
         rows = rows[jnp.clip(start + jnp.arange(rows.shape[0]) * step, 0, max(rows.shape[0] - 1, 0))]
     elif i.start is not None and rows.shape[0]:
@@ -100,7 +101,7 @@ def _is_traced(i: slice) -> bool:
 def stored(x: Any, i: slice, value: Any) -> Any:
     """The array after `x[a:b:c] = value`, along the first axis."""
     x = jnp.asarray(x)
-    start, step, count = indices(i, x.shape[0])
+    start, step, count = indices(i, x.shape[0], x.shape[0])
     far = jnp.arange(x.shape[0]) - start
     k = far // step  # which of the rows of the value belongs to each row
     inside = ((far % step == 0) & (k >= 0) & (k < count)).reshape((-1,) + (1,) * (x.ndim - 1))
