@@ -41,6 +41,8 @@ def _to_type(x: Any, t: Type) -> Any:
             raise OverflowError(f"{x} does not fit {t}")
         if t.weak and t.shape == () and t.dtype.kind in SCALARS:
             return SCALARS[t.dtype.kind](x)
+        if t.weak and t.shape:
+            return convert_type(jnp.full(t.shape, x, t.dtype), t.dtype, True)
         x = np.full(t.shape, x, t.dtype) if t.shape else t.dtype.type(x)
     have = type_of(x)
     assert have is not None and covers(t, have), f"{have} would be narrowed to {t}"

@@ -250,6 +250,17 @@ def test_they_are_arrays_in_attributes_lists_and_dicts_behind_a_call() -> None:
         Chosen().put(jnp.asarray(X), 2)
 
 
+def test_a_number_that_becomes_a_row_of_a_weak_type() -> None:
+    def counted(x: Any, n: Any) -> Any:
+        s = 0
+        for i in range(n):
+            s = s + x[i]
+        return s, sum(x[:n])
+
+    got = ag.function(counted)(jnp.asarray(M > 0), 4)
+    assert [v.tolist() for v in got] == [np.sum(M > 0, axis=0).tolist()] * 2
+
+
 def test_their_length_gives_way_to_other_types() -> None:
     assert ag.function(lambda x, n: len(x[:n]) * jnp.int8(2))(jnp.asarray(X), 2).dtype == jnp.int8
 
