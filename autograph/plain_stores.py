@@ -48,6 +48,13 @@ class Stores(Rebuilder):
             return self._store(target, new.value, new)
         return self._store_all(target, new)
 
+    def visit_ExceptHandler(self, node: Any) -> Any:
+        """A call that stored into an array of JAX's and then raised cannot give it back."""
+        new = self.rebuilt(node)
+        if self.in_class or not (self.aliases and self.aliases.calls):
+            return new
+        return replaced(new, body=[at(ast.Expr(at(call(ag("caught")), node.body[0])), node.body[0]), *new.body])
+
     def visit_For(self, node: Any) -> Any:
         """`for x[i] in items`: the item is assigned first in the body."""
         new = self.rebuilt(node)

@@ -25,6 +25,7 @@ from autograph.runtime.points_to import doubtful, note_comparison
 from autograph.runtime.raw_errors import mark_of
 from autograph.runtime.shared import aliasable, origin
 from autograph.runtime.stale import note_other_names
+from autograph.runtime.unwound import leave
 
 
 class Place(NamedTuple):
@@ -161,11 +162,16 @@ def storing(f: Any, *wanted: int | str) -> Callable[..., tuple[Any, ...]]:
         for k, x in zip(wanted, given, strict=True):
             if is_array(x):
                 _refuse_other_reader(f, k, x, variant.given)
-        result, *finals = variant.function(*args, **kwargs)
-        after = dict(zip(variant.names, finals, strict=True))
         skipped = isinstance(f, MethodType)
-        names = {p - skipped: n for n, p in variant.positions.items()}
-        return (result, *(after.get(names.get(k, "") if isinstance(k, int) else k, g) for k, g in zip(wanted, given, strict=True)))
+        positions = {p - skipped: n for n, p in variant.positions.items()}
+        names = [positions.get(k, "") if isinstance(k, int) else k for k in wanted]
+        try:
+            result, *finals = variant.function(*args, **kwargs)
+        except Exception as error:
+            leave(error, f.__name__, zip(given, names, strict=True))
+            raise
+        after = dict(zip(variant.names, finals, strict=True))
+        return (result, *(after.get(n, g) for n, g in zip(names, given, strict=True)))
 
     return run
 

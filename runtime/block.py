@@ -17,7 +17,7 @@ from autograph.runtime import _jax
 from autograph.runtime._jax import ClosedJaxpr, Literal, Var
 from autograph.runtime.cells import held_in, restored
 from autograph.runtime.deferred import Exit, defer
-from autograph.runtime.frames import Frame, Place
+from autograph.runtime.frames import Frame, Place, frames
 from autograph.runtime.heap import HeapLocation
 from autograph.runtime.identity import check_lengths, doubt_all
 from autograph.runtime.knowledge import Fact, assume, known, refined
@@ -26,6 +26,7 @@ from autograph.runtime.packing import pack, to_type, unpack
 from autograph.runtime.points_to import Share, copied, share_of, shares
 from autograph.runtime.shared import aliasable, known_again, with_guards
 from autograph.runtime.specs import Spec, Type, of_aval, types
+from autograph.runtime.unwound import arrays_at
 from autograph.runtime.values import CONTAINERS, Maybe, map_maybe, nothing
 
 
@@ -85,8 +86,10 @@ class Block:
                         with restored(frame, *sources), refined(*sources):  # no cell holds a tracer when its trace ends
                             try:
                                 box = [fn(*[map_maybe(known, a, CONTAINERS) for a in self.args])]
-                            except BaseException:  # also an exit with a deferred error
+                            except BaseException as error:  # also an exit with a deferred error
                                 self.kept = held_in(*sources)
+                                if any(f.exact for f in frames()):
+                                    self.kept = arrays_at(error, [*self.args, *state]) | self.kept
                                 raise
                     except Exit:
                         box, self.left = [nothing], True

@@ -30,6 +30,7 @@ from autograph.runtime.optional import optional_result
 from autograph.runtime.raw_errors import UNFINISHED, named, unfinished
 from autograph.runtime.retraces import Traces
 from autograph.runtime.state import State
+from autograph.runtime.unwound import put_at_error
 from autograph.runtime.values import Blank, has_maybe, is_value, map_maybe
 
 
@@ -230,7 +231,8 @@ def traced_by(
                     finals = stored.at_error(error) if stored is not None else {}
                 except Exception as error:
                     finals = stored.at_error(error) if stored is not None else {}
-                    if not ((may_have_failed() or frame.written or stored is not None) and defer(error)):  # what was changed before is committed
+                    changed = put_at_error(error, [*frame.reached, *frame.stored]) or may_have_failed() or frame.written or stored is not None
+                    if not (changed and defer(error)):  # what was changed before is committed
                         raise
                 if box and isinstance(box[0], UNFINISHED):
                     raise unfinished(fn)

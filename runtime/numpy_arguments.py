@@ -21,6 +21,7 @@ from autograph.runtime.frames import Frame
 from autograph.runtime.parameters import changed_in_place
 from autograph.runtime.places import here
 from autograph.runtime.raw_errors import mark_of, named
+from autograph.runtime.unwound import became, parameters_at
 
 _STORES = frozenset({"set_item", "update_item", "set_path", "update_path"})
 
@@ -110,13 +111,9 @@ class Stored:
 
     def at_error(self, error: BaseException) -> dict[str, Any]:
         """What the parameters held when an error left the function."""
-        tb = error.__traceback__
-        while tb is not None:
-            frame = tb.tb_frame
-            if frame.f_code.co_name == self.fn.__name__ and mark_of(frame.f_code) == "Staged":
-                return {n: frame.f_locals[n] for n in self.names if isinstance(frame.f_locals.get(n), jax.Array)}
-            tb = tb.tb_next
-        return {}
+        held = parameters_at(error.__traceback__, self.fn.__name__)
+        finals = {n: became(error, held[n]) for n in self.names if n in held}
+        return {n: x for n, x in finals.items() if isinstance(x, jax.Array)}
 
 
 _NARROW = {"float64": "float32", "complex128": "complex64", "int64": "int32", "uint64": "uint32"}

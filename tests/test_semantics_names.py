@@ -279,6 +279,30 @@ def test_21_a_tuple_refuses_as_python_does() -> None:
 # --- 22: evaluation order -----------------------------------------------------------------------------------------------------------------------
 
 
+_which = 1
+
+
+def _turn(value: Any) -> Any:
+    global _which
+    _which = 2 - _which
+    return value
+
+
+def test_22_an_index_that_a_call_binds_anew() -> None:
+    def f(x: Any, y: Any) -> Any:
+        x[_which] = _turn(y)  # the value first: item 1 of these two
+        x[_which] += _turn(y) * 10  # the index first
+        x[_which % 3] += 100 if _turn(y) > 0 else x[0]
+        return x
+
+    def run(g: Any, x: Any, y: Any) -> Any:
+        global _which
+        _which = 1
+        return g(x, y).tolist()
+
+    assert run(ag.function(f), jnp.zeros(3), jnp.float32(2)) == run(f, np.zeros(3), 2.0)
+
+
 @pytest.mark.parametrize("kind", [np.array, jnp.array])
 def test_22_order_is_pythons(kind: Any) -> None:
     seen: list[str] = []

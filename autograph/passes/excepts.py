@@ -34,18 +34,18 @@ def check_excepts(fn: Any, context: Context) -> None:
         def failing(n: Any) -> bool:
             return isinstance(n, _FAILING) or (isinstance(n, s.Name) and (n in unsure or n.id not in scope.locals))
 
-        _block(fn.body, failing, unsure)
+        _block(fn.body, failing, unsure, frozenset() if context.updates else _OTHERS)  # a call that has stored into an array may raise any
 
 
-def _block(block: list[Any], failing: Callable[[Any], bool], unsure: frozenset[Any]) -> None:
+def _block(block: list[Any], failing: Callable[[Any], bool], unsure: frozenset[Any], others: frozenset[str]) -> None:
     for stmt in block:
         if isinstance(stmt, s.SCOPES):
             continue
         for inner in s.blocks(stmt):
-            _block(inner, failing, unsure)
+            _block(inner, failing, unsure, others)
         if isinstance(stmt, (s.Try, s.TryStar)):
             for handler in stmt.handlers:
-                if not (isinstance(handler.type, s.Name) and handler.type.id in _OTHERS):
+                if not (isinstance(handler.type, s.Name) and handler.type.id in others):
                     handler.body[:0] = quote("ag.caught()", handler.body[0])
             if any(failing(n) for last in stmt.finalbody for n in s.walk(last)):
                 unset = sorted({n.id for last in stmt.finalbody for n in s.walk(last) if isinstance(n, s.Name) and n in unsure})

@@ -186,7 +186,7 @@ class _Stores:
             return self._updated(target, [operator, stmt.value], stmt)
         # Python reads the old value before it evaluates the new one, and the object and index only once.
         out: list[Any] = []
-        self._held(target, out, stmt)
+        self._held(target, out, stmt, binds(stmt.value))
         item = self.context.fresh("item")
         old = type(target)(*(getattr(target, f) for f in target._fields[:-1]), s.Load())
         out += quote("$item = $old", stmt, item=item, old=s.at(old, target))
@@ -199,14 +199,17 @@ class _Stores:
             return self._item(target, values, "update", stmt)
         return quote("ag.update_attr($obj, $name, $values)", stmt, obj=target.value, name=s.constant(target.attr), values=values)
 
-    def _held(self, target: Any, out: list[Any], stmt: Any) -> None:
-        """Names for the object and the indices of a store, but for those that can be evaluated again: the array itself may be another by then."""
+    def _held(self, target: Any, out: list[Any], stmt: Any, changed: Names) -> None:
+        """Names for the object and the indices of a store, but for those that can be evaluated again: the array itself may be another by then.
+
+        `changed`: the variables that the value binds.
+        """
         if isinstance(target, s.Subscript):
             if isinstance(target.value, (s.Subscript, s.Attribute)):
-                self._held(target.value, out, stmt)
+                self._held(target.value, out, stmt, changed)
             elif not isinstance(target.value, s.Name):
                 target.value = self._temporary("owner", target.value, out, stmt)
-            if _acts(target.slice):
+            if reads(target.slice) & changed or self._rebound(target.slice) or s.contains(target.slice, *_SEEN):
                 target.slice = self._temporary("index", index_of(target.slice), out, stmt)
         elif not isinstance(target.value, s.Name):
             target.value = self._temporary("owner", target.value, out, stmt)
@@ -224,19 +227,20 @@ class _Stores:
         return quote("$name = $value", value, name=temporary, value=value), s.at(s.name(temporary), value)
 
     def _disturbs(self, value: Any, target: Any) -> bool:
-        changed: Names = binds(value)
-        acts = _acts(value)
-        if acts and self._others(target):  # a callee may store into the same array
-            return True
-        if acts:
-            changed |= self.shared | self.scope.globals | self.scope.nonlocals
-        return bool(changed & reads(target)) or (acts and s.contains(_parts(target), s.Call, s.Attribute, s.Subscript, *s.YIELDS))
+        if _acts(value):  # a callee may store into the same array
+            parts = target.slice if isinstance(target, s.Subscript) else target
+            if self._others(target) or self._rebound(target) or s.contains(parts, *_SEEN):
+                return True
+        return bool(binds(value) & reads(target))
+
+    def _rebound(self, node: Any) -> Names:
+        """The variables that a node reads and that a call may bind anew."""
+        return reads(node) - (self.scope.locals - self.shared)
+
+
+_SEEN = (s.Call, s.Attribute, s.Subscript, s.NamedExpr, *s.YIELDS)  # evaluating these sees what calls have done
 
 
 def _acts(node: Any) -> bool:
     """Whether evaluating it could be seen by what is evaluated around it."""
     return s.contains(node, s.Call, s.NamedExpr, *s.YIELDS)
-
-
-def _parts(target: Any) -> list[Any]:
-    return [target.slice] if isinstance(target, s.Subscript) else [target]

@@ -1,0 +1,149 @@
+"""Functions that store into arrays and then raise: the caller's arrays hold what had been stored, as in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph as ag
+from autograph.runtime.errors import AliasError
+
+
+def fills_and_raises(p: Any, e: Any) -> None:
+    p[0] = 1.5
+    raise ValueError(f"bad {e}")
+
+
+def fills_and_may_raise(p: Any, e: Any) -> None:
+    p[0] = 1.5
+    if e > 0:
+        raise ValueError(f"bad {e}")
+
+
+def in_a_helper(a: Any, w: Any) -> None:
+    w[2] = a
+    fills_and_raises(w, 1)
+
+
+def two_calls_deep(a: Any, w: Any) -> None:
+    w[3] = 7
+    in_a_helper(a, w)
+
+
+def in_a_branch(a: Any, w: Any) -> None:
+    w[2] = a
+    if a > 1:
+        w[0] = 1.5
+        raise ValueError("bad")
+
+
+def in_a_branch_whose_other_side_stores(a: Any, w: Any) -> None:
+    w[2] = a
+    if a > 1:
+        raise ValueError("bad")
+    else:
+        w[1] = 4
+
+
+def in_a_branch_and_a_helper(a: Any, w: Any) -> None:
+    w[2] = a
+    if a > 1:
+        fills_and_raises(w, 1)
+
+
+def where_a_helper_decides(a: Any, w: Any) -> None:
+    w[2] = a
+    if a > 1:
+        fills_and_may_raise(w, a)
+
+
+def in_a_loop(a: Any, w: Any) -> None:
+    for i in range(3):
+        w[i] = 3
+        if a > i:
+            fills_and_raises(w, 1)
+
+
+def in_a_while_loop(a: Any, w: Any) -> None:
+    while a > 0:
+        w[a] = 5
+        a = a - 1
+        fills_and_may_raise(w, -a)
+        if a == 1:
+            w[0] = 2.5
+            raise ValueError("bad")
+
+
+PROGRAMS = [
+    in_a_helper, two_calls_deep, in_a_branch, in_a_branch_whose_other_side_stores, in_a_branch_and_a_helper, where_a_helper_decides, in_a_loop,
+    in_a_while_loop,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("a", [0, 2])
+def test_an_array_holds_what_was_stored_before_the_error(f: Callable[..., Any], a: int) -> None:
+    def run(g: Callable[..., Any], x: Any) -> tuple[Any, Any]:
+        w = np.ones(4, np.float32)
+        try:
+            g(x, w)
+        except ValueError as error:
+            return str(error), w.tolist()
+        return None, w.tolist()
+
+    assert run(ag.function(f), jnp.int32(a)) == run(f, a)
+
+
+class Holder:
+    def __init__(self, a: Any) -> None:
+        self.a = a
+
+
+def through_an_attribute(q: Holder) -> None:
+    fills_and_raises(q.a, 2)
+
+
+@pytest.mark.parametrize("kind", [np.ones, jnp.ones])
+def test_an_attribute_holds_what_was_stored_before_the_error(kind: Any) -> None:
+    q = Holder(kind(3, np.float32))
+    for _ in range(2):
+        with pytest.raises(ValueError, match="bad 2"):
+            ag.function(through_an_attribute)(q)
+    assert q.a.tolist() == [1.5, 1, 1]
+
+
+def caught(w: Any) -> Any:
+    try:
+        fills_and_raises(w, 1)
+    except ValueError:
+        pass
+    return w
+
+
+def test_catching_the_error_is_refused() -> None:
+    for f in (ag.function(caught), ag.convert(caught)):
+        with pytest.raises(AliasError, match="`fills_and_raises` had stored into an array that it was given when it raised"):
+            f(jnp.ones(3))
+    assert caught(np.ones(3)).tolist() == ag.convert(caught)(np.ones(3)).tolist() == [1.5, 1, 1]  # an array of NumPy's changes in place
+
+
+def catches_what_it_raises_first(w: Any) -> Any:
+    try:
+        checked(w, -1)
+    except ValueError:
+        w[1] = 3.0
+    return w
+
+
+def checked(w: Any, n: int) -> None:
+    if n < 0:
+        raise ValueError("negative")
+    w[0] = n
+
+
+def test_an_error_before_the_store_may_be_caught() -> None:
+    assert ag.function(catches_what_it_raises_first)(jnp.ones(3)).tolist() == [1, 3, 1]
