@@ -56,9 +56,9 @@ def became(error: BaseException, x: Any) -> Any:
     return next((new for old, new, _ in reversed(vars(error).get(_LEFT, ())) if old is x), x)
 
 
-def stored_before(error: BaseException) -> str | None:
-    """The function that had stored into an array which it was given when the error left it."""
-    return next((name for _, _, name in vars(error).get(_LEFT, ())), None)
+def stored_before(error: BaseException) -> list[tuple[str, Any]]:
+    """The functions that had stored into arrays when the error left them, and the arrays that they were given."""
+    return [(name, given) for given, _, name in vars(error).get(_LEFT, ())]
 
 
 def put_at_error(error: BaseException, places: Sequence[HeapLocation]) -> bool:
