@@ -6,7 +6,7 @@ import sys
 
 from autograph.runtime import _jax
 from autograph.runtime.deferred import Exit
-from autograph.runtime.errors import StagingError
+from autograph.runtime.errors import AliasError, StagingError
 from autograph.runtime.raw_errors import is_raw
 from autograph.runtime.stale import refuse_other_names
 from autograph.runtime.unwound import stored_before
@@ -23,5 +23,8 @@ def caught() -> None:
         return
     if isinstance(error, (StagingError, Exit)) or (is_raw(error) and _jax.recording()):
         raise error
-    for function, given in stored_before(error):
-        refuse_other_names(given, f"an array that `{function}` was given before it raised")
+    try:
+        for function, given in stored_before(error):
+            refuse_other_names(given, f"an array that `{function}` was given before it raised")
+    except AliasError as refusal:
+        raise refusal from None
