@@ -69,6 +69,7 @@ _WHERE = {
     "iteration": "for_loop",
     "handlers": "finishing finished",
     "host_effects": "entering",
+    "homes": "call_in call_at call_of",
     "hints": "loop",
     "lists": "append extend pop clear padded",
     "loads": "get_item",

@@ -31,7 +31,7 @@ def set_attr(obj: Any, name: str, value: Any) -> None:
         if (setter := _setter(obj, name)) is not None:
             setter(value)
             return
-        place = _place(obj, name)
+        place = place_of(obj, name)
         note_binding(place)
         value = noticed(place, value)
     setattr(obj, name, value)
@@ -56,7 +56,7 @@ def _is_property(obj: Any, name: str) -> bool:
 
 
 def _replace(obj: Any, name: str, value: Any) -> None:
-    place = _place(obj, name)
+    place = place_of(obj, name)
     if watched():
         note_binding(place)
         value = noticed(place, value)
@@ -66,7 +66,7 @@ def _replace(obj: Any, name: str, value: Any) -> None:
 def del_attr(obj: Any, name: str) -> None:
     """`del obj.name`."""
     if watched():
-        touch(_place(obj, name))
+        touch(place_of(obj, name))
     delattr(obj, name)
 
 
@@ -81,10 +81,10 @@ def bound(variable: Callable[[], Any], value: Any) -> Any:
 
 def stores_into_attr(obj: Any, name: str) -> None:
     """What an attribute holds is stored into: if it is a NumPy array outside, that array changes when the call ends."""
-    note_store(_place(obj, name), bound=True)
+    note_store(place_of(obj, name), bound=True)
 
 
-def _place(obj: Any, name: str) -> HeapLocation:
+def place_of(obj: Any, name: str) -> HeapLocation:
     return Variable(vars(obj), name) if isinstance(obj, ModuleType) else Attribute(obj, name)
 
 

@@ -10,10 +10,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph.runtime.aliasing import Fixed, Place, same
-from autograph.runtime.attributes import set_attr
+from autograph.runtime.attributes import place_of, set_attr
 from autograph.runtime.errors import AliasError
 from autograph.runtime.frames import frames, in_block, watched
+from autograph.runtime.growing import Home, refuse_hidden
+from autograph.runtime.heap import Contents
+from autograph.runtime.homes import note_home
 from autograph.runtime.items import becomes, index_of, is_array, renew_items, set_attr_path, set_item, set_path
+from autograph.runtime.lifted import touch
 from autograph.runtime.loads import get_item
 from autograph.runtime.optional import read
 from autograph.runtime.places import assigned_names, caller, here, variable_of
@@ -37,7 +41,7 @@ def in_place(x: Any, symbol: str, value: Any, *others: Any) -> Any:
       AliasError: (AG407) it is one of NumPy's, which changes in place, and another name holds it.
     """
     if not _changes(x, value):
-        return IN_PLACE[symbol](x, value)
+        return changed(x, symbol, value)
     name = next(iter(assigned_names(caller())), "") or variable_of(x) or "x"
     for other in others:
         for held, holder in _held(other, name):
@@ -61,7 +65,17 @@ def update_attr(obj: Any, name: str, symbol: str, value: Any, *old: Any) -> None
         refuse_other_names(x, f"`{type(obj).__name__}.{name}`", (obj, name))
         set_attr(obj, name, becomes(x, _operated(x, symbol, value)))
     else:
-        set_attr(obj, name, IN_PLACE[symbol](x, value))
+        set_attr(obj, name, changed(x, symbol, value, Home(place_of(obj, name))))
+
+
+def changed(x: Any, symbol: str, value: Any, home: Home | None = None) -> Any:
+    """What `x += value` (or another operator) gives, which no array of NumPy's takes in place; the blocks around remember what a list held."""
+    if watched() and is_container(x):
+        refuse_hidden(x)
+        if home is not None:
+            note_home(x, home)
+        touch(Contents(x))
+    return IN_PLACE[symbol](x, value)
 
 
 def update_item(x: Any, i: Any, symbol: str, value: Any, *old: Any) -> Any:
@@ -97,7 +111,7 @@ def _item(x: Any, path: tuple[Any, ...], symbol: str, value: Any, *before: Any) 
         renew_items(x, old, new)
         return new
     view = isinstance(old, np.ndarray) and isinstance(x, np.ndarray) and watched()  # the store itself decides whether the array changes
-    return IN_PLACE[symbol](old.copy() if view else old, value)
+    return changed(old.copy() if view else old, symbol, value, Home(Contents(x), path[-1]) if type(x) in (list, dict) else None)
 
 
 def _changes(x: Any, value: Any) -> bool:

@@ -24,6 +24,7 @@ from autograph.runtime.knowledge import Fact, assume, known, refined
 from autograph.runtime.lifted import ERROR, Location, Watch, enter, forget_local, kept, load, marker_p, restore, settle_late
 from autograph.runtime.packing import pack, to_type, unpack
 from autograph.runtime.points_to import Share, copied, share_of, shares
+from autograph.runtime.room import refuse_or_grow
 from autograph.runtime.shared import aliasable, known_again, with_guards
 from autograph.runtime.specs import Spec, Type, of_aval, types
 from autograph.runtime.unwound import arrays_at
@@ -100,7 +101,7 @@ class Block:
                     watch.notice()
                     check_lengths(frame)
                     forget_local(frame, box)
-                    settle_late(frame)
+                    settle_late(frame, lambda location, specs: refuse_or_grow(location, specs, [frame]))
                     outs = list(map(known_again, finish(self, with_guards(box.pop(), frame.guards))))
                     known_shares.extend(shares(outs) if chosen is not None else ())
                     return outs

@@ -22,7 +22,7 @@ from autograph.runtime.decisions import decided, given_names, watching
 from autograph.runtime.deferred import Exit
 from autograph.runtime.fitting import SIDES, does_not_fit, fitted
 from autograph.runtime.frames import Place, lifting
-from autograph.runtime.growing import Grow, join_marks, joint_of, marks, reset, with_room
+from autograph.runtime.growing import Grow, join_marks, joint_of, marks, reset
 from autograph.runtime.heap import Contents, HeapLocation
 from autograph.runtime.identity import chosen, reopened, twins, unlike
 from autograph.runtime.knowledge import facts_of, known
@@ -30,6 +30,7 @@ from autograph.runtime.lifted import Location, goes_with_block, joined, left_spe
 from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import caller, handed_to, here, result_names
 from autograph.runtime.predicates import truth
+from autograph.runtime.room import refuse_or_grow, with_room
 from autograph.runtime.sides import Span, disagree, remember
 from autograph.runtime.spec_text import instead_of_change, two
 from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, is_container, join, of_aval, over, spec_of, types, widen
@@ -109,7 +110,7 @@ def staged_cond(
 
 def _roomy(bind: Callable[[Sequence[Any]], Any], state: Sequence[Any], source: Any) -> Any:
     """A branch, whose lists may become longer on some side."""
-    return with_room(bind, list(state), Place(getattr(source, "__code__", None)), 1, loop=False) if state else bind(state)
+    return with_room(bind, list(state), Place(getattr(source, "__code__", None)), 1, loop=False)
 
 
 class _Sides:
@@ -218,8 +219,13 @@ class _Sides:
             joint = joined(location, a, b)
         except Mismatch as m:
             assert isinstance(location, HeapLocation)
-            grows = any(id(location.obj) in frame.grows for frame in (block.frame, *(b.frame for b in self.blocks)))
-            if grows and isinstance(location, Contents) and any(x is location.obj for x in self.state):
+            around = (block.frame, *(b.frame for b in self.blocks))
+            refuse_or_grow(location, (a, b), around)
+            if (
+                any(id(location.obj) in frame.grows for frame in around)
+                and isinstance(location, Contents)
+                and any(x is location.obj for x in self.state)
+            ):
                 raise Grow(location.obj, joint_of([widen(s) for items in (a, b) for s in items.values])) from None
             why = two(m, "on one side", "on the other")
             place = self._place(location, block)

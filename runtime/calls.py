@@ -21,6 +21,7 @@ from autograph.runtime.decisions import decided, watching
 from autograph.runtime.errors import ConcreteValueError, NotStagedError
 from autograph.runtime.formatting import joined
 from autograph.runtime.frames import watched
+from autograph.runtime.growing import refuse_hidden
 from autograph.runtime.heap import Contents
 from autograph.runtime.host_effects import effect_of, keeping, makes
 from autograph.runtime.lifted import touch
@@ -157,6 +158,7 @@ def _compared(f: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _changed_by(owner: Any, method: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """A call of a method that changes its object: the arguments have been evaluated, and may have failed."""
+    refuse_hidden(owner)
     touch(Contents(owner))
     return method(*args, **kwargs)
 

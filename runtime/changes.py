@@ -15,6 +15,7 @@ from autograph.runtime.arguments import mutable_parts
 from autograph.runtime.doubts import remember
 from autograph.runtime.errors import AliasError, ArrayStoreError, AttributeStateError
 from autograph.runtime.frames import Frame
+from autograph.runtime.growing import Growing, Left
 from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items, Variable
 from autograph.runtime.identity import is_spoiled, keep_twins, refuse_chosen, refuse_stale, settle
 from autograph.runtime.leaving import settled
@@ -24,6 +25,7 @@ from autograph.runtime.objects import Walk, is_state, places_in
 from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import here
 from autograph.runtime.points_to import meeting
+from autograph.runtime.room import bring_back, longer
 from autograph.runtime.shared import origin, unguarded
 from autograph.runtime.specs import Spec, Static, is_container, spec_of
 from autograph.runtime.values import ARRAYS, NUMBERS, Counted, Found, Maybe, Unset, is_value, traced
@@ -111,6 +113,7 @@ class Begin:
         Raises NeedsState if it is not known to be an input.
         """
         settle(frame, out)
+        bring_back({place: held for snapshot in self.before.values() for place, held in snapshot.items()})
         objects = {("argument", k): x for k, x in enumerate(self.parts)} | {
             ("object", k): x for k, x in enumerate(self.walk.objects if self.walk else ())
         }
@@ -134,12 +137,14 @@ class Begin:
                 _check_in_place(frame.saved[place], place, frame)
             if self.walk is not None and not in_place:
                 refuse_chosen(frame, after, place, self._lasts)
+            after = Left.of(after, self._number)
             spec = spec_of(after) if in_place else self._spec(before, after, place)
             for x in pack(after, spec, as_is):
                 self.outputs.setdefault(id(x), len(arrays))
                 arrays.append(x)
             late: list[Spec] = []
             for code, held in frame.late.get(place, ()):
+                held = Left.of(held, self._number)
                 late.append(self._spec(before, held, place))
                 arrays.extend([code, *pack(held, late[-1], as_is)])
             found.append(Change(where, number, getattr(place, "attribute", None), spec, in_place, tuple(late)))
@@ -185,6 +190,10 @@ class Begin:
             self._refuse_hidden()
         return Changes(found, arrays, self._doubts(frame, variables))
 
+    def _number(self, x: Any) -> int | None:
+        """Which of the objects in reach it is."""
+        return self.walk.number(x.list_at_home if isinstance(x, Growing) else x) if self.walk is not None else None
+
     def _lasts(self, x: Any) -> bool:
         """Whether an object is there before the call."""
         return self.walk is not None and self.walk.number(x) is not None
@@ -203,11 +212,10 @@ class Begin:
 
     def given(self, out: Any) -> Any:
         """The result, with what stands for the objects in reach in their place: they are put back before JAX looks at it."""
-        walk = self.walk
-        if walk is None:
+        if self.walk is None:
             return out
         return jax.tree.map(
-            lambda x: x if (n := walk.number(x)) is None else Reached(n), out, is_leaf=lambda x: is_value(x) or walk.number(x) is not None
+            lambda x: x if (n := self._number(x)) is None else Reached(n), out, is_leaf=lambda x: is_value(x) or self._number(x) is not None
         )  # fmt: skip
 
     def _also_held(self, frame: Frame, variables: dict[str, Any]) -> list[HeapLocation]:
@@ -259,8 +267,7 @@ class Begin:
                 return Static(Known("input", k))
             if (k := self.outputs.get(id(value))) is not None:
                 return Static(Known("new", k))
-        number = self.walk.number(value) if self.walk else None
-        if number is not None:
+        if (number := self._number(value)) is not None:
             return Static(Known("object", number))
         if (is_container(value) or isinstance(value, ARRAYS) and not traced(value) and value.ndim) and _is_outside(value):
             return Static(Known("outside", value))
@@ -351,7 +358,9 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> N
                 value = held
         before = place.get()
 
-        def own(x: Any, before: Any = before) -> Any:
+        def own(x: Any, before: Any = before, place: HeapLocation = place) -> Any:
+            if isinstance(x, Left):
+                return longer(x, walk.objects, place)
             if isinstance(x, (Maybe, Counted)):
                 return settled(x)
             if not isinstance(x, Known):
@@ -365,7 +374,7 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> N
             np.copyto(before, np.asarray(value))
             continue
         touch(place)
-        place.put(jax.tree.map(own, value, is_leaf=lambda x: x is None or isinstance(x, (Maybe, Counted))))
+        place.put(jax.tree.map(own, value, is_leaf=lambda x: x is None or isinstance(x, (Maybe, Counted, Left))))
     pairs = [(_array(a, changes, walk), _array(b, changes, walk)) for a, b in changes.doubts.pairs]
     remember([pair for pair in pairs if not any(id(x) in known for x in pair)])
 

@@ -12,6 +12,7 @@ from jax import lax
 from autograph.runtime.branches import cond
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import NotStagedError
+from autograph.runtime.growing import refuse_hidden
 from autograph.runtime.iteration import for_loop
 from autograph.runtime.logical import and_, not_, or_
 from autograph.runtime.optional import some
@@ -127,6 +128,7 @@ def empty(name: str) -> str:
 
 def len(x: Any) -> Any:
     """`len`, also of a list that is only counted."""
+    refuse_hidden(x)
     return count(x) if isinstance(x, Each) else x.count if isinstance(x, Counted) else builtins.len(x)
 
 

@@ -50,7 +50,7 @@ class Frame:
         self.places: dict[Any, Any] = {}  # where it changed them first
         self.late: dict[Any, list[tuple[Any, Any]]] = {}  # what places held before changes, and the error code at that time
         self.copied: dict[int, Any] = {}  # by identity: containers that a list has taken a copy of
-        self.grows: set[int] = set()  # of lists whose variable the code binds anew where it makes them longer or shorter
+        self.grows: dict[int, Any] = {}  # lists that the code makes longer or shorter, and what holds them: an object, or (none) a variable
         self.made: dict[int, Any] = {}  # by identity: iterators, generators and files that this run has made
         self.passed: set[int] = set()  # of all containers and objects among its arguments
         self.given: set[int] = set()  # identities of the containers and objects that the block was given as state

@@ -1,12 +1,11 @@
 """Lists whose length traced values decide: a buffer for each array of an item, and how many items there are.
 
-A list stays Python's until a staged block changes its length.  Then the outermost loop or branch that has it as a variable begins again with
-a `Growing` in its place (`with_room`).  Where the number of items is known after all (each of n turns appends one) it is a list again.
+A list stays Python's until a staged block changes its length.  Then a loop or branch begins again with a `Growing` in its place (`room.py`).
+Where the number of items is known after all (each of n turns appends one) it is a list again.
 """
 
 from __future__ import annotations
 
-import copy
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -20,11 +19,11 @@ from autograph.runtime import _jax, errors
 from autograph.runtime.advice import changed_object
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import EffectError
-from autograph.runtime.frames import Frame, Place, frames, innermost, lifting
-from autograph.runtime.heap import Contents
-from autograph.runtime.lifted import restore, touch
+from autograph.runtime.frames import frames
+from autograph.runtime.heap import Contents, HeapLocation, Items
+from autograph.runtime.lifted import touch
 from autograph.runtime.packing import pack, unpack
-from autograph.runtime.places import here
+from autograph.runtime.places import here, variable_of
 from autograph.runtime.spec_text import describe
 from autograph.runtime.specs import Mismatch, Spec, covers, is_leaf, join, spec_of, types, widen
 from autograph.runtime.values import Counted, Record
@@ -32,11 +31,44 @@ from autograph.runtime.values import Counted, Record
 _ADVICE = "give the loop a bound with `with ag.loop(max_steps=...)`, or use a `jnp` array of known size and a counter"
 
 
+class Home:
+    """What holds a list that becomes longer in a staged block, where that is no variable of the block: an attribute, a variable of the code around
+    (`location`), or the entry of a dict or list under `key`.
+    """
+
+    def __init__(self, location: HeapLocation, key: Any = None) -> None:
+        self.location, self.key = location, key
+
+    @property
+    def name(self) -> str:
+        if not isinstance(self.location, Contents):
+            return self.location.name
+        holder = variable_of(self.location.obj)
+        return f"`{holder or '...'}[{self.key!r}]`"
+
+    def get(self) -> Any:
+        """What it holds now; None where it holds nothing."""
+        held = self.location.get()
+        if not isinstance(held, Items):
+            return held
+        found = dict(zip(range(len(held.values)) if held.keys is None else held.keys, held.values, strict=True))
+        return found.get(self.key)
+
+    def put(self, value: Any) -> None:
+        """Let it hold a value; the blocks around remember what it held."""
+        touch(self.location, late=False)
+        if isinstance(self.location, Contents):
+            self.location.obj[self.key] = value
+        else:
+            self.location.put(value)
+
+
 class Grow(BaseException):
     """Not an error: a list, or a `Growing`, needs room for more items or wider ones."""
 
-    def __init__(self, items: Any, spec: Spec | None, capacity: int = 0) -> None:
-        self.items, self.spec, self.capacity, self.place = items, spec, capacity, here()
+    def __init__(self, items: Any, spec: Spec | None, capacity: int = 0, home: Home | None = None, place: errors.Place | None = None) -> None:
+        self.items, self.spec, self.capacity, self.place = items, spec, capacity, place or here()
+        self.home = items.kind.bound.home if isinstance(items, Growing) else home
 
     @property
     def key(self) -> int:
@@ -49,12 +81,15 @@ class Bound(Record):
     In the turn of a loop `exact` counts from how many there were when the first turn began, so it may be negative; it is none after a `clear`.
     """
 
-    __slots__ = ("__weakref__", "base", "exact", "peak", "place", "shrunk", "top")
+    __slots__ = ("__weakref__", "base", "exact", "home", "items", "peak", "place", "shrunk", "spec", "top")
 
-    def __init__(self, base: list[Any], place: errors.Place | None = None) -> None:
+    def __init__(self, base: list[Any], spec: Spec, place: errors.Place | None = None, home: Home | None = None) -> None:
+        self.spec = spec  # of an item
         self.place = place  # of the first `append`
-        self.base, self.top, self.peak = base, len(base), len(base)  # at most now, and at most so far
-        self.holds(base)
+        self.home = home
+        self.base, self.items = base, list(base)  # the list, and what it held
+        self.holds(base, *base)
+        self.top = self.peak = len(base)  # at most now, and at most so far
         self.exact: int | None = len(base)
         self.shrunk = False  # has an item been taken away or replaced?
 
@@ -69,7 +104,7 @@ class _Kind:
 
     __slots__ = ("bound", "capacity", "spec")
 
-    def __init__(self, spec: Spec, capacity: int, bound: Bound) -> None:
+    def __init__(self, spec: Spec, capacity: int, bound: Any) -> None:
         self.spec, self.capacity, self.bound = spec, capacity, bound
 
     def __eq__(self, other: object) -> bool:
@@ -92,11 +127,39 @@ class Growing(Counted):
         return unpack(self.kind.spec, iter([_jax.convert_type(r, t.dtype, True) if t.weak else r for r, t in zip(rows, wanted, strict=True)]))
 
     def with_row(self, i: Any, value: Any, count: Any) -> Growing:
-        if not covers(self.kind.spec, widen(spec_of(value))):
-            raise Grow(self, widen(spec_of(value)))
+        spec = widen(spec_of(value))
+        if [t.shape for t in types([spec])] != [t.shape for t in types([self.kind.spec])]:
+            raise no_joint(self.kind.spec, spec, self.kind.bound.place)
+        if not covers(self.kind.spec, spec):
+            raise Grow(self, spec)
         flat = pack(value, self.kind.spec)
         new = [lax.dynamic_update_index_in_dim(b, jnp.asarray(x, b.dtype), jnp.asarray(i), 0) for b, x in zip(self.buffers, flat, strict=True)]
         return Growing(self.kind, count, new)
+
+    def appended(self, value: Any) -> Growing:
+        """The list with one more item."""
+        bound = self.kind.bound
+        bound.change(1)
+        if bound.top <= self.kind.capacity:
+            return self.with_row(self.count, value, self.count + 1)
+        if any(id(bound) in h.keys for h in stack.holders):
+            raise Grow(self, None, bound.top)
+        return enlarged(self, self.kind.spec, bound.top).with_row(self.count, value, self.count + 1)
+
+    def __iadd__(self, values: Any) -> Growing:
+        new = self
+        for value in values:
+            new = new.appended(value)
+        return new
+
+    @property
+    def list_at_home(self) -> Any:
+        """The list that it stands for, which an object holds; or itself."""
+        bound = self.kind.bound
+        return self if bound is None or bound.home is None else bound.base
+
+    def kind_of(self) -> Any:
+        return self.kind.bound, self.kind.capacity
 
     def refusal(self, why: str, advice: str = "") -> EffectError:
         return unknown_length(why, advice)
@@ -147,7 +210,11 @@ class Growing(Counted):
         raise unknown_length("an item of it is deleted", "take the last item with `items.pop()`")
 
     def __repr__(self) -> str:
-        return repr(self.known()) if _jax.concrete(self.count) else "<a list whose length traced values decide>"
+        return (
+            repr(self.known())
+            if isinstance(self.count, (int, jax.Array)) and _jax.concrete(self.count)
+            else "a list whose length traced values decide"
+        )
 
     def known(self) -> list[Any]:
         """The list, where the length is known."""
@@ -184,18 +251,46 @@ class _Stack(threading.local):
         self.bounds: weakref.WeakSet[Bound] = weakref.WeakSet()
 
 
-_stack = _Stack()
+stack = _Stack()
 Marks = dict[Bound, tuple[int, int | None]]
 
 
 def held(x: list[Any]) -> bool:
     """Whether a staged block is traced inside of a loop that has this list as its variable."""
-    return any(h.loop and id(x) in h.keys and any(f.staged for f in frames()[h.depth :]) for h in _stack.holders)
+    return any(h.loop and id(x) in h.keys and any(f.staged for f in frames()[h.depth :]) for h in stack.holders)
+
+
+def grown_at_home(bound: Bound) -> bool:
+    """Whether the home of a list holds a `Growing` now."""
+    return bound.home is not None and isinstance(x := bound.home.get(), Growing) and x.kind.bound is bound
+
+
+def refuse_hidden(x: Any) -> None:
+    """Raise EffectError (AG405) if a list is used while its home has a `Growing` in its place."""
+    if type(x) is list:
+        for bound in stack.bounds:
+            if bound.base is x and bound.home is not None and grown_at_home(bound):
+                raise hidden(bound.home)
+
+
+def hidden(home: Home) -> EffectError:
+    return EffectError(f"a list that becomes longer in compiled code is used by another name than {home.name}", here(), f"use it as {home.name}")
+
+
+class Hidden:
+    """What a list holds while its home has a `Growing` in its place: the error for a read of it, which only another name would do."""
+
+    def __init__(self, bound: Bound) -> None:
+        self.bound = bound
+
+    def __call__(self, read: bool) -> EffectError:
+        assert self.bound.home is not None
+        return hidden(self.bound.home)
 
 
 def marks() -> Marks:
     """What is known of all lengths now."""
-    return {b: (b.top, b.exact) for b in _stack.bounds}
+    return {b: (b.top, b.exact) for b in stack.bounds}
 
 
 def reset(before: Marks) -> None:
@@ -229,79 +324,67 @@ def repeated(before: Marks, state: Sequence[Any], turns: int | None, all_made: b
         bound.top = top + max(more, 0) * (turns or 0)
         known = all_made and turns is not None and exact is not None and bound.exact is not None
         bound.exact = exact + (bound.exact - exact) * turns if known else None  # type: ignore[operator]
-        for x in state:
+        for x in (*state, *([bound.home.get()] if bound.home else ())):
             if isinstance(x, Growing) and x.kind.bound is bound and bound.peak > x.kind.capacity:
                 raise Grow(x, None, bound.peak)
 
 
-def with_room(attempt: Callable[[list[Any]], Any], state: list[Any], place: Place, room: int, loop: bool = True) -> Any:
-    """`attempt(state)`; where a list of the state has to grow in it, it is tried again with a `Growing` in its place that has `room` for more.
-
-    `place` is the operator's own; what it gives is one value or several.
-    """
-    keys = _keys(state)
-    if not keys:
-        return attempt(state)
-    known = marks()
-    while True:
-        before, recorded, around = snapshot(), _jax.equations(), len(_stack.holders)
-        _stack.holders.append(Holder(keys, len(frames()), loop))
-        turn: Frame | None = None
-        try:
-            with place.scope("grown") as turn:
-                out = attempt(state)
-            del _stack.holders[around:]
-            several = type(out) is tuple or (loop and type(out) is list and out is not state)  # of a branch a list is one value
-            return type(out)(map(_settled, out)) if several else _settled(out)
-        except Grow as grow:
-            del _stack.holders[around:]
-            positions = [k for k, x in enumerate(state) if key_of(x) == grow.key]
-            if not positions or any(grow.key in h.keys for h in _stack.holders):
-                raise
-            assert turn is not None
-            _jax.drop_effects(recorded)
-            discard(before, turn)
-            reset(known)
-            grown = _grown(state[positions[0]], grow, room)
-            state = [grown if k in positions else x for k, x in enumerate(state)]
-            keys = _keys(state)
-            known = {**known, grown.kind.bound: (grown.kind.bound.top, grown.kind.bound.exact)}
-        finally:
-            del _stack.holders[around:]
+def enlarged(x: Growing, spec: Spec, capacity: int) -> Growing:
+    """A `Growing` with more room, or for wider items."""
+    wanted, have = types([spec]), types([x.kind.spec])
+    if [t.shape for t in wanted] != [t.shape for t in have]:
+        raise no_joint(x.kind.spec, spec, x.kind.bound.place)
+    buffers = [jnp.zeros((capacity, *t.shape), t.dtype).at[: x.kind.capacity].set(b.astype(t.dtype)) for b, t in zip(x.buffers, wanted, strict=True)]
+    return Growing(_Kind(spec, capacity, x.kind.bound), x.count, buffers)
 
 
-def _keys(state: Sequence[Any]) -> frozenset[int]:
-    return frozenset(key_of(x) for x in state if type(x) is list or isinstance(x, Growing))
-
-
-def _grown(x: Any, grow: Grow, room: int) -> Growing:
-    """A list or a `Growing` with more room, or for wider items."""
-    if isinstance(x, Growing):
-        spec = x.kind.spec if grow.spec is None else joint_of([x.kind.spec, grow.spec], grow.place)
-        return _enlarged(x, spec, max(grow.capacity, x.kind.capacity if grow.capacity == 0 else 2 * x.kind.capacity))
-    specs = [widen(spec_of(item)) for item in x] + ([] if grow.spec is None else [grow.spec])
+def grown(items: list[Any], grow: Grow, capacity: int) -> Growing:
+    """What takes the place of a list, with room for so many items."""
+    specs = [widen(spec_of(item)) for item in items] + ([] if grow.spec is None else [grow.spec])
     if not specs:
         raise IndexError("pop from empty list")
     spec = joint_of(specs, grow.place)
-    bound = Bound(x, grow.place)
-    _stack.bounds.add(bound)
-    capacity = max(len(x) + max(room, 1), grow.capacity)
+    bound = Bound(items, spec, grow.place, grow.home)
+    stack.bounds.add(bound)
     buffers = []
     for k, t in enumerate(types([spec])):
-        rows = [jnp.asarray(pack(item, spec)[k]) for item in x]
+        rows = [jnp.asarray(pack(item, spec)[k]) for item in items]
         if jnp.issubdtype(t.dtype, jax.dtypes.extended):
             raise EffectError("a list of PRNG keys grows in a compiled loop", here(), "collect `jax.random.key_data(key)`")
         empty = jnp.zeros((capacity, *t.shape), t.dtype)
-        buffers.append(empty.at[: len(x)].set(jnp.stack(rows)) if x else empty)
-    return Growing(_Kind(spec, capacity, bound), len(x), buffers)
+        buffers.append(empty.at[: len(items)].set(jnp.stack(rows)) if items else empty)
+    return Growing(_Kind(spec, capacity, bound), len(items), buffers)
 
 
-def _enlarged(x: Growing, spec: Spec, capacity: int) -> Growing:
-    wanted, have = types([spec]), types([x.kind.spec])
-    if [t.shape for t in wanted] != [t.shape for t in have]:
-        raise _no_joint(x.kind.spec, spec, x.kind.bound.place)
-    buffers = [jnp.zeros((capacity, *t.shape), t.dtype).at[: x.kind.capacity].set(b.astype(t.dtype)) for b, t in zip(x.buffers, wanted, strict=True)]
-    return Growing(_Kind(spec, capacity, x.kind.bound), x.count, buffers)
+class Left:
+    """A `Growing` that a call leaves in a place: for the list with this number, or for none.  It holds no list of the user's.
+
+    `key`: of what the place held in a trace around the call, if that is a `Growing` as well, and the place is in a dict or list.
+    """
+
+    def __init__(self, items: Growing, number: int | None, key: Any = None) -> None:
+        self.items, self.number, self.key = items, number, key
+
+    @staticmethod
+    def of(x: Any, number: Callable[[Any], int | None], key: Any = None) -> Any:
+        """What is left of a value."""
+        if isinstance(x, Items):
+            keys = range(len(x.values)) if x.keys is None else x.keys
+            return Items(x.keys, [Left.of(v, number, k) for k, v in zip(keys, x.values, strict=False)])
+        if not isinstance(x, Growing):
+            return x
+        return Left(Growing(_Kind(x.kind.spec, x.kind.capacity, None), x.count, x.buffers), number(x.list_at_home), key)
+
+    def again(self, base: list[Any], home: Home) -> Growing:
+        """In a trace around the call: what the home holds for the list."""
+        bound = Bound(base, self.items.kind.spec, here(), home)
+        stack.bounds.add(bound)
+        bound.top = bound.peak = self.items.kind.capacity
+        bound.exact, bound.shrunk = None, True
+        return Growing(_Kind(self.items.kind.spec, self.items.kind.capacity, bound), self.items.count, self.items.buffers)
+
+
+jax.tree_util.register_pytree_node(Left, lambda x: ((x.items,), (x.number, x.key)), lambda aux, children: Left(children[0], *aux))
 
 
 def joint_of(specs: Sequence[Spec], place: errors.Place | None = None) -> Spec:
@@ -312,56 +395,12 @@ def joint_of(specs: Sequence[Spec], place: errors.Place | None = None) -> Spec:
                 raise Mismatch("", joint, spec)
             joint = join(joint, spec)
         except Mismatch as m:
-            raise _no_joint(m.a, m.b, place) from None
+            raise no_joint(m.a, m.b, place) from None
     return joint
 
 
-def _no_joint(a: Spec, b: Spec, place: errors.Place | None) -> EffectError:
+def no_joint(a: Spec, b: Spec, place: errors.Place | None) -> EffectError:
     return EffectError(
         f"{changed_object(place)} grows in compiled code, and its items differ: {describe(a)} and {describe(b)}", here(),
         "append items of one type and shape", [(place, "")],
     )  # fmt: skip
-
-
-def _settled(x: Any) -> Any:
-    """A list again, if it is known how many items there are."""
-    if not isinstance(x, Growing) or x.kind.bound.exact is None:
-        return x
-    if any(id(x.kind.bound) in h.keys for h in _stack.holders):  # a loop around goes on with it
-        return x
-    base, length = x.kind.bound.base, max(x.kind.bound.exact, 0)  # less only after an error
-    touch(Contents(base))
-    base[:] = _rows(x, 0, length) if x.kind.bound.shrunk else [*base, *_rows(x, len(base), length)]
-    return base
-
-
-def _rows(x: Growing, start: int, stop: int) -> list[Any]:
-    wanted = types([x.kind.spec])
-    columns = [[b[k] for k in range(start, stop)] for b in x.buffers]
-    typed = [[_jax.convert_type(r, t.dtype, True) if t.weak else r for r in c] for c, t in zip(columns, wanted, strict=True)]
-    return [unpack(x.kind.spec, iter([c[k] for c in typed])) for k in range(stop - start)]
-
-
-Snapshot = tuple[Frame, dict[str, Any]]
-_KEPT = ("values", "written", "saved", "guards", "guarded", "points_to", "twins", "spoiled", "gone")
-
-
-def snapshot() -> Snapshot | None:
-    """The state outside, before a turn that may be thrown away."""
-    around = lifting()
-    if not around:
-        return None
-    late = {place: list(held) for place, held in around[-1].late.items()}
-    return around[-1], {name: copy.copy(getattr(around[-1], name)) for name in _KEPT} | {"late": late}
-
-
-def discard(before: Snapshot | None, turn: Frame) -> None:
-    """Forget a turn that is made again."""
-    restore(turn)
-    if (around := innermost()) is not None:
-        around.discarded = True
-    if before is not None:
-        frame, kept = before
-        for name, value in kept.items():
-            setattr(frame, name, value)
-        frame.values = frame.marked | frame.values

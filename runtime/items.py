@@ -22,7 +22,7 @@ from autograph.runtime.branches import staged_cond
 from autograph.runtime.calls import call
 from autograph.runtime.errors import AliasError, ArrayStoreError, ConcreteValueError, EffectError
 from autograph.runtime.frames import frames, in_block, lifting, watched
-from autograph.runtime.growing import Growing
+from autograph.runtime.growing import Growing, refuse_hidden
 from autograph.runtime.heap import Contents, HeapLocation, Items
 from autograph.runtime.lifted import touch
 from autograph.runtime.loads import get_item, inside
@@ -196,8 +196,10 @@ def store_item(x: Any, i: Any, value: Any) -> None:
         else:
             x[i] = value
     elif unknown(i):
+        refuse_hidden(x)
         _store_traced(x, i, value)
     else:
+        refuse_hidden(x)
         touch(Contents(x), late=not (_has(x, i) and is_selectable(value) and is_selectable(x[i])))
         x[i] = unless_failed_now(value, lambda: x[i])
 
@@ -255,6 +257,7 @@ def del_item(x: Any, i: Any) -> None:
             raise ConcreteValueError(
                 f"a traced value says which item of this `{type(x).__name__}` is deleted", here(), "use a `jnp` array and a mask"
             )
+        refuse_hidden(x)
         touch(Contents(x))
     del x[i]
 

@@ -18,13 +18,14 @@ from autograph.runtime.branches import staged_cond
 from autograph.runtime.decisions import decided, watching
 from autograph.runtime.errors import NotStagedError
 from autograph.runtime.frames import Place
-from autograph.runtime.growing import with_room
+from autograph.runtime.growing import refuse_hidden
 from autograph.runtime.hints import Hints, hints_here
 from autograph.runtime.loops import run_while
 from autograph.runtime.places import here, parameter_names
 from autograph.runtime.predicates import truth
 from autograph.runtime.reporting import Progress, Turn
 from autograph.runtime.rolling import rest_rolled
+from autograph.runtime.room import with_room
 from autograph.runtime.rows import Range, Rows, rows_of, rows_of_static, weak_integers
 from autograph.runtime.stage import Stage, given, listed
 
@@ -51,6 +52,7 @@ def for_loop(items: Any, body: Body, *state: Any, until: str | None = None) -> A
         body = Turn(watched, body, total, parts)
     flag = None if until is None else parameter_names(body, len(state)).index(until)
     values = list(state)
+    refuse_hidden(items)
     rows = rows_of(items)
     if isinstance(rows, Range):
         hints = hints._replace(unroll=max(hints.unroll, rows.unroll))

@@ -251,23 +251,23 @@ def note_late(location: HeapLocation) -> None:
             held.append((code, location.get()))
 
 
-def settle_late(frame: Frame) -> None:
+def settle_late(frame: Frame, conflict: Callable[[HeapLocation, tuple[Spec, ...]], None]) -> None:
     """At the end of a block: what has changed since an error is what it was then.
 
-    Raises the location's error (AG401, AG405) if no select can express it.
+    Raises the location's error (AG401, AG405) if no select can express it, and `conflict` knows no way.
     """
     for location, held in frame.late.items():
         if location not in frame.written:
             continue
         now = location.get()
         for code, before in reversed(held):
-            now = _if_fine(code, now, before, location)
+            now = _if_fine(code, now, before, location, conflict)
         location.put(now)
 
 
-def _if_fine(code: Any, now: Any, before: Any, location: HeapLocation) -> Any:
+def _if_fine(code: Any, now: Any, before: Any, location: HeapLocation, conflict: Callable[..., None]) -> Any:
     if isinstance(now, Items) and isinstance(before, Items) and now.alike(before):
-        return Items(now.keys, [_if_fine(code, a, b, location) for a, b in zip(now.values, before.values, strict=True)])
+        return Items(now.keys, [_if_fine(code, a, b, location, conflict) for a, b in zip(now.values, before.values, strict=True)])
     if now is before or type(now) is type(before) and isinstance(now, (*NUMBERS, str)) and repr(now) == repr(before):
         return now
     try:
@@ -275,6 +275,7 @@ def _if_fine(code: Any, now: Any, before: Any, location: HeapLocation) -> Any:
         if isinstance(now, Items) or is_container(now) or any(isinstance(leaf, Static) for leaf in leaves(joint)):
             raise Mismatch("", joint, joint)
     except Mismatch:
+        conflict(location, (spec_of(before), spec_of(now)))
         raise location.refusal("an error before, which only traced values decide, would prevent this change", here()) from None
     fine = jax.lax.eq(code, jax.numpy.int32(0))
     flat = zip(pack(now, joint), pack(before, joint), strict=True)

@@ -22,11 +22,14 @@ from autograph.runtime.values import Copied, ours
 _HELD = 3  # references to an argument that nobody else holds: the caller's stack, the parameter, and the question
 
 
-def append(x: Any, value: Any) -> Any:
-    """`x.append(value)`; gives what the name `x` is bound to afterwards."""
+def append(x: Any, value: Any, count: int = 0) -> Any:
+    """`x.append(value)`; gives what the name `x` is bound to afterwards.
+
+    `count`: how many references to the value there are, but for callers' own.
+    """
     if isinstance(x, Growing):
-        _copied(value, sys.getrefcount(value))
-        return appended(x, value)
+        _copied(value, count or sys.getrefcount(value))
+        return x.appended(value)
     if type(x) is list and held(x):
         _copied(value, sys.getrefcount(value))
         raise Grow(x, widen(spec_of(value)))
@@ -38,15 +41,7 @@ def append(x: Any, value: Any) -> Any:
 def _note(x: Any) -> None:
     """The variable of this list is bound anew where its length changes: a branch around may take a `Growing` for it."""
     for f in frames():
-        f.grows.add(id(x))
-
-
-def appended(x: Growing, value: Any) -> Growing:
-    bound = x.kind.bound
-    bound.change(1)
-    if bound.top > x.kind.capacity:
-        raise Grow(x, None, bound.top)
-    return x.with_row(x.count, value, x.count + 1)
+        f.grows.setdefault(id(x), None)
 
 
 def extend(x: Any, values: Iterable[Any]) -> Any:

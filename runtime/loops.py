@@ -22,10 +22,10 @@ from autograph.runtime.decisions import decided, watching
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import StepLimitError
 from autograph.runtime.frames import Place
-from autograph.runtime.growing import discard, snapshot, with_room
 from autograph.runtime.hints import hints_here
 from autograph.runtime.lifted import may_have_failed
 from autograph.runtime.predicates import truth
+from autograph.runtime.room import discard, snapshot, with_room
 from autograph.runtime.specs import Spec, Static, spec_in_block
 from autograph.runtime.stage import ROTATED, Rotate, Stage, given, listed, unless_failed
 from autograph.runtime.values import Maybe, is_value

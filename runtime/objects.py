@@ -20,7 +20,7 @@ from autograph.runtime.doubts import among, any_remembered
 from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items
 from autograph.runtime.packing import as_is, pack
 from autograph.runtime.specs import Spec, Static, is_container, type_of
-from autograph.runtime.values import ARRAYS, NUMBERS, Unset
+from autograph.runtime.values import ARRAYS, NUMBERS, Counted, Stale, Unset
 
 _VALUES = (str, bytes, type(None), range, slice, np.dtype)
 _IDENTICAL = (type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, enum.Enum)
@@ -60,7 +60,7 @@ def constant(key: Any) -> Any:
 
 def is_state(x: Any) -> bool:
     """Whether an object's attributes are looked at: one of the user's or a library's classes, not of Python's own."""
-    if isinstance(x, _IDENTICAL) or isinstance(x, (*NUMBERS, *_VALUES, *ARRAYS)):
+    if isinstance(x, _IDENTICAL) or isinstance(x, (*NUMBERS, *_VALUES, *ARRAYS)) or type(x) is Stale:
         return False
     return type(x).__module__.split(".")[0] not in sys.stdlib_module_names and (hasattr(x, "__dict__") or bool(_slots(type(x))))
 
@@ -176,7 +176,9 @@ class Walk:
                 return type_of(v)
             self.guards.append(key_of(v))
             return Static(v)
-        if is_container(v) or _is_object(v):
+        if isinstance(v, Counted) and (kind := v.kind_of()) is not None:  # in a trace around
+            self.guards.append((Identity(kind[0]), kind[1]))
+        elif is_container(v) or _is_object(v):
             given, self._given = self._given, self._given and is_container(v)
             self._visit(v)
             self._given = given

@@ -12,7 +12,7 @@ from jax import lax
 from autograph.runtime import _jax
 from autograph.runtime.advice import for_truth
 from autograph.runtime.errors import PredicateError
-from autograph.runtime.growing import Growing
+from autograph.runtime.growing import Growing, refuse_hidden
 from autograph.runtime.knowledge import facts_of, note
 from autograph.runtime.optional import has_value, read
 from autograph.runtime.places import here
@@ -38,4 +38,5 @@ def truth(p: Any) -> Any:
             raise PredicateError(f"the truth value of {kind} is ambiguous: this one has shape {p.shape}", place, for_truth(place, p.size))
         p = lax.reshape(p, ()) if p.shape else p
         return p if p.dtype == bool else lax.ne(p, lax.full((), 0, p.dtype))
+    refuse_hidden(p)
     return bool(p)

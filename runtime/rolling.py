@@ -21,6 +21,7 @@ from autograph.runtime.calls import probing
 from autograph.runtime.decisions import decided, watching
 from autograph.runtime.errors import AutographError, LargeUnrollWarning
 from autograph.runtime.frames import Place, attempt
+from autograph.runtime.growing import Grow, marks, reset
 from autograph.runtime.places import here, parameter_names
 from autograph.runtime.purity import impure_global
 from autograph.runtime.rows import Rows
@@ -81,18 +82,28 @@ def _size(eqn: Any) -> int:
 def _rolled(rows: Rows, items: builtins.range, body: Callable[..., Any], state: list[Any]) -> list[Any]:
     if (name := impure_global(body)) is not None:
         raise Seen(f"`{name}` may have effects or give another value each time")
+    known = marks()
     try:
         with attempt(), probing(_refuse_effects):
             stage = Stage(body, state, body, Place(getattr(body, "__code__", None)), items=[rows.spec], turns=rows.length, all_made=True)
     except Seen:
+        reset(known)
         raise
+    except Grow:
+        reset(known)
+        raise Seen("a list becomes longer or shorter") from None
     except Exception as error:  # whatever a turn raises with a traced index: it needs the number
+        reset(known)
         text = error.message if isinstance(error, AutographError) else str(error).splitlines()[0] if str(error) else type(error).__name__
         raise Seen(f"a turn needs the index as a number ({text})") from None
     names = parameter_names(body, len(state))
-    if stage.specs != [widen(spec_of(x)) for x in state]:
-        raise Seen("a loop variable changes its type")
-    final = _checked(stage, rows, items, state, names)
+    try:
+        if stage.specs != [widen(spec_of(x)) for x in state]:
+            raise Seen("a loop variable changes its type")
+        final = _checked(stage, rows, items, state, names)
+    except Seen:
+        reset(known)
+        raise
     out = stage.run_scan(rows.arrays, rows.length, 1)
     return [final.get(k, x) for k, x in enumerate(out)]
 

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph.runtime._jax import ShapedArray, Tracer, axes_of, shaped
-from autograph.runtime.values import ARRAYS, ATOMS, CONTAINERS, NONE, NUMBERS, UNSET, Blank, Maybe, Record, Stale, Unset, blank, is_value
+from autograph.runtime.values import ARRAYS, ATOMS, CONTAINERS, NONE, NUMBERS, UNSET, Blank, Counted, Maybe, Record, Stale, Unset, blank, is_value
 
 Spec = Any  # a pytree of Type and Static
 
@@ -233,7 +233,7 @@ def join(a: Spec, b: Spec, path: str = "") -> Spec:
 
 def _opened(spec: Spec) -> Spec:
     """The parts of what a spec says to stay the object that it is."""
-    if isinstance(spec, Kept) or isinstance(spec, Static) and isinstance(spec.value, tuple):
+    if isinstance(spec, Kept) or isinstance(spec, Static) and isinstance(spec.value, (tuple, Counted)):
         return spec_of(spec.value)
     return spec
 

@@ -45,6 +45,7 @@ from autograph.runtime.loop_binding import bind_while
 from autograph.runtime.packing import as_is, blank_uses, pack, unpack
 from autograph.runtime.places import caller, last_store, parameter_names, place_of
 from autograph.runtime.predicates import truth
+from autograph.runtime.room import refuse_or_grow
 from autograph.runtime.spec_text import describe, for_turns, instead, instead_of_change, two
 from autograph.runtime.specs import (
     Mismatch,
@@ -244,6 +245,7 @@ class Stage:
             joint = joined(location, before, after)
         except Mismatch as m:
             assert isinstance(location, HeapLocation)
+            refuse_or_grow(location, (before, after), [block.frame])
             why = two(m, "before the loop", "after one turn")
             raise location.refusal(why, place, instead_of_change(m, location, place, for_turns(m, location.name.strip("`")))) from None
         return joint

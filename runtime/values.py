@@ -64,6 +64,10 @@ class Counted:
         """The list or array that it is, where `count` is known."""
         raise NotImplementedError
 
+    def kind_of(self) -> Any:
+        """What tells it from another one of equal arrays, as an object and a number; None where that is its attributes."""
+        return None
+
     def refusal(self, why: str, advice: str = "") -> Exception:
         """The error for a use that has to know how many there are."""
         raise NotImplementedError

@@ -15,13 +15,12 @@ from collections import defaultdict
 from typing import Any, NamedTuple
 
 from autograph import syntax as s
-from autograph.passes.callables import ARRAY_LIBRARIES
+from autograph.passes.callables import ARRAY_LIBRARIES, CHANGING
 from autograph.passes.context import Context
 from autograph.passes.pops import hoisted, popped
 from autograph.quote import quote, quote_expr
 from autograph.scopes import Scope
 
-_CHANGING = frozenset({"append", "extend", "pop", "clear"})
 _MAKERS = (s.List, s.ListComp)
 
 
@@ -150,7 +149,7 @@ class _Uses:
                 for a in (*args, *(k.value for k in keywords)):
                     self._expr(a, use, moved=False)
             case s.Call(func=s.Attribute(value=s.Name(id=id), attr=attr), args=args, keywords=keywords):
-                if attr in _CHANGING:
+                if attr in CHANGING:
                     self.changes[id].append(use)
                 for a in (*args, *(k.value for k in keywords)):
                     self._expr(a, use, moved=True)

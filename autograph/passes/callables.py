@@ -50,6 +50,9 @@ THREADED = frozenset(
 KEYWORDS = frozenset({"f", "fun", "fn", "func", "body_fun", "cond_fun", "true_fun", "false_fun", "pyfunc"})
 
 
+CHANGING = frozenset({"append", "extend", "pop", "clear"})  # methods that change the length of a list
+
+
 def is_runtime(func: Any) -> bool:
     while isinstance(func, s.Attribute):
         func = func.value

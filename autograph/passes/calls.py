@@ -5,6 +5,7 @@
     math.sqrt(x)          =>   ag.call(math.sqrt)(x)
     jax.grad(loss)(w)     =>   ag.call(jax.grad)(loss)(w)
     jnp.sum(x[:n])        =>   ag.call(jnp.sum)(...)             (of slices whose length is not known; likewise `ag.len(x[:n])`)
+    self.items.append(x)  =>   ag.call_in(self, 'items', 'append')(x)         (a list, which may become longer in a compiled loop)
     with lock:            =>   with ag.entering(lock):           (which does not belong into compiled code)
     super()               =>   super(__class__, self)            (the call may have moved into a function of ours)
 
@@ -22,6 +23,7 @@ from autograph.passes.callables import (
     BUILTINS,
     CALLING,
     CALLING_LIBRARIES,
+    CHANGING,
     HIGHER,
     KEYWORDS,
     REPLACED,
@@ -48,6 +50,8 @@ class _Calls(s.Transformer):
         self.context = context
         self.first = next(iter(s.parameter_names(fn.args)), "")
         self.local: frozenset[str] = frozenset()
+        self.own: frozenset[str] = frozenset()  # of the innermost function
+        self.shared: frozenset[str] = frozenset()  # of these, what functions inside it read
         self.defined: frozenset[str] = frozenset()
         self.sections = sections(fn)
         self._enter(fn)
@@ -57,6 +61,7 @@ class _Calls(s.Transformer):
         body = [fn.body] if isinstance(fn, s.Lambda) else fn.body
         parameters = frozenset(s.parameter_names(fn.args))
         counts: dict[str, int] = {}
+        taken: set[str] = set()
         generated = self.context.blocks.values()
         stack = list(body)
         while stack:
@@ -69,10 +74,14 @@ class _Calls(s.Transformer):
                 counts[node.name] = counts.get(node.name, 0) + (2 if node.decorator_list else 1)
                 if node.name in generated:  # blocks of the function itself
                     stack += node.body
+                else:
+                    taken |= {n.id for n in s.walk(node) if isinstance(n, s.Name)}
             elif kind not in _INNER:
                 stack += s.children(node)
         self.defined = (self.defined - counts.keys() - parameters) | {n for n, k in counts.items() if k == 1} - parameters
-        self.local = self.local | counts.keys() | parameters | binds_all(body)
+        self.own = parameters | counts.keys() | binds_all(body)
+        self.shared = frozenset(self.own & taken)
+        self.local = self.local | self.own
 
     def _function(self, node: Any) -> Any:
         """A function made here: its own first parameter for `super()`, its own names."""
@@ -84,7 +93,7 @@ class _Calls(s.Transformer):
         elif node.name in self.context.blocks.values():
             node.body = [self.visit(b) for b in node.body]
             return node
-        before = self.local, self.defined, self.first
+        before = self.local, self.own, self.shared, self.defined, self.first
         args.defaults = [self.visit(d) for d in args.defaults]
         args.kw_defaults = [d and self.visit(d) for d in args.kw_defaults]
         if not isinstance(node, s.Lambda):
@@ -92,7 +101,7 @@ class _Calls(s.Transformer):
             self.first = next(iter(s.parameter_names(args)), self.first)
         self._enter(node)
         node.body = self.visit(node.body) if isinstance(node, s.Lambda) else [self.visit(b) for b in node.body]
-        self.local, self.defined, self.first = before
+        self.local, self.own, self.shared, self.defined, self.first = before
         return node
 
     def visit_With(self, node: Any) -> Any:
@@ -132,7 +141,7 @@ class _Calls(s.Transformer):
             if id in BUILTINS:
                 node.func = s.at(s.runtime(_OWN_NAMES.get(id, id)), func)
                 return node
-            if id == "len" and len(node.args) == 1 and makes_section(node.args[0], self.sections):
+            if id == "len" and len(node.args) == 1 and (makes_section(node.args[0], self.sections) or self._may_grow(node.args[0])):
                 node.func = s.at(s.runtime("len"), func)
                 return node
             if id == "type" and len(node.args) == 1 and not node.keywords:
@@ -144,6 +153,17 @@ class _Calls(s.Transformer):
         if path := self.library(func):
             return self._library(node, path)
         return self._wrapped(node)
+
+    def _may_grow(self, value: Any) -> bool:
+        """Whether an expression may be a list that a compiled loop has made longer, going by where it is held."""
+        match value:
+            case s.Attribute(attr=name):
+                return str(name) != "shape"
+            case s.Subscript(slice=s.Constant()):
+                return True
+            case s.Name(id=id):
+                return id not in self.own or id in self.shared
+        return False
 
     def library(self, func: Any) -> str:
         """The dotted name that a callee stands for, if it belongs to an array library by the file's text alone."""
@@ -190,8 +210,21 @@ class _Calls(s.Transformer):
         func = node.func
         if isinstance(func, s.Attribute) and node.lineno != func.end_lineno:  # where CPython puts a chained method call
             node.lineno, node.col_offset = func.end_lineno, func.end_col_offset - len(func.attr)
-        node.func = quote_expr("ag.call($f)", func, f=func)
+        node.func = self._at_home(func) or quote_expr("ag.call($f)", func, f=func)
         return node
+
+    def _at_home(self, func: Any) -> Any:
+        """A method that changes the length of a list which an object, a dict or the code around holds."""
+        match func:
+            case s.Attribute(value=s.Attribute(value=obj, attr=name), attr=method) if method in CHANGING:
+                return quote_expr("ag.call_in($obj, $name, $method)", func, obj=obj, name=s.constant(name), method=s.constant(method))
+            case s.Attribute(value=s.Subscript(value=holder, slice=s.Constant() as key), attr=method) if method in CHANGING:
+                return quote_expr("ag.call_at($holder, $key, $method)", func, holder=holder, key=key, method=s.constant(method))
+            case s.Attribute(value=s.Name(id=id) as variable, attr=method) if (
+                method in CHANGING and (id not in self.own or id in self.shared) and not self.context.is_builtin(variable)
+            ):
+                return quote_expr("ag.call_of($variable, $method)", func, variable=s.thunk(variable), method=s.constant(method))
+        return None
 
 
 def _is_literal(nodes: list[Any]) -> bool:
