@@ -32,7 +32,7 @@ def set_attr(obj: Any, name: str, value: Any) -> None:
             setter(value)
             return
         place = place_of(obj, name)
-        note_binding(place)
+        note_binding(place, value)
         value = noticed(place, value)
     setattr(obj, name, value)
 
@@ -58,7 +58,7 @@ def _is_property(obj: Any, name: str) -> bool:
 def _replace(obj: Any, name: str, value: Any) -> None:
     place = place_of(obj, name)
     if watched():
-        note_binding(place)
+        note_binding(place, value)
         value = noticed(place, value)
     place.put(value)
 
@@ -75,7 +75,7 @@ def bound(variable: Callable[[], Any], value: Any) -> Any:
     if not watched():
         return value
     location = location_of(variable)
-    note_binding(location)
+    note_binding(location, value)
     return noticed(location, value)
 
 

@@ -15,7 +15,7 @@ from autograph.runtime.arguments import mutable_parts
 from autograph.runtime.doubts import remember
 from autograph.runtime.errors import AliasError, ArrayStoreError, AttributeStateError
 from autograph.runtime.frames import Frame
-from autograph.runtime.growing import Growing, Left
+from autograph.runtime.growing import Growing
 from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items, Variable
 from autograph.runtime.identity import is_spoiled, keep_twins, refuse_chosen, refuse_stale, settle
 from autograph.runtime.leaving import settled
@@ -25,7 +25,7 @@ from autograph.runtime.objects import Walk, is_state, places_in
 from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import here
 from autograph.runtime.points_to import meeting
-from autograph.runtime.room import bring_back, longer
+from autograph.runtime.regrown import Left, bring_back, longer
 from autograph.runtime.shared import origin, unguarded
 from autograph.runtime.specs import Spec, Static, is_container, spec_of
 from autograph.runtime.values import ARRAYS, NUMBERS, Counted, Found, Maybe, Unset, is_value, traced

@@ -19,6 +19,7 @@ from autograph.runtime.lifted import ERROR, changed_under, reachable, restore
 from autograph.runtime.optional import optional_result
 from autograph.runtime.places import transformation
 from autograph.runtime.raw_errors import mark_of, named
+from autograph.runtime.regrown import refuse_left
 from autograph.runtime.values import counted_in, has_maybe
 
 
@@ -34,6 +35,7 @@ def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
                 try:
                     out = staged(*args, **kwargs)
                     settle(frame, out)
+                    refuse_left(frame, out)
                 except Exit:
                     raise NotStagedError("every path through this function ends in an error") from None
             _refuse_arrays(frame)

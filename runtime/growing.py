@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -26,7 +26,7 @@ from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import here, variable_of
 from autograph.runtime.spec_text import describe
 from autograph.runtime.specs import Mismatch, Spec, covers, is_leaf, join, spec_of, types, widen
-from autograph.runtime.values import Counted, Record
+from autograph.runtime.values import Counted, Record, Stale
 
 _ADVICE = "give the loop a bound with `with ag.loop(max_steps=...)`, or use a `jnp` array of known size and a counter"
 
@@ -99,7 +99,7 @@ class Bound(Record):
         self.exact = None if self.exact is None else self.exact + by
 
 
-class _Kind:
+class Kind:
     """What two `Growing`s have in common that may meet in one variable."""
 
     __slots__ = ("bound", "capacity", "spec")
@@ -108,7 +108,7 @@ class _Kind:
         self.spec, self.capacity, self.bound = spec, capacity, bound
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Kind) and self.bound is other.bound and self.capacity == other.capacity and bool(self.spec == other.spec)
+        return isinstance(other, Kind) and self.bound is other.bound and self.capacity == other.capacity and bool(self.spec == other.spec)
 
     def __hash__(self) -> int:
         return hash((id(self.bound), self.capacity))
@@ -117,7 +117,7 @@ class _Kind:
 class Growing(Counted):
     """A list of items of one spec: `buffers` have room for `kind.capacity` of them, of which there are `count`."""
 
-    def __init__(self, kind: _Kind, count: Any, buffers: Sequence[Any]) -> None:
+    def __init__(self, kind: Kind, count: Any, buffers: Sequence[Any]) -> None:
         self.kind, self.count, self.buffers = kind, count, list(buffers)
 
     def row(self, i: Any) -> Any:
@@ -277,6 +277,12 @@ def hidden(home: Home) -> EffectError:
     return EffectError(f"a list that becomes longer in compiled code is used by another name than {home.name}", here(), f"use it as {home.name}")
 
 
+def hide(bound: Bound) -> None:
+    """Let nobody read a list while its home has another in its place: only another name would."""
+    touch(Contents(bound.base), late=False)
+    bound.base[:] = [Stale(Hidden(bound))] * max(len(bound.base), 1)
+
+
 class Hidden:
     """What a list holds while its home has a `Growing` in its place: the error for a read of it, which only another name would do."""
 
@@ -335,7 +341,7 @@ def enlarged(x: Growing, spec: Spec, capacity: int) -> Growing:
     if [t.shape for t in wanted] != [t.shape for t in have]:
         raise no_joint(x.kind.spec, spec, x.kind.bound.place)
     buffers = [jnp.zeros((capacity, *t.shape), t.dtype).at[: x.kind.capacity].set(b.astype(t.dtype)) for b, t in zip(x.buffers, wanted, strict=True)]
-    return Growing(_Kind(spec, capacity, x.kind.bound), x.count, buffers)
+    return Growing(Kind(spec, capacity, x.kind.bound), x.count, buffers)
 
 
 def grown(items: list[Any], grow: Grow, capacity: int) -> Growing:
@@ -353,38 +359,7 @@ def grown(items: list[Any], grow: Grow, capacity: int) -> Growing:
             raise EffectError("a list of PRNG keys grows in a compiled loop", here(), "collect `jax.random.key_data(key)`")
         empty = jnp.zeros((capacity, *t.shape), t.dtype)
         buffers.append(empty.at[: len(items)].set(jnp.stack(rows)) if items else empty)
-    return Growing(_Kind(spec, capacity, bound), len(items), buffers)
-
-
-class Left:
-    """A `Growing` that a call leaves in a place: for the list with this number, or for none.  It holds no list of the user's.
-
-    `key`: of what the place held in a trace around the call, if that is a `Growing` as well, and the place is in a dict or list.
-    """
-
-    def __init__(self, items: Growing, number: int | None, key: Any = None) -> None:
-        self.items, self.number, self.key = items, number, key
-
-    @staticmethod
-    def of(x: Any, number: Callable[[Any], int | None], key: Any = None) -> Any:
-        """What is left of a value."""
-        if isinstance(x, Items):
-            keys = range(len(x.values)) if x.keys is None else x.keys
-            return Items(x.keys, [Left.of(v, number, k) for k, v in zip(keys, x.values, strict=False)])
-        if not isinstance(x, Growing):
-            return x
-        return Left(Growing(_Kind(x.kind.spec, x.kind.capacity, None), x.count, x.buffers), number(x.list_at_home), key)
-
-    def again(self, base: list[Any], home: Home) -> Growing:
-        """In a trace around the call: what the home holds for the list."""
-        bound = Bound(base, self.items.kind.spec, here(), home)
-        stack.bounds.add(bound)
-        bound.top = bound.peak = self.items.kind.capacity
-        bound.exact, bound.shrunk = None, True
-        return Growing(_Kind(self.items.kind.spec, self.items.kind.capacity, bound), self.items.count, self.items.buffers)
-
-
-jax.tree_util.register_pytree_node(Left, lambda x: ((x.items,), (x.number, x.key)), lambda aux, children: Left(children[0], *aux))
+    return Growing(Kind(spec, capacity, bound), len(items), buffers)
 
 
 def joint_of(specs: Sequence[Spec], place: errors.Place | None = None) -> Spec:

@@ -113,9 +113,9 @@ def becomes(x: Any, after: Any) -> Any:
             numpys(after)
         for frame in lifting()[-1:]:
             frame.gone[id(x)] = x
+    _last().pairs = _weakly([(x, after)])
     for spot in taken(x):
         _put(spot, after)
-    _last().pairs = _weakly([(x, after)])
     for frame in frames():
         for places in frame.sharing:
             _share(x, after, places)

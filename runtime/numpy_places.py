@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from autograph.runtime.frames import Frame, frames, in_block
+from autograph.runtime.frames import Frame, frames, in_block, lifting
 from autograph.runtime.heap import Cell, HeapLocation, Variable
 from autograph.runtime.places import here
 
@@ -23,15 +25,23 @@ def note_store(place: HeapLocation, bound: bool = False) -> None:
             frame.pending = place if bound else None
 
 
-def note_binding(place: HeapLocation) -> None:
-    """A place is given another value, or the array that a store has made."""
+def note_binding(place: HeapLocation, value: Any) -> None:
+    """A place is given another value, or the array that a store has made: perhaps through another name."""
+    old = place.get()
+    made = any(a() is old and b() is value for frame in lifting()[-1:] for a, b in frame.pairs)
     for frame in frames():
-        if frame.root:
-            before = frame.stored.get(place)
-            if frame.pending != place and (before is not None or _lasts(place, frame)):
-                frame.stored[place] = MAYBE if before is None and in_block() else _BIND[before]
-            if frame.pending == place:  # what else holds the array may be told of the new one before
-                frame.pending = None
+        if not frame.root:
+            continue
+        before = frame.stored.get(place)
+        if frame.pending == place:  # what else holds the array may be told of the new one before
+            frame.pending = None
+        elif value is old or (before is None and not _lasts(place, frame)):
+            pass
+        elif made:
+            frame.stored[place] = _STORE[before]
+            frame.places.setdefault(place, here())
+        else:
+            frame.stored[place] = MAYBE if before is None and in_block() else _BIND[before]
 
 
 def _lasts(place: HeapLocation, frame: Frame) -> bool:

@@ -11,32 +11,30 @@ from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
-from autograph.runtime import _jax
-from autograph.runtime.errors import AliasError
+from autograph.runtime import _jax, errors
+from autograph.runtime.advice import changed_object
 from autograph.runtime.frames import Frame, Place, frames, innermost, lifting
 from autograph.runtime.growing import (
-    Bound,
     Grow,
     Growing,
     Hidden,
     Holder,
     Home,
-    Left,
     enlarged,
     grown,
     grown_at_home,
+    hide,
     joint_of,
     key_of,
     marks,
     reset,
     stack,
 )
-from autograph.runtime.heap import Attribute, Cell, Contents, HeapLocation, Items, Variable
-from autograph.runtime.leaving import settled
+from autograph.runtime.heap import Attribute, Cell, Contents, Items, Variable
 from autograph.runtime.lifted import may_have_failed, restore, touch
 from autograph.runtime.objects import attributes, is_state
 from autograph.runtime.packing import unpack
-from autograph.runtime.places import caller, here, is_block, shown_name, visible
+from autograph.runtime.places import caller, is_block, shown_name, visible
 from autograph.runtime.raw_errors import mark_of
 from autograph.runtime.specs import Spec, Static, spec_of, types, widen
 from autograph.runtime.values import ARRAYS, NUMBERS, Counted, Stale
@@ -122,7 +120,7 @@ def _at_home(grow: Grow, home: Home, room: int) -> Growing:
     """Give the home of a list a `Growing`, or one with more room."""
     items = home.get()
     if not isinstance(items, Growing):
-        refuse_other_names(items, home)
+        refuse_other_names(items, home, grow.place)
     more = _roomier(items, grow, room)
     if not isinstance(items, Growing):
         hide(more.kind.bound)
@@ -130,44 +128,17 @@ def _at_home(grow: Grow, home: Home, room: int) -> Growing:
     return more
 
 
-def hide(bound: Bound) -> None:
-    """Let nobody read a list while its home has another in its place: only another name would."""
-    touch(Contents(bound.base), late=False)
-    bound.base[:] = [Stale(Hidden(bound))] * max(len(bound.base), 1)
-
-
-def bring_back(before: dict[HeapLocation, Any]) -> None:
-    """At the end of the trace of a function: lists whose homes have others in their place hold what they held when it began."""
-    for bound in stack.bounds:
-        if grown_at_home(bound) and (place := Contents(bound.base)) in before:
-            place.put(before[place])
-
-
-def longer(left: Left, numbered: Sequence[Any], place: HeapLocation) -> Any:
-    """A list that a call has made longer or shorter, as its home holds it when the call ends; `numbered` are the objects that the call reached."""
-    before = Home(place, left.key).get()
-    if isinstance(before, Growing) and before.kind.bound.home is not None:  # in a trace around
-        return left.again(before.kind.bound.base, before.kind.bound.home)
-    if left.number is None:
-        return settled(left.items)
-    items = numbered[left.number]
-    if _jax.concrete(left.items.count):
-        touch(Contents(items))
-        items[:] = left.items.known()
-        return items
-    home = Home(place, left.key)
-    again = left.again(items, home)
-    hide(again.kind.bound)
-    return again
-
-
-def refuse_other_names(items: list[Any], home: Home) -> None:
+def refuse_other_names(items: list[Any], home: Home, place: errors.Place | None) -> None:
     """Raise AliasError (AG407) if anything in reach of the functions around holds a list whose home is given another in its place."""
-    for name in _other_names(items, home):
-        raise AliasError(
-            f"the list {home.name} becomes longer or shorter in compiled code, and `{name}` is another name of it", here(),
-            f"use one name only: {home.name}",
-        )  # fmt: skip
+    name = next(_other_names(items, home), None)
+    if name is not None:
+        written = changed_object(place)
+        written = home.name if written == "a list" else written
+        raise errors.AliasError(
+            f"the list {written} becomes longer or shorter in compiled code, and `{name}` is another name of it",
+            place,
+            f"use one name only: {written}",
+        )
 
 
 def _other_names(items: list[Any], home: Home) -> Iterator[str]:
@@ -217,14 +188,14 @@ def refuse_or_grow(location: Any, specs: Sequence[Spec], around: Sequence[Frame]
         for x in parts:
             if isinstance(x, Static) and type(x.value) is Stale and isinstance(x.value.make, Hidden):
                 bound = x.value.make.bound
-                raise Grow(bound.base, bound.spec, home=bound.home) from None
+                raise Grow(bound.base, bound.spec, home=bound.home, place=bound.place) from None
         home = next((f.grows[id(location.obj)] for f in around if f.grows.get(id(location.obj))), None)
         if home is not None and home.get() is location.obj:
             raise Grow(location.obj, joint_of([_opened(x) for x in parts], place), home=home, place=place) from None
     lists = [x.value for x in parts if isinstance(x, Static)]
     for x in parts:
         if isinstance(x, Growing) and (bound := x.kind.bound).home is not None and any(items is bound.base for items in lists):
-            raise Grow(bound.base, x.kind.spec, home=bound.home) from None
+            raise Grow(bound.base, x.kind.spec, home=bound.home, place=bound.place) from None
     sizes = {x.kind.capacity for x in parts if isinstance(x, Growing)}
     for x in parts if len(sizes) > 1 else ():
         if isinstance(x, Growing) and any(id(x.kind.bound) in h.keys for h in stack.holders):

@@ -267,7 +267,7 @@ def test_append_on_one_side_is_refused_and_undone() -> None:
         return x
 
     error = refused(f, 1.0)
-    assert error.id == "AG405" and "`list`" in str(error) and str(error).startswith(line(f, 2))
+    assert error.id == "AG405" and "`kept`" in str(error) and str(error).startswith(line(f, 2))
     assert kept == [1]
 
 

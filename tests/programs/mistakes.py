@@ -2671,7 +2671,23 @@ assert reached(jnp.eye(3, k=1, dtype=bool)).all()
 ''',
     ),
     Mistake(
-        "AG405", "attribute: a list of an object grows",
+        "AG407", "attribute: a list of an object grows and has another name",
+        '''
+class Log:
+    def __init__(self):
+        self.values = []
+
+    @ag.function
+    def see(self, xs):
+        values = self.values
+        for x in xs:
+            if x > 0:
+                self.values.append(x)  # here
+        return len(values)
+
+Log().see(jnp.ones(2))
+''',
+        ("`self.values`", "`values`", "another name", "use one name only"),
         '''
 class Log:
     def __init__(self):
@@ -2681,28 +2697,11 @@ class Log:
     def see(self, xs):
         for x in xs:
             if x > 0:
-                self.values.append(x)  # here
-        return xs.sum()
-
-Log().see(jnp.ones(2))
-''',
-        ("`self.values`", "0 items", "1 item", "array"),
-        '''
-class Log:
-    def __init__(self):
-        self.values, self.count = jnp.zeros(8), 0
-
-    @ag.function
-    def see(self, xs):
-        for x in xs:
-            if x > 0:
-                self.values[self.count] = x
-                self.count += 1
-        return xs.sum()
+                self.values.append(x)
+        return len(self.values)
 
 log = Log()
-log.see(jnp.ones(2))
-assert log.count == 2
+assert log.see(jnp.ones(2)) == 2 and len(log.values) == 2
 ''',
     ),
     Mistake(
@@ -2712,28 +2711,27 @@ log = []
 
 @ag.function
 def halve(x):
-    while x > 1:
-        log.append(x)  # here
+    while x > 1:  # here
+        log.append(x)
         x = x / 2
     return x
 
 halve(4.0)
 ''',
-        ("`log`", "0 items", "1 item", "array"),
+        ("`log`", "grows", "how many turns", "max_steps"),
         '''
-log, count = jnp.zeros(8), 0
+log = []
 
 @ag.function
 def halve(x):
-    global count
-    while x > 1:
-        log[count] = x
-        count += 1
-        x = x / 2
+    with ag.loop(max_steps=30):
+        while x > 1:
+            log.append(x)
+            x = x / 2
     return x
 
 halve(4.0)
-assert log.tolist()[:2] == [4.0, 2.0] and count == 2
+assert log == [4.0, 2.0]
 ''',
     ),
     Mistake(

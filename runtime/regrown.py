@@ -1,0 +1,93 @@
+"""Lists at home that a call leaves longer or shorter than they were: described without holding them, and given back to their homes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+
+from autograph.runtime import _jax
+from autograph.runtime.advice import changed_object
+from autograph.runtime.errors import EffectError
+from autograph.runtime.frames import Frame
+from autograph.runtime.growing import Bound, Growing, Home, Kind, grown_at_home, hide, stack
+from autograph.runtime.heap import Contents, HeapLocation, Items
+from autograph.runtime.leaving import settled
+from autograph.runtime.lifted import forget_local, restore, touch
+from autograph.runtime.places import here
+
+
+class Left:
+    """A `Growing` that a call leaves in a place: for the list with this number, or for none.  It holds no list of the user's.
+
+    `key`: of what the place held in a trace around the call, if that is a `Growing` as well, and the place is in a dict or list.
+    """
+
+    def __init__(self, items: Growing, number: int | None, key: Any = None) -> None:
+        self.items, self.number, self.key = items, number, key
+
+    @staticmethod
+    def of(x: Any, number: Callable[[Any], int | None], key: Any = None) -> Any:
+        """What is left of a value."""
+        if isinstance(x, Items):
+            keys = range(len(x.values)) if x.keys is None else x.keys
+            return Items(x.keys, [Left.of(v, number, k) for k, v in zip(keys, x.values, strict=False)])
+        if not isinstance(x, Growing):
+            return x
+        return Left(Growing(Kind(x.kind.spec, x.kind.capacity, None), x.count, x.buffers), number(x.list_at_home), key)
+
+    def again(self, base: list[Any], home: Home) -> Growing:
+        """In a trace around the call: what the home holds for the list."""
+        bound = Bound(base, self.items.kind.spec, here(), home)
+        stack.bounds.add(bound)
+        bound.top = bound.peak = self.items.kind.capacity
+        bound.exact, bound.shrunk = None, True
+        return Growing(Kind(self.items.kind.spec, self.items.kind.capacity, bound), self.items.count, self.items.buffers)
+
+
+jax.tree_util.register_pytree_node(Left, lambda x: ((x.items,), (x.number, x.key)), lambda aux, children: Left(children[0], *aux))
+
+
+def bring_back(before: dict[HeapLocation, Any]) -> None:
+    """At the end of the trace of a function: lists whose homes have others in their place hold what they held when it began."""
+    for bound in stack.bounds:
+        if grown_at_home(bound) and (place := Contents(bound.base)) in before:
+            place.put(before[place])
+
+
+def longer(left: Left, numbered: Sequence[Any], place: HeapLocation) -> Any:
+    """A list that a call has made longer or shorter, as its home holds it when the call ends; `numbered` are the objects that the call reached."""
+    before = Home(place, left.key).get()
+    if isinstance(before, Growing) and before.kind.bound.home is not None:  # in a trace around
+        return left.again(before.kind.bound.base, before.kind.bound.home)
+    if left.number is None:
+        return settled(left.items)
+    items = numbered[left.number]
+    if _jax.concrete(left.items.count):
+        touch(Contents(items))
+        items[:] = left.items.known()
+        return items
+    home = Home(place, left.key)
+    again = left.again(items, home)
+    hide(again.kind.bound)
+    return again
+
+
+def refuse_left(frame: Frame, out: Any) -> None:
+    """At the end of a trace that nobody reads what it has changed from.
+
+    Raises EffectError (AG405) if a list of the code around has a length that traced values decide.
+    """
+    if not any(map(grown_at_home, stack.bounds)):
+        return
+    forget_local(frame, [out])
+    for place in [p for p in frame.written if isinstance(p, HeapLocation)]:
+        held = place.get()
+        grown = next((x for x in (held.values if isinstance(held, Items) else [held]) if isinstance(x, Growing)), None)
+        if grown is not None:
+            restore(frame)
+            raise EffectError(
+                f"traced values decide how long {changed_object(grown.kind.bound.place)} becomes, and under plain `jax.jit` nobody would give it the items",
+                grown.kind.bound.place, "use `@ag.function`, or return the list",
+            )  # fmt: skip
