@@ -15,6 +15,7 @@ from autograph.runtime.arguments import mutable_parts
 from autograph.runtime.doubts import remember
 from autograph.runtime.errors import AliasError, ArrayStoreError, AttributeStateError
 from autograph.runtime.frames import Frame
+from autograph.runtime.garbage import collect_recent
 from autograph.runtime.growing import Growing
 from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items, Variable
 from autograph.runtime.identity import is_spoiled, keep_twins, refuse_chosen, refuse_stale, settle
@@ -174,7 +175,7 @@ class Begin:
 
         needed = outside() + self._also_held(frame, variables)
         if needed:  # recursive closures and cyclic objects of the function itself are still there
-            gc.collect()
+            collect_recent()
             forget_local(frame, out)
             needed = outside() + self._also_held(frame, variables)
         if (found or needed) and direct:

@@ -22,6 +22,7 @@ from autograph.runtime.changes import Begin, NeedsState, commit, reached
 from autograph.runtime.deferred import Checked, Exit, defer, received, values_of
 from autograph.runtime.fitting import argument_too_large
 from autograph.runtime.frames import TRACING, root
+from autograph.runtime.garbage import paused
 from autograph.runtime.later import check, is_deferred, leave
 from autograph.runtime.leaving import has_late, leaving, packed, settled
 from autograph.runtime.lifted import ERROR, may_have_failed, restore
@@ -217,7 +218,7 @@ def traced_by(
             return fn(*args, **kwargs)
         box: list[Any] = []
         finals: dict[str, Any] = {}
-        with TRACING, root(_jax.current_trace(), {ERROR: 0}, checked=True) as frame:
+        with TRACING, paused(), root(_jax.current_trace(), {ERROR: 0}, checked=True) as frame:
             begin = state.begin(held, args, kwargs, frame) if state is not None else Begin(args, kwargs)
             try:
                 try:

@@ -327,8 +327,8 @@ def _dead(places: list[HeapLocation], inside: Counter[int]) -> list[HeapLocation
     found = [x for x in places if sys.getrefcount(x.obj) <= ours(x.obj) + inside[id(x.obj)] + 1]
     if found or not places:
         return found
-    alone = [x for x in held_by_us() if is_container(x) or is_state(x)]
-    alone = [x for x in alone if sys.getrefcount(x) <= ours(x) + 3]  # the list, this variable, and the argument
+    # References beside ours: the list, this variable, and the argument.
+    alone = [x for x in held_by_us() if sys.getrefcount(x) <= ours(x) + 3 and (is_container(x) or is_state(x))]
     within = _occurrences(alone)
     within.subtract(map(id, alone))
     return [x for x in places if within[id(x.obj)] > 0 and sys.getrefcount(x.obj) <= ours(x.obj) + inside[id(x.obj)] + within[id(x.obj)] + 1]

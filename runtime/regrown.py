@@ -87,7 +87,8 @@ def refuse_left(frame: Frame, out: Any) -> None:
         grown = next((x for x in (held.values if isinstance(held, Items) else [held]) if isinstance(x, Growing)), None)
         if grown is not None:
             restore(frame)
+            at = grown.kind.bound.place
             raise EffectError(
-                f"traced values decide how long {changed_object(grown.kind.bound.place)} becomes, and under plain `jax.jit` nobody would give it the items",
-                grown.kind.bound.place, "use `@ag.function`, or return the list",
+                f"traced values decide how long {changed_object(at)} becomes, and under plain `jax.jit` nobody would give it the items", at,
+                "use `@ag.function`, or return the list",
             )  # fmt: skip

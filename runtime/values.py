@@ -30,13 +30,16 @@ def held_by_us() -> list[Any]:
     return [x for x, _ in list(_held.values())]
 
 
+_OF_SPECS: Final = ("autograph.runtime.specs", "autograph.runtime.changes")  # descriptions, which last as long as compiled programs
+
+
 class Record:
     """Something of ours that holds an object of the user's for a while; `ours` counts them, to tell whether anybody else does."""
 
     __slots__ = ("_keys",)
 
     def holds(self, *objects: Any) -> None:
-        held = [x for x in objects if type(x) not in ATOMS and not isinstance(x, ARRAYS)]
+        held = [x for x in objects if type(x) not in ATOMS and not isinstance(x, ARRAYS) and type(x).__module__ not in _OF_SPECS]
         self._keys = [id(x) for x in held]
         for x in held:
             _held.setdefault(id(x), [x, 0])[1] += 1

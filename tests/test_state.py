@@ -561,3 +561,27 @@ def test_places_that_hold_none_and_may_be_given_an_array(f: Any, inputs: Any) ->
             seen.append(jax.tree.map(lambda v: v if isinstance(v, str) else np.asarray(v).tolist(), held))
         outcomes.append(seen)
     assert outcomes[0] == outcomes[1]
+
+
+def test_the_collector_of_garbage_is_as_it_was() -> None:
+    @ag.function
+    def f(o, x):
+        collecting.append(gc.isenabled())
+        if x > 1:
+            o["n"] += x
+        return jnp.zeros(3) + jnp.zeros(int(x.ndim) + 4 if fails else 3)
+
+    collecting: list[bool] = []
+    fails = False
+    f({"n": 1.0}, 2.0)
+    fails = True
+    with pytest.raises(TypeError):
+        f({"n": 1.0, "m": 1.0}, jnp.float32(2))
+    assert gc.isenabled() and collecting and not any(collecting)
+    gc.disable()
+    try:
+        fails = False
+        f({"n": 1.0, "k": 0.0}, 2.0)
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
