@@ -100,6 +100,14 @@ def changed_object(place: Place | None) -> str:
     return "a list"
 
 
+def for_keys(place: Place | None) -> str:
+    """What to write where a dict has other keys on one side of a branch or after a turn, and this changed it."""
+    line = linecache.getline(place.file, place.line) if place is not None else ""
+    if re.match(r"\s*del\b", line) or re.search(r"\.(?:pop|popitem|clear)\(", line):
+        return "keep the key, and store a value that says that it is gone (`None`, or a flag beside it)"
+    return "begin with all keys"
+
+
 def for_length(place: Place | None, kind: str) -> str:
     """What to write where a method changes the length of a list, and only traced values decide whether it is called."""
     fixed = "or use a `jnp` array of known size, and a number that counts the items"

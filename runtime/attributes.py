@@ -13,6 +13,7 @@ from autograph.runtime.calls import call
 from autograph.runtime.cells import location_of
 from autograph.runtime.deferred import fine
 from autograph.runtime.frames import watched
+from autograph.runtime.growing import replaced_at_home
 from autograph.runtime.heap import Attribute, HeapLocation, Variable
 from autograph.runtime.lifted import ERROR, load, may_have_failed, note_late, touch
 from autograph.runtime.numpy_places import note_binding, note_store
@@ -105,6 +106,7 @@ def _setter(obj: Any, name: str) -> Callable[[Any], None] | None:
 def noticed(location: HeapLocation, value: Any) -> Any:
     """What a place is given, now that it is known to change."""
     old = location.get()
+    replaced_at_home(old, value)
     if isinstance(old, Unset) or not (is_selectable(value) and is_selectable(old)):
         note_late(location)
         touch(location)

@@ -6,6 +6,7 @@ around, so that nested loops do not settle their types again each time the block
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -100,8 +101,9 @@ class Block:
                         box, self.left = [nothing], True
                     watch.notice()
                     check_lengths(frame)
-                    forget_local(frame, box)
-                    settle_late(frame, lambda location, specs: refuse_or_grow(location, specs, [frame]))
+                    conflict = functools.partial(refuse_or_grow, around=[frame])
+                    forget_local(frame, box, conflict)
+                    settle_late(frame, conflict)
                     outs = list(map(known_again, finish(self, with_guards(box.pop(), frame.guards))))
                     known_shares.extend(shares(outs) if chosen is not None else ())
                     return outs

@@ -24,7 +24,7 @@ from autograph.runtime.frames import watched
 from autograph.runtime.growing import refuse_hidden
 from autograph.runtime.heap import Contents
 from autograph.runtime.host_effects import effect_of, keeping, makes
-from autograph.runtime.lifted import touch
+from autograph.runtime.lifted import fewer, touch
 from autograph.runtime.mathematics import math_call
 from autograph.runtime.numpy_calls import numpy_call
 from autograph.runtime.parameters import refusing
@@ -160,6 +160,8 @@ def _changed_by(owner: Any, method: Callable[..., Any], /, *args: Any, **kwargs:
     """A call of a method that changes its object: the arguments have been evaluated, and may have failed."""
     refuse_hidden(owner)
     touch(Contents(owner))
+    if getattr(method, "__name__", "") in ("pop", "popitem", "clear"):
+        fewer(owner)
     return method(*args, **kwargs)
 
 

@@ -1,4 +1,4 @@
-"""What the trace of a function has changed of the objects in reach, described without holding them; and how a call commits it."""
+"""What the trace of a function has changed of the objects in reach, described without holding them."""
 
 from __future__ import annotations
 
@@ -10,26 +10,24 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from autograph.runtime import _jax
 from autograph.runtime.arguments import mutable_parts
-from autograph.runtime.doubts import remember
 from autograph.runtime.errors import AliasError, ArrayStoreError, AttributeStateError
 from autograph.runtime.frames import Frame
 from autograph.runtime.garbage import collect_recent
 from autograph.runtime.growing import Growing
-from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items, Variable
+from autograph.runtime.heap import HeapLocation, Items, Variable
 from autograph.runtime.identity import is_spoiled, keep_twins, refuse_chosen, refuse_stale, settle
-from autograph.runtime.leaving import settled
-from autograph.runtime.lifted import forget_local, touch
+from autograph.runtime.lifted import forget_local
+from autograph.runtime.made import Made
 from autograph.runtime.numpy_places import BOTH, STORED
 from autograph.runtime.objects import Walk, is_state, places_in
-from autograph.runtime.packing import as_is, pack, unpack
+from autograph.runtime.packing import as_is, pack
 from autograph.runtime.places import here
 from autograph.runtime.points_to import meeting
-from autograph.runtime.regrown import Left, bring_back, longer
+from autograph.runtime.regrown import Left, bring_back, contents_left
 from autograph.runtime.shared import origin, unguarded
 from autograph.runtime.specs import Spec, Static, is_container, spec_of
-from autograph.runtime.values import ARRAYS, NUMBERS, Counted, Found, Maybe, Unset, is_value, traced
+from autograph.runtime.values import ARRAYS, NUMBERS, Found, Maybe, Unset, is_value, traced
 
 
 class NeedsState(BaseException):
@@ -106,6 +104,7 @@ class Begin:
             ("object", k): _snapshot(x) for k, x in enumerate(walk.objects if walk else ())
         }
         self.leaves = [jax.tree.leaves(x) for x in self.parts]
+        self.own: dict[int, int] = {}
         self.places = {("place", k): p.get() for k, p in enumerate(walk.places if walk else ())}
 
     def changes(self, frame: Frame, out: list[Any], direct: bool, variables: dict[str, Any]) -> Changes:
@@ -125,6 +124,7 @@ class Begin:
 
         keep_twins(frame, self._lasts)
         forget_local(frame, out)
+        self.own = frame.own
 
         def note(where: str, number: int, place: HeapLocation, before: Any, after: Any) -> None:
             if where != "argument":
@@ -138,14 +138,14 @@ class Begin:
                 _check_in_place(frame.saved[place], place, frame)
             if self.walk is not None and not in_place:
                 refuse_chosen(frame, after, place, self._lasts)
-            after = Left.of(after, self._number)
+            after = Left.of(Made.of(after, frame.own), self._number)
             spec = spec_of(after) if in_place else self._spec(before, after, place)
             for x in pack(after, spec, as_is):
                 self.outputs.setdefault(id(x), len(arrays))
                 arrays.append(x)
             late: list[Spec] = []
             for code, held in frame.late.get(place, ()):
-                held = Left.of(held, self._number)
+                held = Left.of(Made.of(held, frame.own), self._number)
                 late.append(self._spec(before, held, place))
                 arrays.extend([code, *pack(held, late[-1], as_is)])
             found.append(Change(where, number, getattr(place, "attribute", None), spec, in_place, tuple(late)))
@@ -155,28 +155,29 @@ class Begin:
             changed = [(place.get(), numpy.get(id(frame.saved.get(place)))) for place in _stored(frame)]
             self.inputs |= {id(x): k for x, k in changed if k is not None and traced(x)}
         covered: set[HeapLocation] = set()
-        for (where, number), x in objects.items():
-            before, after = self.before[where, number], _snapshot(x)
-            for place in dict.fromkeys([*before, *after]):
-                covered.add(place)
-                old, new = (s.get(place, Unset(place.name)) for s in (before, after))
-                if not _unchanged(old, new):
-                    note(where, number, place, old, new)
-        for k, place in enumerate(self.walk.places if self.walk else ()):
-            if place in covered:
-                continue
+
+        def look(where: str, number: int, place: HeapLocation, before: Any, after: Any) -> None:
             covered.add(place)
-            if not _unchanged(self.places["place", k], now := place.get()):
-                note("place", k, place, self.places["place", k], now)
+            after = contents_left(after)
+            if not _unchanged(before, after):
+                note(where, number, place, before, after)
+
+        for (where, number), x in objects.items():
+            before = self.before[where, number]
+            for place in dict.fromkeys([*before, *_snapshot(x)]):
+                look(where, number, place, before.get(place, Unset(place.name)), place.get())
+        for k, place in enumerate(self.walk.places if self.walk else ()):
+            if place not in covered:
+                look("place", k, place, self.places["place", k], place.get())
 
         def outside() -> list[HeapLocation]:
-            places = [p for p in frame.written if isinstance(p, HeapLocation)]
-            return [p for p in places if p not in covered and not _unchanged(frame.saved[p], p.get())]
+            return [p for p in frame.written if isinstance(p, HeapLocation) and p not in covered and not _unchanged(frame.saved[p], p.get())]
 
         needed = outside() + self._also_held(frame, variables)
         if needed:  # recursive closures and cyclic objects of the function itself are still there
             collect_recent()
             forget_local(frame, out)
+            self.own |= frame.own
             needed = outside() + self._also_held(frame, variables)
         if (found or needed) and direct:
             first = next(iter(frame.places), None)
@@ -215,9 +216,11 @@ class Begin:
         """The result, with what stands for the objects in reach in their place: they are put back before JAX looks at it."""
         if self.walk is None:
             return out
-        return jax.tree.map(
-            lambda x: x if (n := self._number(x)) is None else Reached(n), out, is_leaf=lambda x: is_value(x) or self._number(x) is not None
-        )  # fmt: skip
+
+        def known(x: Any) -> Any:
+            return Made.of(x, self.own) if id(x) in self.own else x if (n := self._number(x)) is None else Reached(n)
+
+        return jax.tree.map(known, out, is_leaf=lambda x: is_value(x) or id(x) in self.own and is_container(x) or self._number(x) is not None)
 
     def _also_held(self, frame: Frame, variables: dict[str, Any]) -> list[HeapLocation]:
         """The global variables that hold a NumPy array which is changed in place through an object: the program must not take it for a constant."""
@@ -263,6 +266,8 @@ class Begin:
         )
 
     def _leaf(self, value: Any, place: HeapLocation) -> Spec:
+        if isinstance(value, Made):
+            return Made(Items(value.items.keys, [self._leaf(v, place) for v in value.items.values]), value.like, value.number)
         if isinstance(value, jax.Array) and value.ndim and traced(value):
             if (k := self.inputs.get(id(value))) is not None:
                 return Static(Known("input", k))
@@ -270,16 +275,17 @@ class Begin:
                 return Static(Known("new", k))
         if (number := self._number(value)) is not None:
             return Static(Known("object", number))
-        if (is_container(value) or isinstance(value, ARRAYS) and not traced(value) and value.ndim) and _is_outside(value):
+        if is_container(value) and not traced(value) or isinstance(value, ARRAYS) and not traced(value) and value.ndim and _is_outside(value):
             return Static(Known("outside", value))
         if (
             not isinstance(value, Maybe)
             and is_state(value)
             and jax.tree_util.treedef_is_leaf(jax.tree.structure(value))
-            and traced(*vars(value).values() if hasattr(value, "__dict__") else ())
+            and ((holds := traced(*vars(value).values() if hasattr(value, "__dict__") else ())) or id(value) in self.own)
         ):
+            what = "that holds traced values, after this function has been compiled" if holds else "that is made when this function is compiled"
             raise place.error(
-                f"{place.name} would keep a `{type(value).__name__}` that holds traced values, after this function has been compiled", here(),
+                f"{place.name} would keep a `{type(value).__name__}` {what}", here(),
                 "register its class as a pytree (`jax.tree_util.register_dataclass`), or make the object outside",
             )  # fmt: skip
         return spec_of(value)
@@ -332,57 +338,3 @@ def _check_in_place(array: np.ndarray[Any, Any], place: HeapLocation, frame: Fra
         )  # fmt: skip
     if not array.flags.writeable:
         raise ValueError("assignment destination is read-only")
-
-
-def reached(value: Any, walk: Walk) -> Any:
-    """A result, with the objects themselves."""
-    return jax.tree.map(
-        lambda x: walk.objects[x.number] if type(x) is Reached else x, value, is_leaf=lambda x: is_value(x) or type(x) is Reached
-    )  # fmt: skip
-
-
-def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> None:
-    """Put what a call has computed into the places that it changes; after an error, of which `failed` is the code, what they held then."""
-    arrays = iter(changes.arrays)
-    known = {id(changes.arrays[k]): _array(key, changes, walk) for k, key in changes.doubts.guarded}
-    if known and failed is not None and not (_jax.concrete(failed) and int(failed) == 0):
-        known = {}
-    for change in changes.found:
-        if change.where == "place":
-            place: HeapLocation = walk.places[change.number]
-        else:
-            obj = (parts if change.where == "argument" else walk.objects)[change.number]
-            place = Contents(obj) if change.name is None else Attribute(obj, change.name)
-        value = unpack(change.spec, arrays)
-        for code, held in reversed([(next(arrays), unpack(spec, arrays)) for spec in change.late]):
-            if _jax.concrete(code) and int(code):
-                value = held
-        before = place.get()
-
-        def own(x: Any, before: Any = before, place: HeapLocation = place) -> Any:
-            if isinstance(x, Left):
-                return longer(x, walk.objects, place)
-            if isinstance(x, (Maybe, Counted)):
-                return settled(x)
-            if not isinstance(x, Known):
-                return known.get(id(x), x)
-            if x.kind in ("input", "new"):
-                x = _array((x.kind, x.which), changes, walk)
-                return known.get(id(x), x)
-            return before.values[x.which] if x.kind == "same" else walk.objects[x.which] if x.kind == "object" else x.which
-
-        if change.in_place and isinstance(before, np.ndarray):
-            np.copyto(before, np.asarray(value))
-            continue
-        touch(place)
-        place.put(jax.tree.map(own, value, is_leaf=lambda x: x is None or isinstance(x, (Maybe, Counted, Left))))
-    pairs = [(_array(a, changes, walk), _array(b, changes, walk)) for a, b in changes.doubts.pairs]
-    remember([pair for pair in pairs if not any(id(x) in known for x in pair)])
-
-
-def _array(key: Any, changes: Changes, walk: Walk) -> Any:
-    """An array that a call was given or leaves: an input, a new one, or that of a global variable."""
-    if isinstance(key, str):
-        return walk.variables[key]
-    kind, k = key
-    return walk.arrays[k] if kind == "input" else changes.arrays[k]

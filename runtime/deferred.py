@@ -82,11 +82,11 @@ def fail_with(when: Any, error: Exception) -> None:
     _record(when, error)
 
 
-def _caught(handler: Place, what: str) -> StagedRaiseError:
+def _caught(handler: Place, what: str, raised: Place | None = None) -> StagedRaiseError:
     """The error where an `except`, or a `with` that suppresses errors, would have to catch one that only traced values decide."""
     manager = linecache.getline(handler.file, handler.line).lstrip().startswith(("with ", "async with "))
     around, word = ("this `with`", "with") if manager else ("an `except` around this", "try")
-    return StagedRaiseError(f"{around} may catch the {what}", handler, f"test for it before, and do without the `{word}`")
+    return StagedRaiseError(f"{around} may catch the {what}", handler, f"test for it before, and do without the `{word}`", [(raised, "")])
 
 
 def defer(error: Exception) -> bool:
@@ -96,7 +96,8 @@ def defer(error: Exception) -> bool:
         return False
     if (handler := handler_around()) is not None:
         if raised:
-            raise _caught(handler, f"{type(error).__name__} that only traced values decide to raise") from error
+            raised_at = place_of_error(error)
+            raise _caught(handler, f"{type(error).__name__} that only traced values decide to raise", raised_at and raised_at[0]) from None
         return False
     try:
         if not raised:

@@ -19,7 +19,7 @@ class Frame:
         (
             "begun changed checked chosen compared constants copied count discarded exact excluded fresh given gone grows guarded guards joins "
             "key "
-            "late lent lifting made marked memory passed pairs pending places points_to preset protected reached reads rebound refusal "
+            "late lent lifting made marked memory own passed pairs pending places points_to preset protected reached reads rebound refusal "
             "replaced root saved sharing spoiled staged stands stored trace twins values waiting written"
         ).split()
     )
@@ -52,6 +52,7 @@ class Frame:
         self.copied: dict[int, Any] = {}  # by identity: containers that a list has taken a copy of
         self.grows: dict[int, Any] = {}  # lists that the code makes longer or shorter, and what holds them: an object, or (none) a variable
         self.made: dict[int, Any] = {}  # by identity: iterators, generators and files that this run has made
+        self.own: dict[int, int] = {}  # by identity, at the end: containers and objects that only the places hold which it changes, and how often
         self.passed: set[int] = set()  # of all containers and objects among its arguments
         self.given: set[int] = set()  # identities of the containers and objects that the block was given as state
         self.exact = False  # does the caller see what arrays held when an error occurred?

@@ -18,7 +18,8 @@ from autograph.runtime import _jax
 from autograph.runtime._jax import eval_trace, trace_state
 from autograph.runtime.arguments import has_static
 from autograph.runtime.calls import call
-from autograph.runtime.changes import Begin, NeedsState, commit, reached
+from autograph.runtime.changes import Begin, NeedsState
+from autograph.runtime.commit import commit, reached
 from autograph.runtime.deferred import Checked, Exit, defer, received, values_of
 from autograph.runtime.fitting import argument_too_large
 from autograph.runtime.frames import TRACING, root
@@ -88,11 +89,12 @@ class Function:
         if self._later:
             check(self)
         out, walk, parts = self._state.run(lambda jitted: jitted, args, kwargs)
+        made: dict[int, Any] = {}
         if out.changes is not None:
             with TRACING:
-                commit(out.changes, walk, parts, out.code)
+                made = commit(out.changes, walk, parts, out.code)
         put_back(arrays or {}, out.finals)
-        return reached(self._result(out), walk)
+        return reached(self._result(out), walk, made)
 
     def _result(self, out: Checked) -> Any:
         """What a call returns; raises its error, unless that is read later."""

@@ -19,7 +19,7 @@ from autograph.runtime import _jax, errors
 from autograph.runtime.advice import changed_object
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import EffectError
-from autograph.runtime.frames import frames
+from autograph.runtime.frames import frames, in_block
 from autograph.runtime.heap import Contents, HeapLocation, Items
 from autograph.runtime.lifted import touch
 from autograph.runtime.packing import pack, unpack
@@ -81,10 +81,11 @@ class Bound(Record):
     In the turn of a loop `exact` counts from how many there were when the first turn began, so it may be negative; it is none after a `clear`.
     """
 
-    __slots__ = ("__weakref__", "base", "exact", "home", "items", "peak", "place", "shrunk", "spec", "top")
+    __slots__ = ("__weakref__", "base", "exact", "home", "items", "left", "peak", "place", "shrunk", "spec", "top")
 
     def __init__(self, base: list[Any], spec: Spec, place: errors.Place | None = None, home: Home | None = None) -> None:
         self.spec = spec  # of an item
+        self.left: Growing | None = None  # what its home held when it was given something else
         self.place = place  # of the first `append`
         self.home = home
         self.base, self.items = base, list(base)  # the list, and what it held
@@ -265,11 +266,18 @@ def grown_at_home(bound: Bound) -> bool:
     return bound.home is not None and isinstance(x := bound.home.get(), Growing) and x.kind.bound is bound
 
 
+def replaced_at_home(old: Any, new: Any) -> None:
+    """The home of a list is given something else: what the list has become stays the list's own."""
+    if isinstance(old, Growing) and old.kind.bound is not None and old.kind.bound.home is not None and not in_block():
+        if not (isinstance(new, Growing) and new.kind.bound is old.kind.bound) and new is not old.kind.bound.base:
+            old.kind.bound.left = old
+
+
 def refuse_hidden(x: Any) -> None:
     """Raise EffectError (AG405) if a list is used while its home has a `Growing` in its place."""
     if type(x) is list:
         for bound in stack.bounds:
-            if bound.base is x and bound.home is not None and grown_at_home(bound):
+            if bound.base is x and bound.home is not None and (grown_at_home(bound) or bound.left is not None):
                 raise hidden(bound.home)
 
 

@@ -18,7 +18,7 @@ from autograph.runtime.calls import call
 from autograph.runtime.cells import location_of
 from autograph.runtime.frames import frames, watched
 from autograph.runtime.growing import Growing, Home
-from autograph.runtime.heap import Contents
+from autograph.runtime.heap import Contents, HeapLocation
 from autograph.runtime.lifted import note_late
 from autograph.runtime.lists import append, clear, pop
 from autograph.runtime.loads import get_item
@@ -26,7 +26,16 @@ from autograph.runtime.loads import get_item
 
 def call_in(obj: Any, name: str, method: str) -> Callable[..., Any]:
     """What to call in the place of `obj.name.method`."""
-    return _method(getattr(obj, name), method, lambda: Home(place_of(obj, name)))
+    x = getattr(obj, name)
+    return _method(x, method, lambda: Home(_holder(obj, name, x)))
+
+
+def _holder(obj: Any, name: str, x: Any) -> HeapLocation:
+    """The attribute that holds what `obj.name` gives: another one where that is a property."""
+    place = place_of(obj, name)
+    if place.get() is x:
+        return place
+    return next((p for p in (place_of(obj, other) for other, held in getattr(obj, "__dict__", {}).items() if held is x)), place)
 
 
 def call_at(holder: Any, key: Any, method: str) -> Callable[..., Any]:

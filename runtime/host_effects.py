@@ -15,7 +15,7 @@ import pathlib
 import random
 import threading
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -107,6 +107,8 @@ def makes(f: Any) -> bool:
     """Whether calling it makes an iterator, a generator of random numbers or a file, which belongs to the block that made it."""
     if isinstance(f, type):
         return f in _MAKERS or issubclass(f, Iterator) and f.__module__ in ("builtins", "itertools")
+    if f is builtins.open or isinstance(getattr(f, "__self__", None), pathlib.Path) and f.__name__ == "open":
+        return True
     return f is builtins.iter or f is np.random.default_rng or isinstance(f, types.FunctionType) and bool(f.__code__.co_flags & inspect.CO_GENERATOR)
 
 
@@ -157,6 +159,22 @@ def _once() -> str:
 def _name(f: Any, owner: Any) -> str:
     module = {"random.Random": "random", "numpy.random.mtrand.RandomState": "np.random"}.get(f"{type(owner).__module__}.{type(owner).__name__}")
     return f"{module or type(owner).__name__}.{f.__name__}"
+
+
+def printing_to(file: Any, values: Sequence[Any]) -> bool:
+    """Whether what is printed goes to a file at once, because it is one that the block has made.
+
+    Raises:
+      EffectError: (AG405) a file that the function has made while it is traced, and the values are only known, or the block only runs, later.
+    """
+    if not any(id(file) in f.made for f in frames()):
+        return False
+    if traced(*values) or not _is_made_here(file):
+        raise EffectError(
+            f"`print` writes when the compiled program runs, and this `{type(file).__name__}` is made while the function is traced", here(),
+            "open the file outside of the compiled function, or return the values and print them there",
+        )  # fmt: skip
+    return True
 
 
 def _is_made_here(x: Any) -> bool:

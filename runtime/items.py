@@ -24,7 +24,7 @@ from autograph.runtime.errors import AliasError, ArrayStoreError, ConcreteValueE
 from autograph.runtime.frames import frames, in_block, lifting, watched
 from autograph.runtime.growing import Growing, refuse_hidden
 from autograph.runtime.heap import Contents, HeapLocation, Items
-from autograph.runtime.lifted import touch
+from autograph.runtime.lifted import fewer, touch
 from autograph.runtime.loads import get_item, inside
 from autograph.runtime.numpy_places import BOUND
 from autograph.runtime.optional import present, read
@@ -259,6 +259,7 @@ def del_item(x: Any, i: Any) -> None:
             )
         refuse_hidden(x)
         touch(Contents(x))
+        fewer(x)
     del x[i]
 
 

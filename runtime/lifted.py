@@ -23,6 +23,7 @@ from autograph.runtime.errors import EffectError
 from autograph.runtime.frames import Frame, frames, lifting
 from autograph.runtime.heap import Contents, HeapLocation, Items
 from autograph.runtime.identity import is_spoiled, spoil, spoil_twins
+from autograph.runtime.made import codes_before, made_for
 from autograph.runtime.objects import is_state
 from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import here, transformation
@@ -114,8 +115,8 @@ def spec_out(value: Any) -> Spec:
 def _made_here(container: Any) -> bool:
     """Whether the block that is being traced has made a container, going by what it holds."""
     around = lifting()
-    if around and Contents(container) in around[-1].saved:
-        return False
+    if around and (Contents(container) in around[-1].saved or id(container) in around[-1].own):
+        return id(container) in around[-1].own
     own = jax.tree.leaves(container, is_leaf=lambda x: x is not container and (is_value(x) or is_container(x)))
     return any(_made_here(v) if is_container(v) else any(map(_jax.made_here, parts(v))) for v in own)  # a list in it may have changed by itself
 
@@ -257,12 +258,15 @@ def settle_late(frame: Frame, conflict: Callable[[HeapLocation, tuple[Spec, ...]
     Raises the location's error (AG401, AG405) if no select can express it, and `conflict` knows no way.
     """
     for location, held in frame.late.items():
-        if location not in frame.written:
-            continue
-        now = location.get()
-        for code, before in reversed(held):
-            now = _if_fine(code, now, before, location, conflict)
-        location.put(now)
+        if location in frame.written:
+            _settle(location, held, conflict)
+
+
+def _settle(location: HeapLocation, late: Iterable[tuple[Any, Any]], conflict: Callable[..., None]) -> None:
+    now = location.get()
+    for code, before in reversed(list(late)):
+        now = _if_fine(code, now, before, location, conflict)
+    location.put(now)
 
 
 def _if_fine(code: Any, now: Any, before: Any, location: HeapLocation, conflict: Callable[..., None]) -> Any:
@@ -282,6 +286,12 @@ def _if_fine(code: Any, now: Any, before: Any, location: HeapLocation, conflict:
     return unpack(joint, iter([jax.numpy.where(fine, new, old) for new, old in flat]))
 
 
+def fewer(container: Any) -> None:
+    """An item of a dict is taken away: if the blocks around cannot take that, this is the line to show."""
+    for frame in frames() if isinstance(container, dict) else ():
+        frame.places[Contents(container)] = here()
+
+
 class Watch:
     """Containers that are given to code which may change them without telling."""
 
@@ -299,20 +309,32 @@ class Watch:
                 location.put(now)
 
 
-def forget_local(frame: Frame, out: list[Any]) -> None:
-    """Forget what was done to objects that the block made and that nothing outside it holds; `out` holds its result."""
-    inside = _occurrences(out)
-    while _forgotten(frame, inside):  # an object that is forgotten may have held others
+def forget_local(frame: Frame, out: list[Any], conflict: Callable[..., None] = lambda location, specs: None) -> None:
+    """Forget what was done to objects that the block made, and that nothing holds but places which it changes; `out` holds its result.
+
+    Raises AG405 if an error before such a change would prevent it, unless `conflict` knows a way.
+    """
+    inside = occurrences(out)
+    while _forgotten(frame, _dead(_changed(frame), inside)):  # an object that is forgotten may have held others
         pass
+    if any(isinstance(x, HeapLocation) for x in frame.written):
+        frame.own = made_for(frame, inside)
+        mine = [x for x in _changed(frame) if id(x.obj) in frame.own]
+        bound = codes_before(frame)  # if an error had occurred by then, nothing holds them
+        for location in mine:
+            _settle(location, [(code, held) for code, held in frame.late.get(location, ()) if id(code) not in bound], conflict)
+        _forgotten(frame, mine)
 
 
-def _forgotten(frame: Frame, inside: Counter[int]) -> bool:
-    places = [x for x in {**frame.saved, **frame.stored, **frame.late} if x not in frame.preset]
-    dead = _dead(places, inside)
-    for location in dead:
+def _changed(frame: Frame) -> list[HeapLocation]:
+    return [x for x in {**frame.saved, **frame.stored, **frame.late} if x not in frame.preset]
+
+
+def _forgotten(frame: Frame, places: list[HeapLocation]) -> bool:
+    for location in places:
         for noted in (frame.written, frame.saved, frame.stored, frame.late, frame.places):
             noted.pop(location, None)
-    return bool(dead)
+    return bool(places)
 
 
 def forget_dead(places: dict[Location, Spec]) -> None:
@@ -329,12 +351,12 @@ def _dead(places: list[HeapLocation], inside: Counter[int]) -> list[HeapLocation
         return found
     # References beside ours: the list, this variable, and the argument.
     alone = [x for x in held_by_us() if sys.getrefcount(x) <= ours(x) + 3 and (is_container(x) or is_state(x))]
-    within = _occurrences(alone)
+    within = occurrences(alone)
     within.subtract(map(id, alone))
     return [x for x in places if within[id(x.obj)] > 0 and sys.getrefcount(x.obj) <= ours(x.obj) + inside[id(x.obj)] + within[id(x.obj)] + 1]
 
 
-def _occurrences(out: list[Any]) -> Counter[int]:
+def occurrences(out: list[Any]) -> Counter[int]:
     """How often objects are held by the tuples, lists, dicts and objects that the block made and that its result consists of."""
     found: Counter[int] = Counter()
     pending: list[Any] = [out]

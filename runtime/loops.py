@@ -109,7 +109,7 @@ def _run_while(
 
     def turn(_: Any, *state: Any) -> Any:
         p, after = _going(test, listed(body(*state), len(state)), finite)
-        return (p, *after)
+        return given([p, *after])
 
     stage = Stage(turn, [p, *state], source, Place(turn.__code__), begin and [Static(True), *begin], hidden=("the test", *hidden), turns=most)
     return stage.run_while(lambda p, *_: p, certain)[1:]
@@ -119,7 +119,7 @@ def _limited(test: Callable[..., Any], body: Callable[..., Any], state: list[Any
     """A loop that may not make more than `limit` turns."""
 
     def counted(turns: Any, *state: Any) -> Any:
-        return (turns + 1, *listed(body(*state), len(state)))
+        return given([turns + 1, *listed(body(*state), len(state))])
 
     @functools.wraps(test)
     def going(turns: Any, *state: Any) -> Any:

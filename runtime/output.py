@@ -14,12 +14,16 @@ from autograph.runtime import _jax
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.deferred import fine
 from autograph.runtime.frames import in_block, touched
+from autograph.runtime.host_effects import printing_to
 from autograph.runtime.lifted import may_have_failed
 from autograph.runtime.values import traced
 
 
 def print(*values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False) -> None:
     """`print`, whose values may be traced."""
+    if file is not None and printing_to(file, values):
+        builtins.print(*values, sep=sep, end=end, file=file, flush=flush)
+        return
     afterwards(_print, values, {"sep": sep, "end": end, "file": file, "flush": flush})
 
 

@@ -11,11 +11,12 @@ from autograph.runtime import _jax
 from autograph.runtime.advice import changed_object
 from autograph.runtime.errors import EffectError
 from autograph.runtime.frames import Frame
-from autograph.runtime.growing import Bound, Growing, Home, Kind, grown_at_home, hide, stack
+from autograph.runtime.growing import Bound, Growing, Hidden, Home, Kind, grown_at_home, hide, stack
 from autograph.runtime.heap import Contents, HeapLocation, Items
 from autograph.runtime.leaving import settled
 from autograph.runtime.lifted import forget_local, restore, touch
 from autograph.runtime.places import here
+from autograph.runtime.values import Stale
 
 
 class Left:
@@ -24,7 +25,7 @@ class Left:
     `key`: of what the place held in a trace around the call, if that is a `Growing` as well, and the place is in a dict or list.
     """
 
-    def __init__(self, items: Growing, number: int | None, key: Any = None) -> None:
+    def __init__(self, items: Growing, number: Any, key: Any = None) -> None:
         self.items, self.number, self.key = items, number, key
 
     @staticmethod
@@ -54,6 +55,28 @@ def bring_back(before: dict[HeapLocation, Any]) -> None:
     for bound in stack.bounds:
         if grown_at_home(bound) and (place := Contents(bound.base)) in before:
             place.put(before[place])
+
+
+CONTENTS = "contents"
+
+
+def contents_left(held: Any) -> Any:
+    """What a list holds at the end whose home was given something else in the meantime."""
+    make = held.values[0].make if isinstance(held, Items) and held.values and type(held.values[0]) is Stale else None
+    if not isinstance(make, Hidden) or make.bound.left is None:
+        return held
+    return Items(None, [Left(Left.of(make.bound.left, lambda x: None).items, CONTENTS)])
+
+
+def whole_list(held: Any) -> Any:
+    """The same when the call ends."""
+    if not (isinstance(held, Items) and held.keys is None and len(held.values) == 1 and isinstance(held.values[0], Left)):
+        return held
+    if held.values[0].number != CONTENTS:
+        return held
+    if not _jax.concrete(held.values[0].items.count):
+        raise EffectError("a list becomes longer in a function that another one calls, and what held it is given something else", here(), "clear it")
+    return Items(None, held.values[0].items.known())
 
 
 def longer(left: Left, numbered: Sequence[Any], place: HeapLocation) -> Any:

@@ -196,6 +196,10 @@ def refuse_or_grow(location: Any, specs: Sequence[Spec], around: Sequence[Frame]
     for x in parts:
         if isinstance(x, Growing) and (bound := x.kind.bound).home is not None and any(items is bound.base for items in lists):
             raise Grow(bound.base, x.kind.spec, home=bound.home, place=bound.place) from None
+    begun = [x for x in parts if isinstance(x, Growing) and x.kind.bound.home is not None]
+    if len({id(x.kind.bound) for x in begun}) > 1 and len({id(x.kind.bound.base) for x in begun}) == 1:  # each side has begun on its own
+        bound = begun[0].kind.bound
+        raise Grow(bound.base, joint_of([x.kind.spec for x in begun], bound.place), home=bound.home, place=bound.place) from None
     sizes = {x.kind.capacity for x in parts if isinstance(x, Growing)}
     for x in parts if len(sizes) > 1 else ():
         if isinstance(x, Growing) and any(id(x.kind.bound) in h.keys for h in stack.holders):

@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 
-from autograph.runtime.advice import for_length
+from autograph.runtime.advice import for_keys, for_length
 from autograph.runtime.errors import Place
 from autograph.runtime.formatting import Text
 from autograph.runtime.heap import HeapLocation, Items
@@ -44,10 +44,10 @@ def _value_text(v: Any, text: str) -> str:
     return f"a `{type(v).__name__}`" if " at 0x" in text or "Tracer" in text else text
 
 
-def instead(a: Spec, b: Spec, usual: str) -> str:
+def instead(a: Spec, b: Spec, usual: str, place: Place | None = None) -> str:
     """What to write instead where two values have no joint type: the usual advice, or what helps for values that are no arrays."""
     if isinstance(a, Items) and isinstance(b, Items):
-        return "begin with all keys" if isinstance(a.keys, tuple) else usual
+        return usual if not isinstance(a.keys, tuple) else for_keys(place)
     if any(isinstance(s, Text) for part in (a, b) for s in jax.tree.leaves(part, is_leaf=lambda x: is_leaf(x) or isinstance(x, Text))):
         return _TEXTS
     values = [s.value for s in (a, b) if isinstance(s, Static) and not isinstance(s.value, (*NUMBERS, *ARRAYS)) and s.value is not None]
@@ -70,7 +70,7 @@ def instead_of_change(m: Mismatch, location: HeapLocation, place: Place | None, 
     """`instead`, where what differs is what a place holds: of a list or deque how many items there are."""
     if isinstance(m.a, Items) and isinstance(m.b, Items) and m.a.keys is None:
         return for_length(place, type(location.obj).__name__)
-    return instead(m.a, m.b, usual)
+    return instead(m.a, m.b, usual, place)
 
 
 def for_turns(m: Mismatch, name: str) -> str:

@@ -2705,6 +2705,54 @@ assert log.see(jnp.ones(2)) == 2 and len(log.values) == 2
 ''',
     ),
     Mistake(
+        "AG405", "print: to a file that the function opens",
+        '''
+import os
+
+@ag.function
+def report(x):
+    with open(os.devnull, "w") as log:
+        print("x is", x, file=log)  # here
+    return x
+
+report(1.0)
+''',
+        ("`print`", "TextIOWrapper", "outside of the compiled function"),
+        '''
+import os
+
+@ag.function
+def report(x, log):
+    print("x is", x, file=log)
+    return x
+
+with open(os.devnull, "w") as log:
+    report(1.0, log)
+''',
+    ),
+    Mistake(
+        "AG405", "print: into a text that the function makes",
+        '''
+import io
+
+@ag.function
+def report(x):
+    out = io.StringIO()
+    print("x is", x, file=out)  # here
+    return out.getvalue()
+
+report(1.0)
+''',
+        ("`print`", "StringIO", "made while the function is traced"),
+        '''
+@ag.function
+def report(x):
+    return f"x is {x}\\n"
+
+assert report(1.0) == "x is 1.0\\n"
+''',
+    ),
+    Mistake(
         "AG405", "global: a list of the module grows",
         '''
 log = []

@@ -1,0 +1,89 @@
+"""Put what a call has changed into the objects that it reached, and these into its result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from autograph.runtime import _jax
+from autograph.runtime.changes import Changes, Known, Reached
+from autograph.runtime.doubts import remember
+from autograph.runtime.heap import Attribute, Contents, HeapLocation
+from autograph.runtime.leaving import settled
+from autograph.runtime.lifted import touch
+from autograph.runtime.made import Made
+from autograph.runtime.objects import Walk
+from autograph.runtime.packing import unpack
+from autograph.runtime.regrown import Left, longer, whole_list
+from autograph.runtime.values import Counted, Maybe, is_value
+
+
+def reached(value: Any, walk: Walk, made: dict[int, Any]) -> Any:
+    """A result, with the objects themselves."""
+
+    def known(x: Any) -> Any:
+        if isinstance(x, Made):
+            return x.build(made, lambda part: reached(part, walk, made))
+        return walk.objects[x.number] if type(x) is Reached else x
+
+    return jax.tree.map(known, value, is_leaf=lambda x: is_value(x) or isinstance(x, (Reached, Made)))
+
+
+def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> dict[int, Any]:
+    """Put what a call has computed into the places that it changes; after an error, of which `failed` is the code, what they held then.
+
+    Gives the new containers that are in several of them, by their numbers.
+    """
+    made: dict[int, Any] = {}
+    arrays = iter(changes.arrays)
+    known = {id(changes.arrays[k]): _array(key, changes, walk) for k, key in changes.doubts.guarded}
+    if known and failed is not None and not (_jax.concrete(failed) and int(failed) == 0):
+        known = {}
+    for change in changes.found:
+        if change.where == "place":
+            place: HeapLocation = walk.places[change.number]
+        else:
+            obj = (parts if change.where == "argument" else walk.objects)[change.number]
+            place = Contents(obj) if change.name is None else Attribute(obj, change.name)
+        value = whole_list(unpack(change.spec, arrays))
+        for code, held in reversed([(next(arrays), unpack(spec, arrays)) for spec in change.late]):
+            if _jax.concrete(code) and int(code):
+                value = held
+        before = place.get()
+
+        def own(x: Any, before: Any = before, place: HeapLocation = place) -> Any:
+            if isinstance(x, Made):
+                return x.build(made, whole)
+            if isinstance(x, Left):
+                return longer(x, walk.objects, place)
+            if isinstance(x, (Maybe, Counted)):
+                return settled(x)
+            if not isinstance(x, Known):
+                return known.get(id(x), x)
+            if x.kind in ("input", "new"):
+                x = _array((x.kind, x.which), changes, walk)
+                return known.get(id(x), x)
+            return before.values[x.which] if x.kind == "same" else walk.objects[x.which] if x.kind == "object" else x.which
+
+        def whole(x: Any, own: Callable[[Any], Any] = own) -> Any:
+            return jax.tree.map(own, x, is_leaf=lambda x: x is None or isinstance(x, (Maybe, Counted, Left, Made)))
+
+        if change.in_place and isinstance(before, np.ndarray):
+            np.copyto(before, np.asarray(value))
+            continue
+        touch(place)
+        place.put(whole(value))
+    pairs = [(_array(a, changes, walk), _array(b, changes, walk)) for a, b in changes.doubts.pairs]
+    remember([pair for pair in pairs if not any(id(x) in known for x in pair)])
+    return made
+
+
+def _array(key: Any, changes: Changes, walk: Walk) -> Any:
+    """An array that a call was given or leaves: an input, a new one, or that of a global variable."""
+    if isinstance(key, str):
+        return walk.variables[key]
+    kind, k = key
+    return walk.arrays[k] if kind == "input" else changes.arrays[k]

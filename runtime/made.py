@@ -1,0 +1,104 @@
+"""Containers and objects that a function has made and left in places that outlive it: what has happened to them since is what the places hold.
+
+A list that two places hold, or a place and the result, is one list for the caller as well (`Made`).
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import jax
+
+from autograph.runtime.frames import Frame
+from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items
+from autograph.runtime.objects import attributes, is_state
+from autograph.runtime.specs import is_container
+from autograph.runtime.values import ours
+
+
+def made_for(frame: Frame, result: Counter[int]) -> dict[int, int]:
+    """By identity: containers and objects that nothing holds but the places that a block changes, each other and a result, and how often.
+
+    `result` counts how often a result holds things.  What a place held before is none of them.
+    """
+    before = {id(x) for held in frame.saved.values() for x in (held.values if isinstance(held, Items) else [held])}
+    held = Counter(result)
+    found: dict[int, Any] = {}
+    made: set[int] = set()
+    for place in frame.written:
+        if isinstance(place, HeapLocation):
+            _note(_held_in(place), held, found)
+    going = True
+    while going:
+        going = False
+        for key in [key for key in found if key not in made and key not in before]:
+            # References beside those: the dict here, and the argument.
+            if sys.getrefcount(found[key]) <= ours(found[key]) + held[key] + 2:
+                made.add(key)
+                _note(_inside(found[key]), held, found)
+                going = True
+    return {key: held[key] for key in made}
+
+
+def codes_before(frame: Frame) -> set[int]:
+    """The error codes, by identity, of the time at which the containers that the block has made were given to places: to all of them."""
+    places = [p for p in frame.written if isinstance(p, HeapLocation) and id(p.obj) not in frame.own and any(id(x) in frame.own for x in _held_in(p))]
+    codes = [{id(code) for code, _ in frame.late.get(p, ())} for p in places]
+    return set.intersection(*codes) if codes else set()
+
+
+def _held_in(place: HeapLocation) -> list[Any]:
+    value = place.get()
+    return value.values if isinstance(value, Items) else [value]
+
+
+def _note(values: Iterable[Any], held: Counter[int], found: dict[int, Any]) -> None:
+    for x in values:
+        if is_container(x) or type(x) is tuple or is_state(x):
+            held[id(x)] += 1
+            found[id(x)] = x
+
+
+def _inside(x: Any) -> list[Any]:
+    if isinstance(x, dict):
+        return list(x.values())
+    if isinstance(x, (list, tuple)):
+        return list(x)
+    return [Attribute(x, name).get() for name in attributes(x)] if is_state(x) else []
+
+
+class Made:
+    """A new container on its way out: an empty one like it, what it holds, and a number if it is in several places."""
+
+    def __init__(self, items: Any, like: Any, number: int | None) -> None:
+        self.items, self.like, self.number = items, like, number
+
+    @staticmethod
+    def of(x: Any, own: dict[int, int]) -> Any:
+        """A value with these in the place of the containers that the function has made; `own` says how often each is held."""
+        if isinstance(x, Items):
+            return Items(x.keys, [Made.of(v, own) for v in x.values])
+        if type(x) is tuple:
+            return tuple(Made.of(v, own) for v in x)
+        if not is_container(x) or id(x) not in own:
+            return x
+        like = copy.copy(x)
+        Contents(like).put(Items(type(x)() if isinstance(x, (set, bytearray)) else () if isinstance(x, dict) else None, []))
+        return Made(Made.of(Contents(x).get(), own), like, id(x) if own[id(x)] > 1 else None)
+
+    def build(self, known: dict[int, Any], part: Callable[[Any], Any]) -> Any:
+        """The container, made anew for each call; `known` are those of this call by their numbers."""
+        if self.number in known:
+            return known[self.number]
+        new = copy.copy(self.like)
+        if self.number is not None:
+            known[self.number] = new
+        Contents(new).put(Items(self.items.keys, [part(v) for v in self.items.values]))
+        return new
+
+
+jax.tree_util.register_pytree_node(Made, lambda x: ((x.items,), (x.like, x.number)), lambda aux, children: Made(children[0], *aux))
