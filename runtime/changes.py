@@ -194,7 +194,7 @@ class Begin:
 
     def _number(self, x: Any) -> int | None:
         """Which of the objects in reach it is."""
-        return self.walk.number(x.list_at_home if isinstance(x, Growing) else x) if self.walk is not None else None
+        return self.walk.number(x.base if isinstance(x, Growing) else x) if self.walk is not None else None
 
     def _lasts(self, x: Any) -> bool:
         """Whether an object is there before the call."""

@@ -147,17 +147,16 @@ class Growing(Counted):
             raise Grow(self, None, bound.top)
         return enlarged(self, self.kind.spec, bound.top).with_row(self.count, value, self.count + 1)
 
-    def __iadd__(self, values: Any) -> Growing:
+    def __iadd__(self, values: Any) -> Growing:  # type: ignore[misc]
         new = self
         for value in values:
             new = new.appended(value)
         return new
 
     @property
-    def list_at_home(self) -> Any:
-        """The list that it stands for, which an object holds; or itself."""
-        bound = self.kind.bound
-        return self if bound is None or bound.home is None else bound.base
+    def base(self) -> Any:
+        """The list that it stands for; or itself."""
+        return self if self.kind.bound is None else self.kind.bound.base
 
     def kind_of(self) -> Any:
         return self.kind.bound, self.kind.capacity
@@ -197,6 +196,11 @@ class Growing(Counted):
         raise unknown_length("it is compared")
 
     __hash__ = None  # type: ignore[assignment]
+
+    def _in_operator(self, other: Any) -> Any:
+        raise unknown_length("an operator takes it")
+
+    __add__ = __radd__ = __mul__ = __rmul__ = __imul__ = __lt__ = __le__ = __gt__ = __ge__ = _in_operator
 
     def __jax_array__(self) -> Any:
         raise unknown_length("it is made an array")

@@ -52,8 +52,8 @@ def _method(x: Any, method: str, home: Callable[[], Home | None]) -> Callable[..
     if type(x) is list and watched():
         place = home()
         return call(getattr(x, method)) if place is None or place.get() is not x else _Method(x, method, place)
-    if isinstance(x, Growing) and x.kind.bound.home is not None and method in _METHODS:
-        return _Method(x.kind.bound.base, method, x.kind.bound.home)
+    if isinstance(x, Growing) and method in _METHODS and (place := x.kind.bound.home or home()) is not None and place.get() is x:
+        return _Method(x.kind.bound.base, method, place)
     return call(getattr(x, method))  # type: ignore[no-any-return]
 
 

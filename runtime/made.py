@@ -17,7 +17,7 @@ from autograph.runtime.frames import Frame
 from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items
 from autograph.runtime.objects import attributes, is_state
 from autograph.runtime.specs import is_container
-from autograph.runtime.values import ours
+from autograph.runtime.values import Counted, Maybe, ours
 
 
 def made_for(frame: Frame, result: Counter[int]) -> dict[int, int]:
@@ -58,7 +58,7 @@ def _held_in(place: HeapLocation) -> list[Any]:
 
 def _note(values: Iterable[Any], held: Counter[int], found: dict[int, Any]) -> None:
     for x in values:
-        if is_container(x) or type(x) is tuple or is_state(x):
+        if is_container(x) or type(x) is tuple or is_state(x) and not isinstance(x, (Maybe, Counted)):
             held[id(x)] += 1
             found[id(x)] = x
 

@@ -36,7 +36,7 @@ class Left:
             return Items(x.keys, [Left.of(v, number, k) for k, v in zip(keys, x.values, strict=False)])
         if not isinstance(x, Growing):
             return x
-        return Left(Growing(Kind(x.kind.spec, x.kind.capacity, None), x.count, x.buffers), number(x.list_at_home), key)
+        return Left(Growing(Kind(x.kind.spec, x.kind.capacity, None), x.count, x.buffers), number(x.base), key)
 
     def again(self, base: list[Any], home: Home) -> Growing:
         """In a trace around the call: what the home holds for the list."""

@@ -34,8 +34,8 @@ from autograph.runtime.heap import Attribute, Cell, Contents, Items, Variable
 from autograph.runtime.lifted import may_have_failed, restore, touch
 from autograph.runtime.objects import attributes, is_state
 from autograph.runtime.packing import unpack
-from autograph.runtime.places import caller, is_block, shown_name, visible
-from autograph.runtime.raw_errors import mark_of
+from autograph.runtime.places import caller, is_block, is_handed_on, read_after, shown_name, visible
+from autograph.runtime.raw_errors import is_generated, mark_of
 from autograph.runtime.specs import Spec, Static, spec_of, types, widen
 from autograph.runtime.values import ARRAYS, NUMBERS, Counted, Stale
 
@@ -92,7 +92,7 @@ def with_room(attempt: Callable[[list[Any]], Any], state: list[Any], place: Plac
             _jax.drop_effects(recorded)
             discard(before, turn)
             reset(known)
-            if grow.home is not None:
+            if grow.home is not None and not (positions and isinstance(grow.home.location, (Cell, Variable))):  # which the block carries itself
                 more = _at_home(grow, grow.home, room)
             else:
                 more = _roomier(state[positions[0]], grow, room)
@@ -147,9 +147,12 @@ def _other_names(items: list[Any], home: Home) -> Iterator[str]:
     while frame is not None and (mark_of(frame.f_code) in ("Form", "Staged") or is_block(frame.f_code)):
         for variable, held in frame.f_locals.items():
             own = isinstance(home.location, (Cell, Variable)) and home.location.variable == variable and variable in _shared(frame)
-            if held is items and not own:
-                yield shown_name(frame.f_code, variable)
-            yield from (f"{shown_name(frame.f_code, variable)}{path}" for path in _holders(items, held, home, seen))
+            shown = shown_name(frame.f_code, variable)
+            read = variable in _shared(frame) or read_after(frame, variable) or is_handed_on(frame.f_code, variable)
+            if held is items and not own and read:
+                yield shown
+            if read or not is_generated(frame.f_code, shown):
+                yield from (f"{shown}{path}" for path in _holders(items, held, home, seen))
         frame = visible(frame.f_back)
 
 

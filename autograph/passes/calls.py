@@ -62,6 +62,7 @@ class _Calls(s.Transformer):
         parameters = frozenset(s.parameter_names(fn.args))
         counts: dict[str, int] = {}
         taken: set[str] = set()
+        declared: set[str] = set()
         generated = self.context.blocks.values()
         stack = list(body)
         while stack:
@@ -70,6 +71,8 @@ class _Calls(s.Transformer):
             if kind is s.Name:
                 if type(node.ctx) is not s.Load:
                     counts[node.id] = 2
+            elif kind is s.Global or kind is s.Nonlocal:
+                declared.update(node.names)
             elif kind is s.FunctionDef:
                 counts[node.name] = counts.get(node.name, 0) + (2 if node.decorator_list else 1)
                 if node.name in generated:  # blocks of the function itself
@@ -79,9 +82,9 @@ class _Calls(s.Transformer):
             elif kind not in _INNER:
                 stack += s.children(node)
         self.defined = (self.defined - counts.keys() - parameters) | {n for n, k in counts.items() if k == 1} - parameters
-        self.own = parameters | counts.keys() | binds_all(body)
+        self.own = (parameters | counts.keys() | binds_all(body)) - declared
         self.shared = frozenset(self.own & taken)
-        self.local = self.local | self.own
+        self.local = self.local | self.own | declared
 
     def _function(self, node: Any) -> Any:
         """A function made here: its own first parameter for `super()`, its own names."""
