@@ -114,10 +114,11 @@ def for_length(place: Place | None, kind: str) -> str:
     match written(place):
         case ast.Call(func=ast.Attribute()) if kind != "list":
             return f"use a list: `append` and `pop` may change its length; {fixed}"
-        case ast.Call(func=ast.Attribute(value=ast.Attribute())):
-            return f"append to a local list (`kept = []`), and store it in the attribute when it is whole; {fixed}"
-        case ast.Call(func=ast.Attribute(value=value, attr="append" | "pop" | "extend")):
-            return f"make it by a statement of its own (`{ast.unparse(value)} = []`) and give it no other name: then it may grow; {fixed}"
-        case ast.Call(func=ast.Attribute(attr=method)):
+        case ast.Call(func=ast.Attribute(attr=method)) if method not in ("append", "extend", "pop", "clear"):
             return f"`append` and `pop` may change the length of a list, and `{method}` may not; {fixed}"
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name))):
+            return (
+                f"append to it in the function that makes it (`{name} = []`), or through what holds it (`self.{name}.append(x)`), "
+                f"and give it no other name: then it may grow; {fixed}"
+            )
     return fixed.removeprefix("or ")

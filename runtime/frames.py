@@ -128,6 +128,11 @@ def innermost() -> Frame | None:
     return _stack.frames[-1] if _stack.frames else None
 
 
+def of_block() -> Frame | None:
+    """The innermost frame of a block or function, not of a turn in it that is made one by one."""
+    return next((f for f in reversed(_stack.frames) if f.lifting), innermost())
+
+
 def lifting() -> list[Frame]:
     """The frames that see state outside their parameters, outermost first."""
     return [f for f in _stack.frames if f.lifting]

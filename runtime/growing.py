@@ -162,7 +162,11 @@ class Growing(Counted):
         return self.kind.bound, self.kind.capacity
 
     def refusal(self, why: str, advice: str = "") -> EffectError:
-        return unknown_length(why, advice)
+        name = "" if self.kind.bound is None else changed_object(self.kind.bound.place)
+        return EffectError(
+            f"traced values decide how long {name if name.startswith('`') else 'this list'} is, and {why}", here(),
+            advice or "take it item by item (`for x in items`, `items[k]`, `sum`), return it from the function, or use `ag.padded(items, size)`",
+        )  # fmt: skip
 
     def inside(self, i: Any, text: str = "list index out of range") -> Any:
         """An index counted from the start; IndexError where there is no item."""
@@ -174,18 +178,18 @@ class Growing(Counted):
 
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, slice):
-            raise unknown_length("it is sliced")
+            raise self.refusal("it is sliced")
         return self.row(self.inside(i))
 
     def __iter__(self) -> Iterator[Any]:
         if _jax.concrete(self.count):
             return iter(self.known())
-        raise unknown_length("its items are wanted one by one")
+        raise self.refusal("its items are wanted one by one")
 
     def __len__(self) -> int:
         if _jax.concrete(self.count):
             return int(self.count)
-        raise unknown_length("its length is needed as a number")
+        raise self.refusal("its length is needed as a number")
 
     def __bool__(self) -> bool:
         return len(self) > 0
@@ -193,26 +197,26 @@ class Growing(Counted):
     def __eq__(self, other: object) -> bool:
         if is_leaf(self.count):  # a spec
             return isinstance(other, Growing) and self.kind == other.kind and self.count == other.count and self.buffers == other.buffers
-        raise unknown_length("it is compared")
+        raise self.refusal("it is compared")
 
     __hash__ = None  # type: ignore[assignment]
 
     def _in_operator(self, other: Any) -> Any:
-        raise unknown_length("an operator takes it")
+        raise self.refusal("an operator takes it")
 
     __add__ = __radd__ = __mul__ = __rmul__ = __imul__ = __lt__ = __le__ = __gt__ = __ge__ = _in_operator
 
     def __jax_array__(self) -> Any:
-        raise unknown_length("it is made an array")
+        raise self.refusal("it is made an array")
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("__") or name in ("kind", "count", "buffers"):
             raise AttributeError(name)
         advice = "write `v = items.pop()`, which takes the last item, as a statement of its own" if name == "pop" else ""
-        raise unknown_length(f"its `{name}` is used", advice)
+        raise self.refusal(f"its `{name}` is used", advice)
 
     def __delitem__(self, i: Any) -> None:
-        raise unknown_length("an item of it is deleted", "take the last item with `items.pop()`")
+        raise self.refusal("an item of it is deleted", "take the last item with `items.pop()`")
 
     def __repr__(self) -> str:
         return (
@@ -229,13 +233,6 @@ class Growing(Counted):
 jax.tree_util.register_pytree_node(
     Growing, lambda g: ((g.count, *g.buffers), g.kind), lambda kind, children: Growing(kind, children[0], children[1:])
 )
-
-
-def unknown_length(why: str, advice: str = "") -> EffectError:
-    return EffectError(
-        f"traced values decide how long this list is, and {why}", here(),
-        advice or "take it item by item (`for x in items`, `items[k]`, `sum`), return it from the function, or use `ag.padded(items, size)`",
-    )  # fmt: skip
 
 
 def key_of(x: Any) -> int:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from autograph.runtime.errors import ConcreteValueError, EffectError
-from autograph.runtime.frames import Frame, frames, in_block, innermost
+from autograph.runtime.frames import Frame, frames, in_block, of_block
 from autograph.runtime.places import here
 from autograph.runtime.values import traced
 
@@ -117,7 +117,7 @@ def keeping(f: Callable[..., Any]) -> Callable[..., Any]:
 
     def maker(*args: Any, **kwargs: Any) -> Any:
         x = f(*args, **kwargs)
-        if (frame := innermost()) is not None:
+        if (frame := of_block()) is not None:
             frame.made[id(x)] = x
         return x
 

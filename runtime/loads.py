@@ -18,7 +18,7 @@ from autograph.runtime._jax import Tracer, convert_type, is_reference
 from autograph.runtime.block import containers
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import ConcreteValueError
-from autograph.runtime.frames import innermost
+from autograph.runtime.frames import of_block
 from autograph.runtime.identity import doubt_all
 from autograph.runtime.optional import present, read
 from autograph.runtime.packing import pack, unpack
@@ -112,7 +112,7 @@ def _from_sequence(x: Sequence[Any], i: Any) -> Any:
     if isinstance(x, builtins.range):
         return x.start + i * x.step
     item = row_of(x, i, kind)
-    if (frame := innermost()) is not None:
+    if (frame := of_block()) is not None:
         doubt_all([item], [[other] for other in x])
         chosen_from(item, x)
         for key in containers([item]):

@@ -236,3 +236,29 @@ def test_as_python_where_nothing_doubtful_is_read(f: Callable[..., Any], c: int)
     want = f(c)
     got = ag.function(f)(c)
     assert jax.tree.all(jax.tree.map(lambda x, y: bool(x == y), got, want)), (got, want)
+
+
+def test_an_item_at_a_traced_index_is_a_copy_behind_a_loop_made_turn_by_turn() -> None:
+    @ag.function
+    def f(rows, k):
+        for j in range(2):
+            if j == 0:
+                row = rows[k]
+        row[0] = 5.0
+        return rows
+
+    with pytest.raises(ag.StagingError, match="AG405 a `list` is changed: it is an item of a list at a traced index, and that is a copy"):
+        f([[1.0], [2.0]], 1)
+
+
+def test_an_iterator_of_a_block_is_its_own_in_a_loop_made_turn_by_turn() -> None:
+    def f(x):
+        if x > 0:
+            it = None
+            for k in range(3):
+                if k == 0:
+                    it = iter([1.0, 2.0, 3.0])
+                x = x + next(it)
+        return x
+
+    assert ag.function(f)(1.0) == f(1.0)
