@@ -122,14 +122,16 @@ class Contents(HeapLocation):
             obj[:] = value.values
         elif isinstance(obj, bytearray):
             obj[:] = value.keys
+        elif isinstance(obj, dict):
+            base = collections.OrderedDict if isinstance(obj, collections.OrderedDict) else dict  # a `Counter` itself would count
+            base.clear(obj)
+            base.update(obj, zip(value.keys, value.values, strict=True))
+        elif isinstance(obj, collections.deque):
+            obj.clear()
+            obj.extend(value.values)
         else:
             obj.clear()
-            if isinstance(obj, dict):
-                obj.update(zip(value.keys, value.values, strict=True))
-            elif isinstance(obj, collections.deque):
-                obj.extend(value.values)
-            else:
-                obj.update(value.keys)
+            obj.update(value.keys)
 
 
 class Variable(HeapLocation):

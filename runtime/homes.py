@@ -19,7 +19,7 @@ from autograph.runtime.cells import location_of
 from autograph.runtime.frames import frames, watched
 from autograph.runtime.growing import Growing, Home
 from autograph.runtime.heap import Contents, HeapLocation
-from autograph.runtime.lifted import note_late
+from autograph.runtime.lifted import note_late, touch
 from autograph.runtime.lists import append, clear, pop
 from autograph.runtime.loads import get_item
 
@@ -40,7 +40,9 @@ def _holder(obj: Any, name: str, x: Any) -> HeapLocation:
 
 def call_at(holder: Any, key: Any, method: str) -> Callable[..., Any]:
     """What to call in the place of `holder[key].method`."""
-    return _method(get_item(holder, key), method, lambda: Home(Contents(holder), key) if type(holder) in (list, dict) else None)
+    if isinstance(holder, dict) and key not in holder and watched():  # a `defaultdict` is about to make it
+        touch(Contents(holder))
+    return _method(get_item(holder, key), method, lambda: Home(Contents(holder), key) if isinstance(holder, (list, dict)) else None)
 
 
 def call_of(variable: Callable[[], Any], method: str) -> Callable[..., Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import gc
 import weakref
 from collections.abc import Callable
@@ -532,6 +533,22 @@ def test_a_global_name_of_the_list_sees_nothing_silently(f: Program) -> None:
     with pytest.raises(ag.StagingError, match="AG405 a list that becomes longer in compiled code is used by another name than `Log.items`"):
         ag.function(f)(o, jnp.asarray(V))
     assert ALIAS == [] and o.items is ALIAS
+
+
+def test_a_key_that_a_dict_would_make_on_one_side_is_refused() -> None:
+    @ag.function
+    def f(d, v):
+        for x in v:
+            if x > 0:
+                d["x"].append(x)
+
+    d: Any = collections.defaultdict(list)
+    with pytest.raises(ag.StagingError, match="AG405 `d`, a `defaultdict`, is changed in a staged loop or branch: it has no key on one side"):
+        f(d, jnp.asarray(V))
+    assert not d
+    d["x"] = []
+    f(d, jnp.asarray(V))
+    assert seen(d) == {"x": [1, 3, 7, 4]}
 
 
 def test_an_unknown_number_of_turns_is_refused() -> None:

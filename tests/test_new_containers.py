@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable
 from typing import Any
 
@@ -181,10 +182,49 @@ def before_a_possible_error(o, v):
     o.a.append(v[1])
 
 
+def a_counter(o, v):
+    o.d = collections.Counter(o.d)
+    o.d["x"] += v[0]
+
+
+def an_ordered_dict(o, v):
+    o.d = collections.OrderedDict(a=v[0], b=v[1])
+    o.d["c"] = v[2]
+    o.d.move_to_end("a")
+
+
+def a_dict_with_a_default(o, v):
+    o.d = collections.defaultdict(list)
+    o.d["y"].append(v[1])
+    o.n = o.d["y"][0]
+
+
+def a_deque(o, v):
+    o.a = collections.deque(maxlen=2)
+    for k in range(3):
+        o.a.append(v[k])
+
+
+def by_setdefault(o, v):
+    o.d.setdefault("k", []).append(v[0])
+
+
+def rows_that_are_one(o, v):
+    row = [0.0] * 2
+    o.a = [row, row]
+    o.a[1][0] = v[0]
+
+
+def moved_and_replaced(o, v):
+    o.a, o.d["z"] = [v[0]], o.a
+    o.d["z"].append(v[1])
+
+
 PROGRAMS = [
     filled, in_two_places, in_each_other, in_a_place_and_the_result, in_a_part_of_the_result, nested, exchanged, grown, grown_and_given_up,
     given_up_in_turns, stored_into, of_the_module, of_the_module_in_a_new_one, added_to_one_of_the_module, in_a_tuple, before_and_after, a_set,
-    in_every_turn, on_each_side, by_a_function_inside, after_a_possible_error, before_a_possible_error,
+    in_every_turn, on_each_side, by_a_function_inside, after_a_possible_error, before_a_possible_error, a_counter,
+    an_ordered_dict, a_dict_with_a_default, a_deque, by_setdefault, rows_that_are_one, moved_and_replaced,
 ]  # fmt: skip
 
 
@@ -192,16 +232,16 @@ def shape(x: Any, known: dict[int, int]) -> Any:
     """What a value is made of, and which parts of it are one object."""
     if isinstance(x, tuple):
         return tuple(shape(v, known) for v in x)
-    if isinstance(x, (list, dict, set, Box)):
+    if isinstance(x, (list, dict, set, collections.deque, Box)):
         if id(x) in known:
             return f"object {known[id(x)]}"
         known[id(x)] = len(known)
     if isinstance(x, Box):
         return {k: shape(v, known) for k, v in vars(x).items()}
     if isinstance(x, dict):
-        return {k: shape(v, known) for k, v in x.items()}
-    if isinstance(x, list):
-        return [shape(v, known) for v in x]
+        return type(x).__name__, [(k, shape(v, known)) for k, v in x.items()]
+    if isinstance(x, (list, collections.deque)):
+        return type(x).__name__, [shape(v, known) for v in x]
     return x if x is None or isinstance(x, (str, set)) else np.asarray(x).tolist()
 
 
