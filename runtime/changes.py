@@ -217,10 +217,13 @@ class Begin:
         if self.walk is None:
             return out
 
+        def whole(x: Any) -> bool:
+            return is_value(x) or is_container(x) and id(x) in self.own or self.own.get(id(x), 0) > 1 or self._number(x) is not None
+
         def known(x: Any) -> Any:
             return Made.of(x, self.own) if id(x) in self.own else x if (n := self._number(x)) is None else Reached(n)
 
-        return jax.tree.map(known, out, is_leaf=lambda x: is_value(x) or id(x) in self.own and is_container(x) or self._number(x) is not None)
+        return jax.tree.map(known, out, is_leaf=whole)
 
     def _also_held(self, frame: Frame, variables: dict[str, Any]) -> list[HeapLocation]:
         """The global variables that hold a NumPy array which is changed in place through an object: the program must not take it for a constant."""
@@ -267,7 +270,9 @@ class Begin:
 
     def _leaf(self, value: Any, place: HeapLocation) -> Spec:
         if isinstance(value, Made):
-            return Made(Items(value.items.keys, [self._leaf(v, place) for v in value.items.values]), value.like, value.number)
+            held = value.items
+            inside = spec_of(held) if value.like is None else Items(held.keys, [self._leaf(v, place) for v in held.values])
+            return Made(inside, value.like, value.number)
         if isinstance(value, jax.Array) and value.ndim and traced(value):
             if (k := self.inputs.get(id(value))) is not None:
                 return Static(Known("input", k))

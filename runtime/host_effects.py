@@ -15,6 +15,7 @@ import pathlib
 import random
 import threading
 import types
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -118,7 +119,7 @@ def keeping(f: Callable[..., Any]) -> Callable[..., Any]:
     def maker(*args: Any, **kwargs: Any) -> Any:
         x = f(*args, **kwargs)
         if (frame := of_block()) is not None:
-            frame.made[id(x)] = x
+            frame.made[id(x)] = weakref.ref(x) if isinstance(x, io.IOBase) else x  # a file is closed when nobody holds it any more
         return x
 
     return maker
@@ -167,7 +168,7 @@ def printing_to(file: Any, values: Sequence[Any]) -> bool:
     Raises:
       EffectError: (AG405) a file that the function has made while it is traced, and the values are only known, or the block only runs, later.
     """
-    if not any(id(file) in f.made for f in frames()):
+    if not any(_is_made_by(f, file) for f in frames()):
         return False
     if traced(*values) or not _is_made_here(file):
         raise EffectError(
@@ -178,7 +179,12 @@ def printing_to(file: Any, values: Sequence[Any]) -> bool:
 
 
 def _is_made_here(x: Any) -> bool:
-    return any(id(x) in f.made for f in _of_this_block())
+    return any(_is_made_by(f, x) for f in _of_this_block())
+
+
+def _is_made_by(frame: Frame, x: Any) -> bool:
+    made = frame.made.get(id(x))
+    return made is not None and (made is x or isinstance(made, weakref.ref) and made() is x)
 
 
 def _of_this_block() -> Iterator[Frame]:

@@ -72,7 +72,10 @@ def _inside(x: Any) -> list[Any]:
 
 
 class Made:
-    """A new container on its way out: an empty one like it, what it holds, and a number if it is in several places."""
+    """A new container on its way out: an empty one like it, what it holds, and a number if it is in several places.
+
+    Of an object that is a pytree, and is in several, it holds the object, and nothing is like it.
+    """
 
     def __init__(self, items: Any, like: Any, number: int | None) -> None:
         self.items, self.like, self.number = items, like, number
@@ -84,8 +87,11 @@ class Made:
             return Items(x.keys, [Made.of(v, own) for v in x.values])
         if type(x) is tuple:
             return tuple(Made.of(v, own) for v in x)
-        if not is_container(x) or id(x) not in own:
+        if id(x) not in own:
             return x
+        if not is_container(x):
+            several = own[id(x)] > 1 and is_state(x) and not jax.tree_util.treedef_is_leaf(jax.tree.structure(x))
+            return Made(x, None, id(x)) if several else x
         like = copy.copy(x)
         Contents(like).put(Items(type(x)() if isinstance(x, (set, bytearray)) else () if isinstance(x, dict) else None, []))
         return Made(Made.of(Contents(x).get(), own), like, id(x) if own[id(x)] > 1 else None)
@@ -94,10 +100,11 @@ class Made:
         """The container, made anew for each call; `known` are those of this call by their numbers."""
         if self.number in known:
             return known[self.number]
-        new = copy.copy(self.like)
+        new = part(self.items) if self.like is None else copy.copy(self.like)
         if self.number is not None:
             known[self.number] = new
-        Contents(new).put(Items(self.items.keys, [part(v) for v in self.items.values]))
+        if self.like is not None:
+            Contents(new).put(Items(self.items.keys, [part(v) for v in self.items.values]))
         return new
 
 

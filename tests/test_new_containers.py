@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -20,6 +22,13 @@ Program = Callable[..., Any]
 class Child:
     def __init__(self) -> None:
         self.x = 0.0
+
+
+@jax.tree_util.register_dataclass
+@dataclass
+class Point:
+    x: Any
+    y: Any = 0.0
 
 
 class Box:
@@ -220,11 +229,24 @@ def moved_and_replaced(o, v):
     o.d["z"].append(v[1])
 
 
+def an_object_that_is_a_pytree(o, v):
+    o.c = Point(v[0])
+    o.c.y = v[1]
+    return o.c
+
+
+def one_in_two_places(o, v):
+    o.a = [Point(v[0])]
+    o.c = o.a[0]
+    o.c.y = v[1]
+
+
 PROGRAMS = [
     filled, in_two_places, in_each_other, in_a_place_and_the_result, in_a_part_of_the_result, nested, exchanged, grown, grown_and_given_up,
     given_up_in_turns, stored_into, of_the_module, of_the_module_in_a_new_one, added_to_one_of_the_module, in_a_tuple, before_and_after, a_set,
     in_every_turn, on_each_side, by_a_function_inside, after_a_possible_error, before_a_possible_error, a_counter,
     an_ordered_dict, a_dict_with_a_default, a_deque, by_setdefault, rows_that_are_one, moved_and_replaced,
+    an_object_that_is_a_pytree, one_in_two_places,
 ]  # fmt: skip
 
 
@@ -232,11 +254,11 @@ def shape(x: Any, known: dict[int, int]) -> Any:
     """What a value is made of, and which parts of it are one object."""
     if isinstance(x, tuple):
         return tuple(shape(v, known) for v in x)
-    if isinstance(x, (list, dict, set, collections.deque, Box)):
+    if isinstance(x, (list, dict, set, collections.deque, Box, Point)):
         if id(x) in known:
             return f"object {known[id(x)]}"
         known[id(x)] = len(known)
-    if isinstance(x, Box):
+    if isinstance(x, (Box, Point)):
         return {k: shape(v, known) for k, v in vars(x).items()}
     if isinstance(x, dict):
         return type(x).__name__, [(k, shape(v, known)) for k, v in x.items()]
