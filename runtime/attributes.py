@@ -17,6 +17,7 @@ from autograph.runtime.growing import replaced_at_home
 from autograph.runtime.heap import Attribute, HeapLocation, Variable
 from autograph.runtime.lifted import ERROR, load, may_have_failed, note_late, touch
 from autograph.runtime.numpy_places import note_binding, note_store
+from autograph.runtime.points_to import no_doubt
 from autograph.runtime.shared import guard, guarded_as
 from autograph.runtime.specs import is_container
 from autograph.runtime.values import ARRAYS, NUMBERS, Maybe, Unset, is_value
@@ -67,7 +68,9 @@ def _replace(obj: Any, name: str, value: Any) -> None:
 def del_attr(obj: Any, name: str) -> None:
     """`del obj.name`."""
     if watched():
-        touch(place_of(obj, name))
+        place = place_of(obj, name)
+        note_binding(place, Unset(place.name))
+        touch(place)
     delattr(obj, name)
 
 
@@ -130,5 +133,6 @@ def unless_failed_now(value: Any, old: Callable[[], Any]) -> Any:
     out = guarded_as(value, code, before)
     if out is None:
         out = staged_cond(fine(), lambda: value, old, ())
-        guard(value, out, code, before)
+        if guard(value, out, code, before):
+            no_doubt(out)
     return out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import CellType
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from autograph.runtime.heap import HeapLocation, Items, Variable
 from autograph.runtime.identity import is_spoiled, keep_twins, refuse_chosen, refuse_stale, settle
 from autograph.runtime.lifted import forget_local
 from autograph.runtime.made import Made
-from autograph.runtime.numpy_places import BOTH, STORED
+from autograph.runtime.numpy_places import BOTH, given_another, let_go_and_changed, stored_at_home
 from autograph.runtime.objects import Walk, is_state, places_in
 from autograph.runtime.packing import as_is, pack
 from autograph.runtime.places import here
@@ -98,6 +98,7 @@ class Begin:
         self.walk = walk
         self.inputs = {id(x): k for k, x in reversed(list(enumerate(inputs)))}
         self.outputs: dict[int, int] = {}
+        self.kept: list[tuple[Any, int]] = []
         self.args, self.kwargs = args, kwargs
         self.parts = mutable_parts(args, kwargs, containers=walk is None)
         self.before = {("argument", k): _snapshot(x) for k, x in enumerate(self.parts)} | {
@@ -125,6 +126,7 @@ class Begin:
         keep_twins(frame, self._lasts)
         forget_local(frame, out)
         self.own = frame.own
+        let_go, at_home = let_go_and_changed(frame), stored_at_home(frame)
 
         def note(where: str, number: int, place: HeapLocation, before: Any, after: Any) -> None:
             if where != "argument":
@@ -133,8 +135,15 @@ class Begin:
                 dynamic.update(changed - (self.walk.dynamic if self.walk else set()))
             if is_spoiled(after):
                 refuse_stale(after.values)
-            in_place = frame.stored.get(place) in (STORED, BOTH) and isinstance(frame.saved.get(place), np.ndarray)
+            attribute = getattr(place, "attribute", None)
+            if place in let_go:
+                _check_in_place(frame.saved[place], place, frame)
+                found.append(Change(where, number, attribute, spec_of(let_go[place]), True))
+                arrays.append(let_go[place])
+            in_place = place in at_home
             if in_place:
+                if frame.stored[place] == BOTH:
+                    raise given_another(place, frame.places.get(place) or here(), "the first would not change")
                 _check_in_place(frame.saved[place], place, frame)
             if self.walk is not None and not in_place:
                 refuse_chosen(frame, after, place, self._lasts)
@@ -144,16 +153,21 @@ class Begin:
                 self.outputs.setdefault(id(x), len(arrays))
                 arrays.append(x)
             late: list[Spec] = []
+            for code, k in self._at_errors(frame, after):
+                late.append(Static(Known("input", k)))
+                arrays.append(code)
             for code, held in frame.late.get(place, ()):
                 held = Left.of(Made.of(held, frame.own), self._number)
                 late.append(self._spec(before, held, place))
                 arrays.extend([code, *pack(held, late[-1], as_is)])
-            found.append(Change(where, number, getattr(place, "attribute", None), spec, in_place, tuple(late)))
+            found.append(Change(where, number, attribute, spec, in_place, tuple(late)))
 
         if self.walk is not None:  # an array of NumPy's that is changed in place stays the object that it is
             numpy = {id(x): k for k, x in enumerate(self.walk.arrays) if isinstance(x, np.ndarray)}
-            changed = [(place.get(), numpy.get(id(frame.saved.get(place)))) for place in _stored(frame)]
-            self.inputs |= {id(x): k for x, k in changed if k is not None and traced(x)}
+            held = at_home | {place: x for place, (x, _) in frame.let_go.items()}
+            changed = [(y, numpy.get(id(frame.saved.get(place)))) for place, x in held.items() for y in (x, unguarded(x))]
+            self.kept = [(x, k) for x, k in changed if k is not None and traced(x)]
+            self.inputs |= {id(x): k for x, k in self.kept}
         covered: set[HeapLocation] = set()
 
         def look(where: str, number: int, place: HeapLocation, before: Any, after: Any) -> None:
@@ -192,6 +206,11 @@ class Begin:
             self._refuse_hidden()
         return Changes(found, arrays, self._doubts(frame, variables))
 
+    def _at_errors(self, frame: Frame, value: Any) -> list[tuple[Any, int]]:
+        """Which inputs a place would still hold after errors before `value` came there, and the codes at that time."""
+        kept = {id(before): k for x, k in self.kept for _, before in _before_errors(frame, x)} | self.inputs
+        return [(code, kept[id(before)]) for code, before in reversed(list(_before_errors(frame, value))) if id(before) in kept]
+
     def _number(self, x: Any) -> int | None:
         """Which of the objects in reach it is."""
         return self.walk.number(x.base if isinstance(x, Growing) else x) if self.walk is not None else None
@@ -228,7 +247,7 @@ class Begin:
     def _also_held(self, frame: Frame, variables: dict[str, Any]) -> list[HeapLocation]:
         """The global variables that hold a NumPy array which is changed in place through an object: the program must not take it for a constant."""
         known = set(self.walk.places if self.walk else ())
-        arrays = {id(old) for place, old in frame.saved.items() if frame.stored.get(place) in (STORED, BOTH) and isinstance(old, np.ndarray)}
+        arrays = {id(frame.saved[place]) for place in (*stored_at_home(frame), *let_go_and_changed(frame))}
         found = [Variable(variables, name) for name, value in variables.items() if id(value) in arrays]
         return [place for place in found if place not in known and place not in frame.saved]
 
@@ -296,6 +315,13 @@ class Begin:
         return spec_of(value)
 
 
+def _before_errors(frame: Frame, value: Any) -> Iterator[tuple[Any, Any]]:
+    """What a place held before `value` each time that an error could have prevented a change, the last first, and the error code at that time."""
+    while (guarded := frame.guarded.get(id(value))) is not None:
+        _, _, code, value = guarded
+        yield code, value
+
+
 def _snapshot(x: Any) -> dict[HeapLocation, Any]:
     return {place: place.get() for place in places_in(x)}
 
@@ -324,18 +350,8 @@ def _numbers(before: Any, after: Any, name: Any) -> set[Any]:
     return {name} if isinstance(before, NUMBERS) else set()
 
 
-def _stored(frame: Frame) -> list[HeapLocation]:
-    """The places whose arrays are stored into."""
-    return [place for place, how in frame.stored.items() if how in (STORED, BOTH)]
-
-
 def _check_in_place(array: np.ndarray[Any, Any], place: HeapLocation, frame: Frame) -> None:
     at = frame.places.get(place) or here()
-    if frame.stored[place] == BOTH:
-        raise ArrayStoreError(
-            f"{place.name} is a NumPy array that is stored into, and is given another array in the same call: the first would not change", at,
-            "make it a `jnp` array before, or store into a copy (`.copy()`)",
-        )  # fmt: skip
     if array.dtype.itemsize > 4 and array.dtype.kind in "iuf" and not jax.config.jax_enable_x64:  # type: ignore[attr-defined]
         raise ArrayStoreError(
             f"{place.name} is a NumPy array of {array.dtype}, and JAX computes with 32 bits: what is stored back would be rounded", at,

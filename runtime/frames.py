@@ -17,10 +17,9 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "begun changed checked chosen compared constants copied count discarded exact excluded fresh given gone grows guarded guards joins "
-            "key "
-            "late lent lifting made marked memory own passed pairs pending places points_to preset protected reached reads rebound refusal "
-            "replaced root saved sharing spoiled staged stands stored trace twins values waiting written"
+            "adopted begun changed checked chosen compared constants copied count discarded exact excluded fresh given gone grows guarded guards "
+            "joins key late lent let_go lifting made marked memory own passed pairs pending places points_to preset protected reached reads rebound "
+            "refusal replaced root saved sharing spoiled staged stands stored trace twins values waiting written"
         ).split()
     )
 
@@ -47,6 +46,8 @@ class Frame:
         self.compared: list[Any] = []  # values of which stores have asked whether they are one array
         self.stored: dict[Any, str] = {}  # places whose array is stored into, or that are bound anew
         self.pending: Any = None  # the place that will be bound to the array that a store has made
+        self.let_go: dict[Any, tuple[Any, bool]] = {}  # of places that hold another array now: what became of NumPy's, and has it changed?
+        self.adopted: dict[Any, Any] = {}  # of places that hold an array of NumPy's of another: that other
         self.places: dict[Any, Any] = {}  # where it changed them first
         self.late: dict[Any, list[tuple[Any, Any]]] = {}  # what places held before changes, and the error code at that time
         self.copied: dict[int, Any] = {}  # by identity: containers that a list has taken a copy of
@@ -84,6 +85,8 @@ class Frame:
         self.begun.clear()
         self.saved.clear()
         self.late.clear()
+        self.let_go.clear()
+        self.adopted.clear()
         self.stands.clear()
         self.constants.clear()
         self.guards.clear()

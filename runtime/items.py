@@ -26,7 +26,7 @@ from autograph.runtime.growing import Growing, refuse_hidden
 from autograph.runtime.heap import Contents, HeapLocation, Items
 from autograph.runtime.lifted import fewer, touch
 from autograph.runtime.loads import get_item, inside
-from autograph.runtime.numpy_places import BOUND
+from autograph.runtime.numpy_places import BOUND, let_go_became
 from autograph.runtime.optional import present, read
 from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import caller, here
@@ -109,6 +109,7 @@ def becomes(x: Any, after: Any) -> Any:
     if any(frame.exact for frame in frames()):
         after = unless_failed_now(after, functools.partial(_same, x))
     if after is not x:
+        let_go_became(x, lambda held: unless_failed_now(after, functools.partial(_same, held)))
         if is_numpys(x):
             numpys(after)
         for frame in lifting()[-1:]:

@@ -332,7 +332,7 @@ def _changed(frame: Frame) -> list[HeapLocation]:
 
 def _forgotten(frame: Frame, places: list[HeapLocation]) -> bool:
     for location in places:
-        for noted in (frame.written, frame.saved, frame.stored, frame.late, frame.places):
+        for noted in (frame.written, frame.saved, frame.stored, frame.let_go, frame.adopted, frame.late, frame.places):
             noted.pop(location, None)
     return bool(places)
 

@@ -31,8 +31,11 @@ class NumpyMark(Mark):
     __slots__ = ()
 
 
-def may_be(x: Any, level: Frame | None = None) -> Arrays:
-    """The arrays that a value may be, itself among them; with the frame of a block, without what the block's arguments stand for."""
+def may_be(x: Any, level: Frame | None = None, errors: bool = False) -> Arrays:
+    """The arrays that a value may be, itself among them; with the frame of a block, without what the block's arguments stand for.
+
+    With `errors`, what places hold after an error counts as well.  Stores that would come afterwards are not made then.
+    """
     found = {id(x): x}
     todo = [x]
     around = frames()
@@ -40,7 +43,9 @@ def may_be(x: Any, level: Frame | None = None) -> Arrays:
         key = id(todo.pop())
         for frame in reversed(around):
             new = list(chosen[1].values()) if (chosen := frame.points_to.get(key)) is not None else []
-            if (outer := frame.guarded.get(key) or (frame.stands.get(key) if frame is not level else None)) is not None:
+            if (guarded := frame.guarded.get(key)) is not None:
+                new += (guarded[1], guarded[3]) if errors and guarded[3] is not None else (guarded[1],)
+            elif frame is not level and (outer := frame.stands.get(key)) is not None:
                 new.append(outer[1])
             for y in new:
                 if id(y) not in found:
@@ -136,8 +141,8 @@ def _known_at(level: Frame, x: Any, one: bool) -> Arrays:
 def meeting(frame: Frame) -> Iterator[tuple[int, int]]:
     """At the end of the trace of a function: the identities of two arrays each that may be one."""
     groups: dict[int, dict[int, None]] = {}
-    for i, (x, _) in frame.points_to.items():
-        for j in may_be(x):
+    for i, (x, *_) in (frame.points_to | frame.guarded).items():
+        for j in may_be(x, errors=True):
             groups.setdefault(j, {j: None})[i] = None
     yield from dict.fromkeys(pair for group in groups.values() for pair in combinations(group, 2))
 
@@ -153,7 +158,7 @@ class Share(NamedTuple):
 def share_of(x: Any) -> Share:
     """Of an array of the block that is being traced, or of one around it."""
     around = lifting()
-    return Share(stood_for(x), origin(x), tuple(may_be(x, around[-1] if around else None).values()))
+    return Share(stood_for(x), origin(x), tuple(may_be(x, around[-1] if around else None, errors=True).values()))
 
 
 def shares(values: Sequence[Any]) -> list[Share | None]:

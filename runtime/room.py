@@ -40,7 +40,7 @@ from autograph.runtime.specs import Spec, Static, spec_of, types, widen
 from autograph.runtime.values import ARRAYS, NUMBERS, Counted, Stale
 
 Snapshot = tuple[Frame, dict[str, Any]]
-_KEPT = ("values", "written", "saved", "guards", "guarded", "points_to", "twins", "spoiled", "gone")
+_KEPT = ("values", "written", "saved", "guards", "guarded", "points_to", "twins", "spoiled", "gone", "stored", "let_go", "adopted")
 
 
 def snapshot() -> Snapshot | None:

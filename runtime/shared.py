@@ -31,12 +31,14 @@ def stood_for(x: Any) -> Any:
     return x
 
 
-def guard(x: Any, guarded: Any, code: Any, before: Any) -> None:
-    """A place holds `guarded` for an array, which is what it held `before` if an error has occurred: it counts as the same array."""
-    if aliasable(x) and origin(x) is not origin(guarded) and (around := lifting()):
-        frame = around[-1]
-        frame.guarded[id(guarded)] = guarded, x, code, before
-        frame.guards.setdefault(id(x), (x, guarded))
+def guard(x: Any, guarded: Any, code: Any, before: Any) -> bool:
+    """A place holds `guarded` for an array, which is what it held `before` if an error has occurred: it counts as the same array, if it is one."""
+    if not (aliasable(x) and origin(x) is not origin(guarded) and (around := lifting())):
+        return False
+    frame = around[-1]
+    frame.guarded[id(guarded)] = guarded, x, code, before
+    frame.guards.setdefault(id(x), (x, guarded))
+    return True
 
 
 def guarded_as(x: Any, code: Any, before: Any) -> Any:

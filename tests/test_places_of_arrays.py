@@ -1,0 +1,271 @@
+"""Places that hold one of NumPy's arrays and are given another: each array has what was stored while its turn lasted, and stays the object it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph as ag
+
+
+class Grid:
+    """A buffer and a second one."""
+
+    def __init__(self, **arrays: Any) -> None:
+        self.__dict__.update(arrays)
+
+
+def stored_and_replaced(g: Any, i: Any) -> Any:
+    g.a[i] = 3
+    g.a = g.a * 2 + 1
+    return g.a.sum()
+
+
+def replaced_by_the_other(g: Any, i: Any) -> Any:
+    g.a[i] = 3
+    g.a = g.b
+    g.a[i] = 4
+    return g.b.sum()
+
+
+def second_name(g: Any, i: Any) -> Any:
+    first = g.a
+    g.a[i] = 3
+    g.a = g.a * 2
+    first[0] = 7
+    return g.a.sum() + first.sum()
+
+
+def second_name_alone(g: Any, i: Any) -> Any:
+    first = g.a
+    if i > 0:
+        g.a = g.a * 2
+    g.a = g.b * 3
+    first[0] = 1
+    return g.a.sum() + first.sum()
+
+
+def stored_in_a_branch(g: Any, i: Any) -> Any:
+    if i > 0:
+        g.a[i] = 3
+    g.a = g.a * 2
+    return g.a.sum()
+
+
+def given_back(g: Any, i: Any) -> Any:
+    first = g.a
+    g.a[i] = 3
+    g.a = g.a * 2
+    g.a = first
+    g.a[0] = 5
+    return g.a.sum()
+
+
+def returned(g: Any, i: Any) -> Any:
+    first = g.a
+    g.a[i] = 3
+    g.a = g.a * 2
+    return first.sum()
+
+
+def exchanged(g: Any, i: Any) -> Any:
+    g.a, g.b = g.b, g.a
+    g.a[i] = 3
+    g.b[i] = 4
+    return g.a.sum()
+
+
+def stored_and_exchanged(g: Any, i: Any) -> Any:
+    g.a[i] = 3
+    g.a, g.b = g.b, g.a
+    g.a[i] = 5
+    return g.a.sum()
+
+
+def a_step_of_a_stencil(g: Any, i: Any) -> Any:
+    for k in range(i, 2):
+        g.b[k] = (g.a[k - 1] + g.a[k + 1]) / 2
+    g.a, g.b = g.b, g.a
+    return g.a.sum()
+
+
+def exchanged_before_a_loop(g: Any, i: Any) -> Any:
+    g.a, g.b = g.b, g.a
+    for k in range(i + 1):
+        g.a[k] = k + 4
+    return g.b.sum()
+
+
+def exchanged_in_an_unrolled_loop(g: Any, i: Any) -> Any:
+    for k in range(3):
+        g.a, g.b = g.b, g.a
+        g.a[k] = i + k
+    return g.a.sum()
+
+
+def put_elsewhere(g: Any, i: Any) -> Any:
+    g.c = g.a
+    g.a = g.a * 2
+    g.c[i] = 8
+    return g.a.sum() + g.c.sum()
+
+
+def put_into_a_new_object(g: Any, i: Any) -> Any:
+    other = Grid(a=g.a)
+    g.a = g.a * 2
+    other.a[0] = i + 4
+    return other.a.sum()
+
+
+def put_into_a_list(g: Any, i: Any) -> Any:
+    held = [g.a, g.b]
+    g.a = g.a * 2
+    g.b = g.a
+    held[0][i] = 4
+    held[1][i] = 6
+    return held[0].sum() + held[1].sum()
+
+
+def deleted(g: Any, i: Any) -> Any:
+    g.a[i] = 3
+    del g.a
+    return g.b.sum()
+
+
+def error_before(g: Any, i: Any) -> Any:
+    first = g.a
+    if i > 0:
+        raise ValueError("odd")
+    g.a = g.a * 2
+    first[0] = 7
+    return first.sum()
+
+
+def error_between(g: Any, i: Any) -> Any:
+    g.a[i] = 3
+    if i > 0:
+        raise ValueError("odd")
+    first = g.a
+    g.a = g.a * 2
+    first[0] = 8
+    return g.a.sum()
+
+
+def error_after(g: Any, i: Any) -> Any:
+    g.a[i] = 3
+    first = g.a
+    g.a = g.a * 2
+    if i > 0:
+        raise ValueError("odd")
+    g.a[0] = 100
+    first[2] = 6
+    return g.a.sum()
+
+
+def exchanged_after_an_error(g: Any, i: Any) -> Any:
+    if i > 0:
+        raise ValueError("odd")
+    g.a, g.b = g.b, g.a
+    g.a[i] = 5
+    g.b[i] = 6
+    return g.a.sum()
+
+
+WORK = [v for v in list(globals().values()) if callable(v) and getattr(v, "__module__", "") == __name__ and v is not Grid]
+
+
+def outcome(f: Callable[..., Any], i: Any) -> Any:
+    """The result, what the first arrays hold, what the places hold, and which places hold which of the first arrays."""
+    g = Grid(a=np.arange(3, dtype=np.float32), b=np.ones(3, np.float32), c=None)
+    first = {"a": g.a, "b": g.b}
+    try:
+        result: Any = float(f(g, i))
+    except ValueError as error:
+        result = str(error)
+    held = {k: None if v is None else np.asarray(v).tolist() for k, v in vars(g).items()}
+    which = {k: [n for n, x in first.items() if x is v] for k, v in vars(g).items()}
+    return result, {k: x.tolist() for k, x in first.items()}, held, which
+
+
+@pytest.mark.parametrize("i", [0, 1])
+@pytest.mark.parametrize("f", WORK, ids=lambda f: f.__name__)
+def test_arrays_and_places_are_those_of_python(f: Callable[..., Any], i: int) -> None:
+    assert outcome(ag.function(f), jnp.int32(i)) == outcome(f, np.int32(i))
+
+
+def stored_later_in_a_loop(g: Any, i: Any) -> None:
+    first = g.a
+    g.a = g.a * 2
+    for k in range(i):
+        first[k] = 1
+
+
+def stored_later_in_a_branch(g: Any, i: Any) -> None:
+    first = g.a
+    g.a = g.a * 2
+    if i > 0:
+        first[0] = 1
+
+
+def exchanged_in_a_loop(g: Any, i: Any) -> None:
+    for k in range(i):
+        g.a, g.b = g.b, g.a
+        g.a[k] = k
+
+
+def replaced_in_a_branch(g: Any, i: Any) -> None:
+    g.a[i] = 3
+    if i > 0:
+        g.a = g.a * 2
+
+
+def replaced_in_a_branch_and_exchanged(g: Any, i: Any) -> None:
+    g.a[i] = 3
+    if i > 0:
+        g.a = g.a * 2
+    g.a = g.b
+
+
+@pytest.mark.parametrize(
+    "f", [stored_later_in_a_loop, stored_later_in_a_branch, exchanged_in_a_loop, replaced_in_a_branch, replaced_in_a_branch_and_exchanged]
+)
+def test_what_a_branch_or_loop_would_have_to_decide_is_refused(f: Callable[..., Any]) -> None:
+    g = Grid(a=np.zeros(3, np.float32), b=np.ones(3, np.float32))
+    held = dict(vars(g))
+    with pytest.raises(ag.StagingError, match="AG403 `Grid.[ab]` is a NumPy array that is stored into, and is given another array in the same call"):
+        ag.function(f)(g, jnp.int32(1))
+    assert vars(g) == held and g.a.tolist() == [0, 0, 0] and g.b.tolist() == [1, 1, 1]
+
+
+def test_an_array_that_two_objects_hold() -> None:
+    def f(g: Any, h: Any, i: Any) -> Any:
+        g.a[i] = 3
+        g.a = g.a * 2
+        h.a[0] = 9
+        return g.a.sum() + h.a.sum()
+
+    for form, i in ((f, np.int32(1)), (ag.function(f), jnp.int32(1))):
+        a = np.zeros(3, np.float32)
+        g, h = Grid(a=a), Grid(a=a)
+        assert form(g, h, i) == 18
+        assert a.tolist() == [9, 3, 0] and g.a.tolist() == [0, 6, 0] and h.a is a
+
+
+TABLE: Any = np.zeros(3, np.float32)
+
+
+def test_a_global_variable() -> None:
+    @ag.function
+    def f(i: Any) -> Any:
+        global TABLE
+        TABLE[i] = 3
+        TABLE = TABLE * 2
+        return TABLE.sum()
+
+    first = TABLE
+    assert f(jnp.int32(1)) == 6 and f(jnp.int32(2)) == 18
+    assert first.tolist() == [0, 3, 0] and TABLE.tolist() == [0, 12, 6]
