@@ -153,7 +153,7 @@ class Begin:
                 self.outputs.setdefault(id(x), len(arrays))
                 arrays.append(x)
             late: list[Spec] = []
-            for code, k in self._at_errors(frame, after):
+            for code, k in () if in_place else self._at_errors(frame, after):
                 late.append(Static(Known("input", k)))
                 arrays.append(code)
             for code, held in frame.late.get(place, ()):

@@ -26,7 +26,7 @@ from autograph.runtime.growing import Growing, refuse_hidden
 from autograph.runtime.heap import Contents, HeapLocation, Items
 from autograph.runtime.lifted import fewer, touch
 from autograph.runtime.loads import get_item, inside
-from autograph.runtime.numpy_places import BOUND, let_go_became
+from autograph.runtime.numpy_places import BOUND, let_go_became, note_binding
 from autograph.runtime.optional import present, read
 from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import caller, here
@@ -137,6 +137,7 @@ def _share(x: Any, after: Any, places: list[HeapLocation]) -> None:
                 if origin(v) is x:
                     store_item(place.obj, k, after)
         elif origin(held) is x:
+            note_binding(place, after)
             place.put(noticed(place, after))
 
 

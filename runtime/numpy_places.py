@@ -33,7 +33,7 @@ def note_store(place: HeapLocation, bound: bool = False) -> None:
 def note_binding(place: HeapLocation, value: Any) -> None:
     """A place is given another value, or the array that a store has made: perhaps through another name."""
     old = place.get()
-    made = any(a() is old and b() is value for frame in lifting()[-1:] for a, b in frame.pairs)
+    made = any(b() is value and origin(a()) is origin(old) for frame in lifting()[-1:] for a, b in frame.pairs)
     for frame in frames():
         if not frame.root:
             continue

@@ -269,3 +269,37 @@ def test_a_global_variable() -> None:
     first = TABLE
     assert f(jnp.int32(1)) == 6 and f(jnp.int32(2)) == 18
     assert first.tolist() == [0, 3, 0] and TABLE.tolist() == [0, 12, 6]
+
+
+SHARED: Any = np.ones(4, np.int32)
+
+
+def test_an_array_that_a_global_variable_holds_as_well_and_a_variable_is_stored_into() -> None:
+    @ag.function
+    def f(g: Any, i: Any) -> Any:
+        held = g.a
+        for k in range(i):
+            if k > 1:
+                held[k % 4] = k
+        return SHARED.sum()
+
+    global SHARED
+    SHARED = np.ones(4, np.int32)
+    first, g = SHARED, Grid(a=SHARED)
+    for _ in range(2):
+        assert f(g, jnp.int32(5)) == 10
+        assert first.tolist() == [4, 1, 2, 3] and g.a is first and SHARED is first
+
+
+def test_an_array_of_which_only_an_object_knows_and_a_variable_is_stored_into() -> None:
+    @ag.function
+    def f(g: Any, i: Any) -> Any:
+        held = g.a
+        for k in range(i):
+            if k > 1:
+                held[k % 4] = k
+        return held.sum()
+
+    first = np.ones(4, np.int32)
+    g = Grid(a=first)
+    assert f(g, jnp.int32(5)) == 10 and g.a is first and first.tolist() == [4, 1, 2, 3]
