@@ -17,9 +17,10 @@ from autograph.runtime.attributes import set_attr, unless_failed_now
 from autograph.runtime.calls import call
 from autograph.runtime.errors import AliasError
 from autograph.runtime.frames import frames, watched
-from autograph.runtime.heap import Contents
+from autograph.runtime.heap import Contents, Entry
 from autograph.runtime.items import is_array, last_replaced, replaced_numpy
 from autograph.runtime.lifted import touch
+from autograph.runtime.numpy_places import note_store
 from autograph.runtime.places import assigned_names, caller, here, kept_after, place_of, variable_of, visible
 from autograph.runtime.points_to import doubtful, note_comparison
 from autograph.runtime.raw_errors import mark_of
@@ -96,6 +97,7 @@ def _renewed(x: Any, old: Any, new: Any) -> Any:
     for k in keys:
         if not _is_new(x[k], new) and same(x[k], old):
             if watched():
+                note_store(Entry(x, k))
                 touch(Contents(x), late=False)
                 x[k] = unless_failed_now(new, functools.partial(x.__getitem__, k))
             else:

@@ -22,7 +22,7 @@ from autograph.runtime.frames import Frame, Place, frames
 from autograph.runtime.heap import HeapLocation
 from autograph.runtime.identity import check_lengths, doubt_all
 from autograph.runtime.knowledge import Fact, assume, known, refined
-from autograph.runtime.lifted import ERROR, Location, Watch, enter, forget_local, kept, load, marker_p, restore, settle_late
+from autograph.runtime.lifted import ERROR, Location, enter, forget_local, kept, load, marker_p, restore, settle_late
 from autograph.runtime.packing import pack, to_type, unpack
 from autograph.runtime.points_to import Share, copied, share_of, shares
 from autograph.runtime.room import refuse_or_grow
@@ -30,6 +30,7 @@ from autograph.runtime.shared import aliasable, known_again, with_guards
 from autograph.runtime.specs import Spec, Type, of_aval, types
 from autograph.runtime.unwound import arrays_at
 from autograph.runtime.values import CONTAINERS, Maybe, map_maybe, nothing
+from autograph.runtime.watching import Watch
 
 
 class Block:

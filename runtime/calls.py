@@ -10,7 +10,7 @@ import functools
 import importlib
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
 from typing import Any
 
@@ -27,6 +27,7 @@ from autograph.runtime.host_effects import effect_of, keeping, makes
 from autograph.runtime.lifted import fewer, touch
 from autograph.runtime.mathematics import math_call
 from autograph.runtime.numpy_calls import numpy_call
+from autograph.runtime.numpy_places import moved_items
 from autograph.runtime.parameters import refusing
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
@@ -150,10 +151,12 @@ def _compared(f: Any, *args: Any, **kwargs: Any) -> Any:
             f"`{f.__module__.lstrip('_')}.{f.__name__}` compares what it is given, and stays Python: traced values cannot decide in it", here(),
             "use `jnp.sort`, `jnp.argmin` or `jnp.searchsorted` on an array, or a `for` loop",
         )  # fmt: skip
-    for x in args:
-        if is_container(x):
-            touch(Contents(x))
-    return f(*args, **kwargs)
+    with ExitStack() as changes:
+        for x in args:
+            if is_container(x):
+                touch(Contents(x))
+                changes.enter_context(moved_items(x))
+        return f(*args, **kwargs)
 
 
 def _changed_by(owner: Any, method: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
@@ -162,7 +165,8 @@ def _changed_by(owner: Any, method: Callable[..., Any], /, *args: Any, **kwargs:
     touch(Contents(owner))
     if getattr(method, "__name__", "") in ("pop", "popitem", "clear"):
         fewer(owner)
-    return method(*args, **kwargs)
+    with moved_items(owner):
+        return method(*args, **kwargs)
 
 
 def _sort(items: list[Any], *, key: Any = None, reverse: Any = False) -> None:

@@ -11,15 +11,15 @@ import jax
 import numpy as np
 
 from autograph.runtime.arguments import mutable_parts
-from autograph.runtime.errors import AliasError, ArrayStoreError, AttributeStateError
+from autograph.runtime.errors import AliasError, AttributeStateError
 from autograph.runtime.frames import Frame
 from autograph.runtime.garbage import collect_recent
 from autograph.runtime.growing import Growing
-from autograph.runtime.heap import HeapLocation, Items, Variable
+from autograph.runtime.heap import Contents, Entry, HeapLocation, Items, Variable
 from autograph.runtime.identity import is_spoiled, keep_twins, refuse_chosen, refuse_stale, settle
 from autograph.runtime.lifted import forget_local
 from autograph.runtime.made import Made
-from autograph.runtime.numpy_places import BOTH, given_another, let_go_and_changed, stored_at_home
+from autograph.runtime.numpy_places import before_the_call, let_go_and_changed, stored_at_home
 from autograph.runtime.objects import Walk, is_state, places_in
 from autograph.runtime.packing import as_is, pack
 from autograph.runtime.places import here
@@ -70,6 +70,7 @@ class Change(NamedTuple):
     spec: Spec
     in_place: bool
     late: tuple[Spec, ...] = ()
+    item: int | None = None  # which item of the container changes in place
 
 
 class Doubts(NamedTuple):
@@ -127,6 +128,9 @@ class Begin:
         forget_local(frame, out)
         self.own = frame.own
         let_go, at_home = let_go_and_changed(frame), stored_at_home(frame)
+        in_place_at: dict[int, list[tuple[HeapLocation, Any]]] = {}
+        for p, array in [*let_go.items(), *((p, x) for p, x in at_home.items() if isinstance(p, Entry))]:
+            in_place_at.setdefault(id(p.obj), []).append((p, array))
 
         def note(where: str, number: int, place: HeapLocation, before: Any, after: Any) -> None:
             if where != "argument":
@@ -136,15 +140,12 @@ class Begin:
             if is_spoiled(after):
                 refuse_stale(after.values)
             attribute = getattr(place, "attribute", None)
-            if place in let_go:
-                _check_in_place(frame.saved[place], place, frame)
-                found.append(Change(where, number, attribute, spec_of(let_go[place]), True))
-                arrays.append(let_go[place])
+            for p, array in in_place_at.get(id(place.obj), ()):
+                if p == place or isinstance(place, Contents):
+                    item = p.position(before) if isinstance(p, Entry) else None
+                    found.append(Change(where, number, attribute, spec_of(array), True, item=item))
+                    arrays.append(array)
             in_place = place in at_home
-            if in_place:
-                if frame.stored[place] == BOTH:
-                    raise given_another(place, frame.places.get(place) or here(), "the first would not change")
-                _check_in_place(frame.saved[place], place, frame)
             if self.walk is not None and not in_place:
                 refuse_chosen(frame, after, place, self._lasts)
             after = Left.of(Made.of(after, frame.own), self._number)
@@ -165,7 +166,7 @@ class Begin:
         if self.walk is not None:  # an array of NumPy's that is changed in place stays the object that it is
             numpy = {id(x): k for k, x in enumerate(self.walk.arrays) if isinstance(x, np.ndarray)}
             held = at_home | {place: x for place, (x, _) in frame.let_go.items()}
-            changed = [(y, numpy.get(id(frame.saved.get(place)))) for place, x in held.items() for y in (x, unguarded(x))]
+            changed = [(y, numpy.get(id(before_the_call(place, frame)))) for place, x in held.items() for y in (x, unguarded(x))]
             self.kept = [(x, k) for x, k in changed if k is not None and traced(x)]
             self.inputs |= {id(x): k for x, k in self.kept}
         covered: set[HeapLocation] = set()
@@ -247,7 +248,7 @@ class Begin:
     def _also_held(self, frame: Frame, variables: dict[str, Any]) -> list[HeapLocation]:
         """The global variables that hold a NumPy array which is changed in place through an object: the program must not take it for a constant."""
         known = set(self.walk.places if self.walk else ())
-        arrays = {id(frame.saved[place]) for place in (*stored_at_home(frame), *let_go_and_changed(frame))}
+        arrays = {id(before_the_call(place, frame)) for place in (*stored_at_home(frame), *let_go_and_changed(frame))}
         found = [Variable(variables, name) for name, value in variables.items() if id(value) in arrays]
         return [place for place in found if place not in known and place not in frame.saved]
 
@@ -348,14 +349,3 @@ def _numbers(before: Any, after: Any, name: Any) -> set[Any]:
         pairs = zip(before.values, after.values, strict=True)
         return {(*name, k) for k, (a, b) in enumerate(pairs) if isinstance(a, NUMBERS) and not _unchanged(a, b)}
     return {name} if isinstance(before, NUMBERS) else set()
-
-
-def _check_in_place(array: np.ndarray[Any, Any], place: HeapLocation, frame: Frame) -> None:
-    at = frame.places.get(place) or here()
-    if array.dtype.itemsize > 4 and array.dtype.kind in "iuf" and not jax.config.jax_enable_x64:  # type: ignore[attr-defined]
-        raise ArrayStoreError(
-            f"{place.name} is a NumPy array of {array.dtype}, and JAX computes with 32 bits: what is stored back would be rounded", at,
-            "make it 32 bits wide or a `jnp` array, or set `jax_enable_x64`",
-        )  # fmt: skip
-    if not array.flags.writeable:
-        raise ValueError("assignment destination is read-only")

@@ -53,6 +53,9 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> d
             if _jax.concrete(code) and int(code):
                 value = held
         before = place.get()
+        if change.item is not None:
+            np.copyto(before.values[change.item], np.asarray(value))
+            continue
 
         def own(x: Any, before: Any = before, place: HeapLocation = place) -> Any:
             if isinstance(x, Made):

@@ -134,6 +134,37 @@ class Contents(HeapLocation):
             obj.update(value.keys)
 
 
+class Entry(HeapLocation):
+    """An item of a list or dict: what it holds changes with the `Contents`, and only which array it is gets known by the item."""
+
+    def __init__(self, container: Any, item: Any) -> None:
+        super().__init__(container, ("item", item), f"`{variable_of(container) or type(container).__name__}[{item!r}]`")
+        self.item = item
+
+    def get(self) -> Any:
+        return self.inside(Contents(self.obj).get()) if isinstance(self.obj, (list, dict)) else Unset(self.name)
+
+    def inside(self, items: Any) -> Any:
+        """What contents of the container have there."""
+        k = self.position(items)
+        return Unset(self.name) if k is None else items.values[k]
+
+    def position(self, items: Any) -> int | None:
+        """Where that is among the values."""
+        if not isinstance(items, Items):
+            return None
+        if items.keys is None:
+            return self.item if self.item < len(items.values) else None
+        return next((k for k, key in enumerate(items.keys) if key == self.item), None)
+
+
+def entries(container: Any, items: Items) -> list[Entry]:
+    """The items of a list or dict, which holds `items`."""
+    if not isinstance(container, (list, dict)):
+        return []
+    return [Entry(container, k) for k in (range(len(items.values)) if items.keys is None else items.keys)]
+
+
 class Variable(HeapLocation):
     """A global variable."""
 

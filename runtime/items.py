@@ -23,10 +23,10 @@ from autograph.runtime.calls import call
 from autograph.runtime.errors import AliasError, ArrayStoreError, ConcreteValueError, EffectError
 from autograph.runtime.frames import frames, in_block, lifting, watched
 from autograph.runtime.growing import Growing, refuse_hidden
-from autograph.runtime.heap import Contents, HeapLocation, Items
+from autograph.runtime.heap import Contents, Entry, HeapLocation, Items
 from autograph.runtime.lifted import fewer, touch
 from autograph.runtime.loads import get_item, inside
-from autograph.runtime.numpy_places import BOUND, let_go_became, note_binding
+from autograph.runtime.numpy_places import BOUND, let_go_became, moved_items, note_binding, note_store
 from autograph.runtime.optional import present, read
 from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import caller, here
@@ -174,8 +174,8 @@ def _stored(x: Any, i: Any, value: Any) -> Any:
     return store_span(x, i, value) if has_span(i) else x.at[plain(i)].set(value)
 
 
-def store_item(x: Any, i: Any, value: Any) -> None:
-    """`x[i] = value`, by the object's own `__setitem__`.
+def store_item(x: Any, i: Any, value: Any, renewed: bool = False) -> None:
+    """`x[i] = value`, by the object's own `__setitem__`; `renewed`: an array there has been stored into.
 
     Raises:
       ArrayStoreError: (AG403) a traced value into a NumPy array that has no name to bind a new array to.
@@ -199,18 +199,28 @@ def store_item(x: Any, i: Any, value: Any) -> None:
             x[i] = value
     elif unknown(i):
         refuse_hidden(x)
-        _store_traced(x, i, value)
+        _store_traced(x, i, value, renewed)
     else:
         refuse_hidden(x)
         touch(Contents(x), late=not (_has(x, i) and is_selectable(value) and is_selectable(x[i])))
-        x[i] = unless_failed_now(value, lambda: x[i])
+        if _has(x, i):
+            if is_array(x[i]):
+                note_binding(_entry(x, i), value)
+            x[i] = unless_failed_now(value, lambda: x[i])
+        else:
+            with moved_items(x):
+                x[i] = value
+
+
+def _entry(x: Any, i: Any) -> Entry:
+    return Entry(x, i + len(x) if isinstance(x, list) and i < 0 else i)
 
 
 def _has(x: Any, i: Any) -> bool:
     return i in x if isinstance(x, dict) else type(i) is int and -len(x) <= i < len(x)
 
 
-def _store_traced(x: Any, i: Any, value: Any) -> None:
+def _store_traced(x: Any, i: Any, value: Any, renewed: bool) -> None:
     """`x[i] = value` of a list and a traced index: each item is the value or what it was."""
     if not isinstance(x, list):
         raise ConcreteValueError(
@@ -231,6 +241,10 @@ def _store_traced(x: Any, i: Any, value: Any) -> None:
         new = unpack(joint, iter([jnp.where(i == k, new, before) for new, before in flat]))
         chosen_from(new, [old])
         maybe_one(new, value)
+        if is_array(old) and renewed:
+            note_store(Entry(x, k))
+        elif is_array(old):
+            note_binding(Entry(x, k), new, maybe=True)
         x[k] = unless_failed_now(new, functools.partial(_same, old))
 
 
@@ -262,6 +276,9 @@ def del_item(x: Any, i: Any) -> None:
         refuse_hidden(x)
         touch(Contents(x))
         fewer(x)
+        with moved_items(x):
+            del x[i]
+        return
     del x[i]
 
 
@@ -285,7 +302,9 @@ def set_path(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         items[i] = new
         return tuple(items)
     pairs, before = _last().pairs, list(x) if picked else []
-    after = set_item(x, i, new)
+    if picked:
+        store_item(x, index_of(i), new, renewed=True)
+    after = x if picked else set_item(x, i, new)
     if is_container(x) and is_array(inner) and not picked:
         renew_items(x, inner, new)
     if not is_array(x):  # the array itself, not what holds it; of a list at a traced index all arrays

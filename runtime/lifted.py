@@ -292,23 +292,6 @@ def fewer(container: Any) -> None:
         frame.places[Contents(container)] = here()
 
 
-class Watch:
-    """Containers that are given to code which may change them without telling."""
-
-    def __init__(self, values: Iterable[Any]) -> None:
-        found = {id(x): x for v in values for x in (v if type(v) is tuple else (v,)) if is_container(x)}
-        self.before = [(location := Contents(x), location.get()) for x in found.values()]
-
-    def notice(self) -> None:
-        """Remember the changes."""
-        for location, before in self.before:
-            now = location.get()
-            if not now.same(before) and not is_spoiled(now):
-                location.put(before)
-                touch(location, late=False)
-                location.put(now)
-
-
 def forget_local(frame: Frame, out: list[Any], conflict: Callable[..., None] = lambda location, specs: None) -> None:
     """Forget what was done to objects that the block made, and that nothing holds but places which it changes; `out` holds its result.
 

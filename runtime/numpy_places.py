@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import jax
 import numpy as np
 
 from autograph.runtime.errors import ArrayStoreError, Place
 from autograph.runtime.frames import Frame, frames, in_block, lifting
-from autograph.runtime.heap import Cell, HeapLocation, Variable
+from autograph.runtime.heap import Cell, Contents, Entry, HeapLocation, Variable, entries
 from autograph.runtime.lifted import may_have_failed
 from autograph.runtime.places import here
 from autograph.runtime.points_to import doubtful
@@ -30,8 +32,8 @@ def note_store(place: HeapLocation, bound: bool = False) -> None:
             frame.pending = place if bound else None
 
 
-def note_binding(place: HeapLocation, value: Any) -> None:
-    """A place is given another value, or the array that a store has made: perhaps through another name."""
+def note_binding(place: HeapLocation, value: Any, maybe: bool = False) -> None:
+    """A place is given another value, perhaps only `maybe`, or the array that a store has made: perhaps through another name."""
     old = place.get()
     made = any(b() is value and origin(a()) is origin(old) for frame in lifting()[-1:] for a, b in frame.pairs)
     for frame in frames():
@@ -40,32 +42,51 @@ def note_binding(place: HeapLocation, value: Any) -> None:
         before = frame.stored.get(place)
         if frame.pending == place:  # what else holds the array may be told of the new one before
             frame.pending = None
-        elif value is old or (before is None and not _lasts(place, frame)):
+        elif origin(value) is origin(old) or (before is None and not _lasts(place, frame)):
             pass
         elif made:
             frame.stored[place] = _STORE[before]
             frame.places.setdefault(place, here())
-        elif in_block():
-            if before is None:
-                frame.let_go.setdefault(place, (origin(old), False))
-            frame.stored[place] = MAYBE if before is None else _BIND[before]
         else:
-            _let_go(place, old, before, frame)
-            owner = _owner(value, frame)
-            if owner is None or before == BOTH:
-                frame.stored[place] = BOUND if before == STORED else _BIND[before]
-            else:
+            _let_go(place, old, before, frame, in_block() or maybe)
+            if not in_block() and before != BOTH and (owner := _owner(value, frame)) is not None:
                 frame.adopted[place] = owner
                 frame.stored.pop(place, None)
 
 
-def _let_go(place: HeapLocation, old: Any, before: str | None, frame: Frame) -> None:
-    """A place is given another array, beyond doubt: what it has held until then stays what it is, unless others store into it."""
+@contextmanager
+def moved_items(container: Any) -> Iterator[None]:
+    """While a list or dict is changed otherwise than item by item: what has held an array, and holds another, is noted."""
+    roots = [frame for frame in frames() if frame.root and isinstance(container, (list, dict)) and Contents(container) in frame.reached]
+    before = Contents(container).get() if roots else None
+    try:
+        yield
+    finally:
+        for frame in roots:
+            note_moves(container, before, frame)
+
+
+def note_moves(container: Any, before: Any, frame: Frame) -> None:
+    """The same, given the contents before the change."""
+    for place in entries(container, before):
+        old, how = place.inside(before), frame.stored.get(place)
+        if old is not place.get() and (how or _lasts(place, frame)):
+            _let_go(place, old, how, frame, in_block())
+
+
+def _let_go(place: HeapLocation, old: Any, before: str | None, frame: Frame, maybe: bool) -> None:
+    """A place is given another array, `maybe` only: what it has held until then stays what it is, unless others store into it."""
+    if maybe:
+        if before is None:
+            frame.let_go.setdefault(place, (origin(old), False))
+        frame.stored[place] = MAYBE if before is None else _BIND[before]
+        return
+    frame.stored[place] = BOUND if before == STORED else _BIND[before]
     owner: HeapLocation | None = frame.adopted.pop(place, None)
     if before not in (None, STORED):
         pass
     elif owner is None:
-        if isinstance(_before_the_call(place, frame), np.ndarray):
+        if isinstance(before_the_call(place, frame), np.ndarray):
             frame.let_go.setdefault(place, (old, before == STORED))
     elif owner in frame.let_go and before == STORED:
         frame.let_go[owner] = old, True
@@ -76,7 +97,8 @@ def _owner(value: Any, frame: Frame) -> HeapLocation | None:
     if not aliasable(value) or may_have_failed():
         return None
     let_go = ((place, held) for place, (held, _) in frame.let_go.items())
-    holding = ((frame.adopted.get(place, place), place.get()) for place in frame.reached if frame.stored.get(place) in (None, STORED))
+    places = (p for place in frame.reached for p in (entries(place.obj, place.get()) if isinstance(place, Contents) else [place]))
+    holding = ((frame.adopted.get(place, place), place.get()) for place in places if frame.stored.get(place) in (None, STORED))
     for place, held in (*let_go, *holding):
         if aliasable(held) and origin(held) is origin(value) and _lasts(place, frame):
             owner: HeapLocation = place
@@ -109,16 +131,36 @@ def let_go_and_changed(frame: Frame) -> dict[HeapLocation, Any]:
     for place, (held, _) in frame.let_go.items():
         if (stored := frame.replaced.get(id(origin(held)))) is not None:
             raise given_another(place, stored[1], "the first is stored into afterwards as well, in a branch or loop")
-    return {place: held for place, (held, changed) in frame.let_go.items() if changed}
+    found = {place: held for place, (held, changed) in frame.let_go.items() if changed}
+    for place in found:
+        _check_in_place(place, frame)
+    return found
 
 
 def stored_at_home(frame: Frame) -> dict[HeapLocation, Any]:
-    """What the places hold of which the arrays of NumPy's are stored into that they have held since before the call."""
-    return {
-        place: place.get()
-        for place, how in frame.stored.items()
-        if how in (STORED, BOTH) and place not in frame.adopted and isinstance(frame.saved.get(place), np.ndarray)
-    }
+    """What the places hold of which the arrays of NumPy's are stored into that they have held since before the call.
+
+    Raises ArrayStoreError (AG403) where a place may hold another, and where what is stored cannot be put back.
+    """
+    found: dict[HeapLocation, Any] = {}
+    for place, how in frame.stored.items():
+        if how in (STORED, BOTH) and place not in frame.adopted and _lasts(place, frame):
+            if how == BOTH:
+                raise given_another(place, frame.places.get(place) or here(), "the first would not change")
+            _check_in_place(place, frame)
+            found[place] = place.get()
+    return found
+
+
+def _check_in_place(place: HeapLocation, frame: Frame) -> None:
+    array, at = before_the_call(place, frame), frame.places.get(place) or here()
+    if array.dtype.itemsize > 4 and array.dtype.kind in "iuf" and not jax.config.jax_enable_x64:  # type: ignore[attr-defined]
+        raise ArrayStoreError(
+            f"{place.name} is a NumPy array of {array.dtype}, and JAX computes with 32 bits: what is stored back would be rounded", at,
+            "make it 32 bits wide or a `jnp` array, or set `jax_enable_x64`",
+        )  # fmt: skip
+    if not array.flags.writeable:
+        raise ValueError("assignment destination is read-only")
 
 
 def given_another(place: HeapLocation, at: Place | None, why: str) -> ArrayStoreError:
@@ -131,9 +173,13 @@ def given_another(place: HeapLocation, at: Place | None, why: str) -> ArrayStore
 
 def _lasts(place: HeapLocation, frame: Frame) -> bool:
     """Whether a place has held a NumPy array since before the call: objects that the function makes are not remembered."""
-    held = _before_the_call(place, frame)
-    return isinstance(held, np.ndarray) and (isinstance(place, (Variable, Cell)) or place in frame.reached)
+    if not isinstance(before_the_call(place, frame), np.ndarray):
+        return False
+    return isinstance(place, (Variable, Cell)) or (Contents(place.obj) if isinstance(place, Entry) else place) in frame.reached
 
 
-def _before_the_call(place: HeapLocation, frame: Frame) -> Any:
+def before_the_call(place: HeapLocation, frame: Frame) -> Any:
+    """What a place held when the call began."""
+    if isinstance(place, Entry):
+        return place.inside(frame.saved.get(Contents(place.obj)))
     return frame.saved[place] if place in frame.saved else place.get()

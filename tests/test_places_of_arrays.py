@@ -175,19 +175,90 @@ def exchanged_after_an_error(g: Any, i: Any) -> Any:
     return g.a.sum()
 
 
+def entry_stored_into(g: Any, i: Any) -> Any:
+    g.d["w"][i] = 3
+    g.l[-1][i] += 2
+    g.d["w"] -= 1
+    return g.l[1].sum()
+
+
+def entry_stored_in_a_loop(g: Any, i: Any) -> Any:
+    for k in range(i + 2):
+        g.d["w"][k] = k + 4
+        if k > 0:
+            g.l[0][k] += 1
+    return g.d["w"].sum()
+
+
+def entry_replaced(g: Any, i: Any) -> Any:
+    g.d["w"][i] = 3
+    g.d["w"] = g.d["w"] * 2
+    g.l[0], g.l[1] = g.l[1], g.l[0]
+    g.l[0][i] = 9
+    return g.l[1].sum()
+
+
+def entry_at_a_traced_index(g: Any, i: Any) -> Any:
+    g.l[i][1] = 7
+    return g.l[0].sum()
+
+
+def entries_moved(g: Any, i: Any) -> Any:
+    g.l[0][i] = 5
+    g.l.reverse()
+    g.l[0][i] += 6
+    g.l.append(i)
+    g.l.insert(0, g.l.pop(1))
+    g.l[0][2] = 8
+    g.d["v"] = g.d.pop("w")
+    g.d["v"][i] = 4
+    g.d.update(u=i)
+    return g.l[1].sum()
+
+
+def entry_deleted(g: Any, i: Any) -> Any:
+    g.d["w"][i] = 5
+    del g.d["w"]
+    g.l[0][i] = 1
+    g.l[1][i] = 2
+    del g.l[0]
+    g.l[0][2] = 3
+    return g.l[0].sum()
+
+
+def entry_in_a_variable(g: Any, i: Any) -> Any:
+    row = g.l[0]
+    for k in range(i + 1):
+        row[k] = 6
+    g.l[0] = g.a
+    row[2] = 7
+    return row.sum()
+
+
+def entry_after_an_error(g: Any, i: Any) -> Any:
+    g.d["w"][0] = 3
+    if i > 0:
+        raise ValueError("odd")
+    g.d["w"][1] = 4
+    g.d["new"] = i
+    return g.d["w"].sum()
+
+
 WORK = [v for v in list(globals().values()) if callable(v) and getattr(v, "__module__", "") == __name__ and v is not Grid]
 
 
 def outcome(f: Callable[..., Any], i: Any) -> Any:
     """The result, what the first arrays hold, what the places hold, and which places hold which of the first arrays."""
-    g = Grid(a=np.arange(3, dtype=np.float32), b=np.ones(3, np.float32), c=None)
-    first = {"a": g.a, "b": g.b}
+    rows = [np.arange(3, dtype=np.float32), np.full(3, 2, np.float32)]
+    g = Grid(a=np.arange(3, dtype=np.float32), b=np.ones(3, np.float32), c=None, d={"w": np.zeros(3, np.float32)}, l=list(rows))
+    first = {"a": g.a, "b": g.b, "w": g.d["w"], "row": rows[0], "second row": rows[1]}
     try:
         result: Any = float(f(g, i))
     except ValueError as error:
         result = str(error)
-    held = {k: None if v is None else np.asarray(v).tolist() for k, v in vars(g).items()}
-    which = {k: [n for n, x in first.items() if x is v] for k, v in vars(g).items()}
+    now = {k: v for k, v in vars(g).items() if k not in "dl"} | {f"d[{k!r}]": v for k, v in g.d.items()} | {f"l[{k}]": v for k, v in enumerate(g.l)}
+    held = {k: None if v is None else np.asarray(v).tolist() for k, v in now.items()}
+    which = {k: [n for n, x in first.items() if x is v] for k, v in now.items()}
     return result, {k: x.tolist() for k, x in first.items()}, held, which
 
 
