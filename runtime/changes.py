@@ -15,7 +15,7 @@ from autograph.runtime.errors import AliasError, AttributeStateError
 from autograph.runtime.frames import Frame
 from autograph.runtime.garbage import collect_recent
 from autograph.runtime.growing import Growing
-from autograph.runtime.heap import Contents, Entry, HeapLocation, Items, Variable
+from autograph.runtime.heap import HeapLocation, Items, Variable
 from autograph.runtime.identity import is_spoiled, keep_twins, refuse_chosen, refuse_stale, settle
 from autograph.runtime.lifted import forget_local
 from autograph.runtime.made import Made
@@ -61,6 +61,8 @@ jax.tree_util.register_pytree_node(Reached, lambda r: ((), r.number), lambda num
 class Change(NamedTuple):
     """What a call leaves in a place: of which object (of the arguments or of those reached), under which name, and the spec of the value.
 
+    Of an "input": what an array holds that changes in place wherever it is.
+
     `late` are specs of what it leaves instead if an error has occurred by then; the code at that time goes before the arrays.
     """
 
@@ -68,9 +70,7 @@ class Change(NamedTuple):
     number: int
     name: str | None
     spec: Spec
-    in_place: bool
     late: tuple[Spec, ...] = ()
-    item: int | None = None  # which item of the container changes in place
 
 
 class Doubts(NamedTuple):
@@ -128,9 +128,6 @@ class Begin:
         forget_local(frame, out)
         self.own = frame.own
         let_go, at_home = let_go_and_changed(frame), stored_at_home(frame)
-        in_place_at: dict[int, list[tuple[HeapLocation, Any]]] = {}
-        for p, array in [*let_go.items(), *((p, x) for p, x in at_home.items() if isinstance(p, Entry))]:
-            in_place_at.setdefault(id(p.obj), []).append((p, array))
 
         def note(where: str, number: int, place: HeapLocation, before: Any, after: Any) -> None:
             if where != "argument":
@@ -139,29 +136,22 @@ class Begin:
                 dynamic.update(changed - (self.walk.dynamic if self.walk else set()))
             if is_spoiled(after):
                 refuse_stale(after.values)
-            attribute = getattr(place, "attribute", None)
-            for p, array in in_place_at.get(id(place.obj), ()):
-                if p == place or isinstance(place, Contents):
-                    item = p.position(before) if isinstance(p, Entry) else None
-                    found.append(Change(where, number, attribute, spec_of(array), True, item=item))
-                    arrays.append(array)
-            in_place = place in at_home
-            if self.walk is not None and not in_place:
+            if self.walk is not None and place not in at_home:
                 refuse_chosen(frame, after, place, self._lasts)
             after = Left.of(Made.of(after, frame.own), self._number)
-            spec = spec_of(after) if in_place else self._spec(before, after, place)
+            spec = self._spec(before, after, place)
             for x in pack(after, spec, as_is):
                 self.outputs.setdefault(id(x), len(arrays))
                 arrays.append(x)
             late: list[Spec] = []
-            for code, k in () if in_place else self._at_errors(frame, after):
+            for code, k in () if place in at_home else self._at_errors(frame, after):
                 late.append(Static(Known("input", k)))
                 arrays.append(code)
             for code, held in frame.late.get(place, ()):
                 held = Left.of(Made.of(held, frame.own), self._number)
                 late.append(self._spec(before, held, place))
                 arrays.extend([code, *pack(held, late[-1], as_is)])
-            found.append(Change(where, number, attribute, spec, in_place, tuple(late)))
+            found.append(Change(where, number, getattr(place, "attribute", None), spec, tuple(late)))
 
         if self.walk is not None:  # an array of NumPy's that is changed in place stays the object that it is
             numpy = {id(x): k for k, x in enumerate(self.walk.arrays) if isinstance(x, np.ndarray)}
@@ -169,6 +159,11 @@ class Begin:
             changed = [(y, numpy.get(id(before_the_call(place, frame)))) for place, x in held.items() for y in (x, unguarded(x))]
             self.kept = [(x, k) for x, k in changed if k is not None and traced(x)]
             self.inputs |= {id(x): k for x, k in self.kept}
+            for p, x in held.items():
+                k = numpy.get(id(before_the_call(p, frame)))  # none of a variable that this trace has found: it is traced again
+                if k is not None and (p in let_go or p in at_home):
+                    found.append(Change("input", k, None, spec_of(x)))
+                    arrays.append(x)
         covered: set[HeapLocation] = set()
 
         def look(where: str, number: int, place: HeapLocation, before: Any, after: Any) -> None:
@@ -293,10 +288,10 @@ class Begin:
             held = value.items
             inside = spec_of(held) if value.like is None else Items(held.keys, [self._leaf(v, place) for v in held.values])
             return Made(inside, value.like, value.number)
-        if isinstance(value, jax.Array) and value.ndim and traced(value):
-            if (k := self.inputs.get(id(value))) is not None:
+        if isinstance(value, jax.Array) and traced(value):
+            if (k := self.inputs.get(id(value))) is not None and (value.ndim or k in {k for _, k in self.kept}):
                 return Static(Known("input", k))
-            if (k := self.outputs.get(id(value))) is not None:
+            if (k := self.outputs.get(id(value))) is not None and value.ndim:
                 return Static(Known("new", k))
         if (number := self._number(value)) is not None:
             return Static(Known("object", number))

@@ -38,11 +38,21 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> d
     Gives the new containers that are in several of them, by their numbers.
     """
     made: dict[int, Any] = {}
+    became: dict[int, Any] = {}
     arrays = iter(changes.arrays)
-    known = {id(changes.arrays[k]): _array(key, changes, walk) for k, key in changes.doubts.guarded}
+    for change in changes.found:
+        if change.where == "input":  # they come first
+            value, array = unpack(change.spec, arrays), walk.arrays[change.number]
+            if isinstance(array, np.ndarray):
+                np.copyto(array, np.asarray(value))
+            else:  # the call that was traced had one of NumPy's there
+                became[change.number] = value
+    known = {id(changes.arrays[k]): _array(key, changes, walk, became) for k, key in changes.doubts.guarded}
     if known and failed is not None and not (_jax.concrete(failed) and int(failed) == 0):
         known = {}
     for change in changes.found:
+        if change.where == "input":
+            continue
         if change.where == "place":
             place: HeapLocation = walk.places[change.number]
         else:
@@ -53,9 +63,6 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> d
             if _jax.concrete(code) and int(code):
                 value = held
         before = place.get()
-        if change.item is not None:
-            np.copyto(before.values[change.item], np.asarray(value))
-            continue
 
         def own(x: Any, before: Any = before, place: HeapLocation = place) -> Any:
             if isinstance(x, Made):
@@ -67,26 +74,23 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> d
             if not isinstance(x, Known):
                 return known.get(id(x), x)
             if x.kind in ("input", "new"):
-                x = _array((x.kind, x.which), changes, walk)
+                x = _array((x.kind, x.which), changes, walk, became)
                 return known.get(id(x), x)
             return before.values[x.which] if x.kind == "same" else walk.objects[x.which] if x.kind == "object" else x.which
 
         def whole(x: Any, own: Callable[[Any], Any] = own) -> Any:
             return jax.tree.map(own, x, is_leaf=lambda x: x is None or isinstance(x, (Maybe, Counted, Left, Made)))
 
-        if change.in_place and isinstance(before, np.ndarray):
-            np.copyto(before, np.asarray(value))
-            continue
         touch(place)
         place.put(whole(value))
-    pairs = [(_array(a, changes, walk), _array(b, changes, walk)) for a, b in changes.doubts.pairs]
+    pairs = [(_array(a, changes, walk, became), _array(b, changes, walk, became)) for a, b in changes.doubts.pairs]
     remember([pair for pair in pairs if not any(id(x) in known for x in pair)])
     return made
 
 
-def _array(key: Any, changes: Changes, walk: Walk) -> Any:
-    """An array that a call was given or leaves: an input, a new one, or that of a global variable."""
+def _array(key: Any, changes: Changes, walk: Walk, became: dict[int, Any]) -> Any:
+    """An array that a call was given or leaves: an input or what it `became`, a new one, or that of a global variable."""
     if isinstance(key, str):
         return walk.variables[key]
     kind, k = key
-    return walk.arrays[k] if kind == "input" else changes.arrays[k]
+    return changes.arrays[k] if kind == "new" else became[k] if k in became else walk.arrays[k]

@@ -146,16 +146,10 @@ class Entry(HeapLocation):
 
     def inside(self, items: Any) -> Any:
         """What contents of the container have there."""
-        k = self.position(items)
-        return Unset(self.name) if k is None else items.values[k]
-
-    def position(self, items: Any) -> int | None:
-        """Where that is among the values."""
         if not isinstance(items, Items):
-            return None
-        if items.keys is None:
-            return self.item if self.item < len(items.values) else None
-        return next((k for k, key in enumerate(items.keys) if key == self.item), None)
+            return Unset(self.name)
+        keys = range(len(items.values)) if items.keys is None else items.keys
+        return next((x for key, x in zip(keys, items.values, strict=True) if key == self.item), Unset(self.name))
 
 
 def entries(container: Any, items: Items) -> list[Entry]:

@@ -36,7 +36,7 @@ from autograph.runtime.sections import Section
 from autograph.runtime.shared import origin
 from autograph.runtime.slicing import split_index, stored, stored_masked
 from autograph.runtime.specs import is_container, join, spec_of, widen
-from autograph.runtime.stale import Spot, note_other_names, taken
+from autograph.runtime.stale import Spot, note_other_names, taken, unforeseen
 from autograph.runtime.subscripts import has_span, is_mask, plain, store_masked, store_span
 from autograph.runtime.values import Maybe, traced
 
@@ -130,6 +130,8 @@ def _share(x: Any, after: Any, places: list[HeapLocation]) -> None:
     x = origin(x)
     if after is x or not any(origin(v) is x for place in places for v in _values(place)):
         return
+    for spot in unforeseen(x, places[0].name):
+        _put(spot, after)
     for place in places:
         held = place.get()
         if isinstance(held, Items):

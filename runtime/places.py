@@ -105,6 +105,19 @@ def assigned_names(frame: FrameType | None) -> list[str]:
     return names
 
 
+def targets_after(frame: FrameType | None) -> list[str]:
+    """The names that the statement assigns in which `frame` makes a call, also where what the call gives is an argument of another."""
+    names: list[str] = []
+    for instruction in dis.get_instructions(frame.f_code) if frame is not None else ():
+        if instruction.offset <= frame.f_lasti:  # type: ignore[union-attr]
+            continue
+        if instruction.opname.startswith("STORE_") and isinstance(instruction.argval, (str, tuple)):
+            names += instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
+        elif names or "JUMP" in instruction.opname or instruction.opname in ("POP_TOP", "RETURN_VALUE", "RETURN_CONST"):
+            break
+    return names
+
+
 def read_after(frame: FrameType, name: str) -> bool:
     """Whether the function that `frame` runs may itself read a variable after the call that it is in."""
     return "read" in _fates(frame, name)

@@ -6,7 +6,7 @@ A name or a tuple would keep the old array: that is refused.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -18,7 +18,18 @@ from autograph.runtime.errors import AliasError
 from autograph.runtime.frames import frames, innermost
 from autograph.runtime.heap import Attribute
 from autograph.runtime.objects import attributes, is_state
-from autograph.runtime.places import assigned_names, caller, function_around, here, is_block, is_handed_on, read_after, shown_name, visible
+from autograph.runtime.places import (
+    assigned_names,
+    caller,
+    function_around,
+    here,
+    is_block,
+    is_handed_on,
+    read_after,
+    shown_name,
+    targets_after,
+    visible,
+)
 from autograph.runtime.points_to import doubtful
 from autograph.runtime.raw_errors import is_generated, mark_of
 from autograph.runtime.shared import origin
@@ -73,6 +84,15 @@ def _waiting() -> Any:
     return innermost() or _outside
 
 
+def unforeseen(x: Any, stored: str) -> list[Spot]:
+    """Where the variables of the functions around hold an array, which two places outside hold: no text tells that.
+
+    Raises:
+      AliasError: (AG407) one of them is the array, and is read later.
+    """
+    return list(_spots(x, stored, True, None, targets_after(caller())))
+
+
 def refuse_other_names(x: Any, stored: str, place: tuple[Any, str] | None = None) -> None:
     """Called where an array that a variable holds becomes another: as `note_other_names`, and no list, dict or object may hold it."""
     for spot in _spots(x, stored, True, place):
@@ -80,12 +100,15 @@ def refuse_other_names(x: Any, stored: str, place: tuple[Any, str] | None = None
         raise AliasError(f"{stored} is stored into, and a `{name}` would keep the old array", here(), "put a copy there (`.copy()`)")
 
 
-def _spots(x: Any, stored: str, here_too: bool, place: tuple[Any, str] | None) -> Iterator[Spot]:
-    """Where lists, dicts and objects of the functions around hold an array; `here_too`: other variables of the function itself are looked at."""
+def _spots(x: Any, stored: str, here_too: bool, place: tuple[Any, str] | None, renewed: Sequence[str] = ()) -> Iterator[Spot]:
+    """Where lists, dicts and objects of the functions around hold an array; `here_too`: other variables of the function itself are looked at.
+
+    Its variables that are `renewed` get the new array.
+    """
     if not (isinstance(x, jax.Array) or (isinstance(x, np.ndarray) and recording())) or not x.ndim:  # others are changed in place, numbers never
         return
     own = caller()
-    gone = assigned_names(own) if here_too else []
+    gone = [*renewed, *assigned_names(own)] if here_too else []
     frame = own if here_too or own is None else visible(own.f_back)
     seen = {id(p.obj) for f in frames() for places in f.sharing for p in places if not isinstance(p, Attribute)}  # they are told of the new array
     if place is not None and own is not None:

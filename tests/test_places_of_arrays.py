@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from tests.sourced import define
 
 
 class Grid:
@@ -374,3 +375,35 @@ def test_an_array_of_which_only_an_object_knows_and_a_variable_is_stored_into() 
     first = np.ones(4, np.int32)
     g = Grid(a=first)
     assert f(g, jnp.int32(5)) == 10 and g.a is first and first.tolist() == [4, 1, 2, 3]
+
+
+def test_a_program_compiled_for_numpys_arrays_is_given_others() -> None:
+    @ag.function
+    def f(g: Any, i: Any) -> Any:
+        first = g.a
+        g.a[i] = 3
+        g.a = g.a * 2
+        g.c = first
+        g.d["w"][i] = 4
+        g.b[i] = 5
+        g.d["b"] = g.b
+        return first.sum()
+
+    for array in (np.zeros, jnp.zeros):
+        g = Grid(a=array(3, "float32"), b=array(3, "float32"), c=None, d={"w": array(3, "float32"), "b": None})
+        assert f(g, jnp.int32(1)) == 3
+        assert g.c.tolist() == [0, 3, 0] and g.a.tolist() == [0, 6, 0] and g.d["w"].tolist() == [0, 4, 0]
+        assert g.d["b"] is g.b and g.b.tolist() == [0, 5, 0]
+
+
+@pytest.mark.parametrize("through", ["g.h.a", "g.d['a']", "other"])
+def test_a_variable_that_is_the_array_of_two_places(through: str) -> None:
+    source = f"def f(g, i):\n    mine = g.a\n    other = g.h.a\n    {through}[1] = i\n    return mine.sum()\n"
+    f = ag.function(define(source, "f"))
+    a = np.zeros(3, np.int32)
+    g = Grid(a=a, h=Grid(a=a), d={"a": a})
+    with pytest.raises(ag.StagingError, match="AG407 .* is stored into, and `mine` in `f` would keep the old array"):
+        f(g, jnp.int32(5))
+    assert a.tolist() == [0, 0, 0]
+    g = Grid(a=a, h=Grid(a=a.copy()), d={"a": a.copy()})
+    assert f(g, jnp.int32(5)) == 0
