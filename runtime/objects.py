@@ -60,7 +60,7 @@ def constant(key: Any) -> Any:
 
 def is_state(x: Any) -> bool:
     """Whether an object's attributes are looked at: one of the user's or a library's classes, not of Python's own."""
-    if isinstance(x, _IDENTICAL) or isinstance(x, (*NUMBERS, *_VALUES, *ARRAYS)) or type(x) is Stale:
+    if isinstance(x, _IDENTICAL) or isinstance(x, (*NUMBERS, *_VALUES, *ARRAYS)) or type(x) in (Stale, Unset):
         return False
     return type(x).__module__.split(".")[0] not in sys.stdlib_module_names and (hasattr(x, "__dict__") or bool(_slots(type(x))))
 

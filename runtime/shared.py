@@ -33,9 +33,12 @@ def stood_for(x: Any) -> Any:
 
 def guard(x: Any, guarded: Any, code: Any, before: Any) -> bool:
     """A place holds `guarded` for an array, which is what it held `before` if an error has occurred: it counts as the same array, if it is one."""
-    if not (aliasable(x) and origin(x) is not origin(guarded) and (around := lifting())):
+    if not (aliasable(x) and (around := lifting())):
         return False
     frame = around[-1]
+    unexplained = code is not None and x is not guarded and id(guarded) in frame.guarded and frame.guarded[id(guarded)][2] is None
+    if origin(x) is origin(guarded) and not unexplained:
+        return False
     frame.guarded[id(guarded)] = guarded, x, code, before
     frame.guards.setdefault(id(x), (x, guarded))
     return True

@@ -16,7 +16,7 @@ import numpy as np
 from autograph.runtime._jax import recording
 from autograph.runtime.errors import AliasError
 from autograph.runtime.frames import frames, innermost
-from autograph.runtime.heap import Attribute
+from autograph.runtime.heap import Attribute, Variable
 from autograph.runtime.objects import attributes, is_state
 from autograph.runtime.places import (
     assigned_names,
@@ -110,12 +110,13 @@ def _spots(x: Any, stored: str, here_too: bool, place: tuple[Any, str] | None, r
     own = caller()
     gone = [*renewed, *assigned_names(own)] if here_too else []
     frame = own if here_too or own is None else visible(own.f_back)
-    seen = {id(p.obj) for f in frames() for places in f.sharing for p in places if not isinstance(p, Attribute)}  # they are told of the new array
-    if place is not None and own is not None:
+    told = {p for f in frames() for places in f.sharing for p in places}  # of the new array
+    seen = {id(p.obj) for p in told if not isinstance(p, Attribute)}
+    if place is not None and own is not None and not isinstance(x, np.ndarray):  # a trace that knows the global variables follows
         renewed = assigned_names(own)
         for variable, held in own.f_globals.items():
-            if isinstance(held, ARRAYS) and may_be(held, x) and variable not in renewed:
-                raise _stale(stored, variable, own, doubtful(held, x))
+            if isinstance(held, ARRAYS) and may_be(held, x) and variable not in renewed and Variable(own.f_globals, variable) not in told:
+                raise _stale(stored, variable, None, doubtful(held, x))
     kinds = ("Staged",) if recording() else ("Form", "Staged")  # in a trace the plain form only calls the staged one
     while frame is not None and (frame is own or mark_of(frame.f_code) in ("Form", "Staged") or is_block(frame.f_code)):
         reads = frame is own or mark_of(frame.f_code) in kinds or is_block(frame.f_code)
@@ -142,15 +143,17 @@ def may_be(held: Any, x: Any) -> bool:
     return is_one(held, x) or isinstance(held, ARRAYS) and doubtful(held, x)
 
 
-def _stale(stored: str, what: str, frame: FrameType, unknown: bool) -> AliasError:
+def _stale(stored: str, what: str, frame: FrameType | None, unknown: bool) -> AliasError:
+    """AG407, of a variable of the function that a frame runs, or of a global one."""
     stored = f"`{stored}`" if stored.isidentifier() else stored
+    name = f"the global `{what}`" if frame is None else f"`{what}` in `{function_around(frame.f_code)}`"
     if unknown:
         return AliasError(
-            f"{stored} is stored into, and only traced values decide whether `{what}` in `{function_around(frame.f_code)}` is the same array",
+            f"{stored} is stored into, and only traced values decide whether {name} is the same array",
             here(), "give one of them a copy where they may become one (`.copy()`)",
         )  # fmt: skip
     return AliasError(
-        f"{stored} is stored into, and `{what}` in `{function_around(frame.f_code)}` would keep the old array", here(),
+        f"{stored} is stored into, and {name} would keep the old array", here(),
         f"read `{what}` again after the call, or give it a copy before (`{what}.copy()`)",
     )  # fmt: skip
 

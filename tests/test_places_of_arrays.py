@@ -269,6 +269,58 @@ def test_arrays_and_places_are_those_of_python(f: Callable[..., Any], i: int) ->
     assert outcome(ag.function(f), jnp.int32(i)) == outcome(f, np.int32(i))
 
 
+OTHER: Any = None
+
+
+def seen_after(g: Any, i: Any) -> Any:
+    g.a[i] = 3
+    return OTHER.sum()
+
+
+def seen_before(g: Any, i: Any) -> Any:
+    s = OTHER.sum()
+    g.a[i] = 3
+    return s
+
+
+def given_to_the_other(g: Any, i: Any) -> Any:
+    g.a[i] = 3
+    g.b = OTHER
+    return g.b.sum()
+
+
+def read_in_a_loop(g: Any, i: Any) -> Any:
+    for k in range(i + 1):
+        g.a[k] = 3
+        g.b[k] += OTHER[k]
+    return g.b.sum()
+
+
+def stored_replaced_and_seen(g: Any, i: Any) -> Any:
+    g.a[i] = 3
+    g.a = g.a * 2
+    g.a[i] += 1
+    return OTHER.sum()
+
+
+@pytest.mark.parametrize("i", [0, 1])
+@pytest.mark.parametrize(
+    "f",
+    [*WORK, seen_after, seen_before, given_to_the_other, read_in_a_loop, stored_replaced_and_seen],
+    ids=lambda f: f.__name__,
+)
+def test_a_global_variable_holds_the_first_array(f: Callable[..., Any], i: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def called(form: Callable[..., Any], i: Any) -> Any:
+        def with_a_name(g: Any, i: Any) -> Any:
+            monkeypatch.setitem(globals(), "OTHER", g.a)
+            return form(g, i)
+
+        held = outcome(with_a_name, i)
+        return held, OTHER.tolist()
+
+    assert called(ag.function(f), jnp.int32(i)) == called(f, np.int32(i))
+
+
 def stored_later_in_a_loop(g: Any, i: Any) -> None:
     first = g.a
     g.a = g.a * 2
