@@ -114,7 +114,7 @@ def for_length(place: Place | None, kind: str) -> str:
     match written(place):
         case ast.Call(func=ast.Attribute()) if kind != "list":
             return f"use a list: `append` and `pop` may change its length; {fixed}"
-        case ast.Call(func=ast.Attribute(attr=method)) if method not in ("append", "extend", "pop", "clear"):
+        case ast.Call(func=ast.Attribute(attr=method)) if method not in ("append", "extend", "insert", "pop", "remove", "reverse", "clear"):
             return f"`append` and `pop` may change the length of a list, and `{method}` may not; {fixed}"
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name))):
             return (

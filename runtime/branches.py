@@ -22,10 +22,11 @@ from autograph.runtime.decisions import decided, given_names, watching
 from autograph.runtime.deferred import Exit
 from autograph.runtime.fitting import SIDES, does_not_fit, fitted
 from autograph.runtime.frames import Place, lifting
-from autograph.runtime.growing import Grow, join_marks, joint_of, marks, reset
+from autograph.runtime.growing import Grow, joint_of
 from autograph.runtime.heap import Contents, HeapLocation
 from autograph.runtime.identity import chosen, reopened, twins, unlike
 from autograph.runtime.knowledge import facts_of, known
+from autograph.runtime.lengths import join_marks, marks, reset
 from autograph.runtime.lifted import Location, goes_with_block, joined, left_spec, load, may_be_missing, outer_spec, spec_out, store
 from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import caller, handed_to, here, result_names

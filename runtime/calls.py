@@ -26,11 +26,13 @@ from autograph.runtime.heap import Contents
 from autograph.runtime.host_effects import effect_of, keeping, makes
 from autograph.runtime.lifted import fewer, touch
 from autograph.runtime.mathematics import math_call
+from autograph.runtime.moving import OF_LISTS
 from autograph.runtime.numpy_calls import numpy_call
 from autograph.runtime.numpy_places import moved_items
 from autograph.runtime.parameters import refusing
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
+from autograph.runtime.rows import traced_part, unknown
 from autograph.runtime.said import saying
 from autograph.runtime.sections import Section, function_of
 from autograph.runtime.specs import is_container
@@ -87,6 +89,8 @@ def call(f: Any) -> Any:
             owner = f.__self__
             if type(owner) is str and f.__name__ == "join":
                 return functools.partial(joined, owner)
+            if f.__name__ in ("count", "index") and isinstance(owner, (list, tuple)):
+                return functools.partial(_searched, owner, f)
             if is_container(owner):
                 method = functools.partial(_sort, owner) if f.__name__ == "sort" and isinstance(owner, list) else f
                 return functools.partial(_changed_by, owner, method) if f.__name__ in MUTATING else method
@@ -165,8 +169,25 @@ def _changed_by(owner: Any, method: Callable[..., Any], /, *args: Any, **kwargs:
     touch(Contents(owner))
     if getattr(method, "__name__", "") in ("pop", "popitem", "clear"):
         fewer(owner)
+    name = getattr(method, "__name__", "")
+    if (
+        type(owner) is list
+        and args
+        and not kwargs
+        and name in OF_LISTS
+        and (traced_part([*owner, args[0]]) if name == "remove" else unknown(args[0]))
+    ):
+        method = functools.partial(OF_LISTS[method.__name__], owner)
     with moved_items(owner):
         return method(*args, **kwargs)
+
+
+def _searched(owner: Any, method: Callable[..., Any], /, *args: Any) -> Any:
+    """`items.count(x)` and `items.index(x)`."""
+    refuse_hidden(owner)
+    if args and any(map(traced_part, (args[0], owner))):
+        method = functools.partial(importlib.import_module("autograph.runtime.searches").SEARCHES[method.__name__], owner)
+    return method(*args)
 
 
 def _sort(items: list[Any], *, key: Any = None, reverse: Any = False) -> None:

@@ -19,7 +19,7 @@ from autograph.runtime.logical import and_, and_then, not_, or_
 from autograph.runtime.optional import compare_values, is_none, present, read
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
-from autograph.runtime.rows import Range, unknown, weak_integers
+from autograph.runtime.rows import Range, traced_part, unknown, weak_integers
 from autograph.runtime.values import Counted, Maybe
 
 _FEW = 8  # values that are compared one by one
@@ -35,12 +35,12 @@ def in_(x: Any, items: Any) -> Any:
     if isinstance(items, (type({}.values()), type({}.items()))):
         items = list(items)
     if isinstance(items, (list, tuple)):
-        return _among(x, items) if _traced_part(x) or any(map(_traced_part, items)) else x in items
+        return _among(x, items) if traced_part(x) or any(map(traced_part, items)) else x in items
     if isinstance(items, Range):
         return _in_range(x, items)
     if isinstance(items, Counted):
-        return holds(Each(items, functools.partial(_same, x), None, 0, False), "any")
-    if not (_traced_part(x) or unknown(items)):
+        return holds(Each(items, functools.partial(same, x), None, 0, False), "any")
+    if not (traced_part(x) or unknown(items)):
         return x in items
     if isinstance(items, range):
         return _in_range(x, Range(items.start, items.stop, items.step))
@@ -63,12 +63,12 @@ def equal(a: Any, b: Any) -> Any:
     """`a == b`; of tuples and lists with traced values in them, item by item."""
     a, b = read(a), read(b)
     for kind in (tuple, list):
-        if isinstance(a, kind) and isinstance(b, kind) and (_traced_part(a) or _traced_part(b)):
+        if isinstance(a, kind) and isinstance(b, kind) and (traced_part(a) or traced_part(b)):
             if len(a) != len(b):
                 return False
             out: Any = True
             for x, y in zip(a, b, strict=True):
-                out = and_(out, functools.partial(_same, x, y))
+                out = and_(out, functools.partial(same, x, y))
                 if out is False:
                     return False
             return out
@@ -89,19 +89,20 @@ def not_equal(a: Any, b: Any) -> Any:
 def ordered(a: Any, symbol: str, b: Any) -> Any:
     """`a < b` and the like; of tuples and lists with traced values in them, by the first items that differ."""
     for kind in (tuple, list):
-        if isinstance(a, kind) and isinstance(b, kind) and (_traced_part(a) or _traced_part(b)):
+        if isinstance(a, kind) and isinstance(b, kind) and (traced_part(a) or traced_part(b)):
             if not (a and b):
                 return _ORDER[symbol](len(a), len(b))
             rest = functools.partial(ordered, a[1:], symbol, b[1:])
             first = functools.partial(ordered, a[0], symbol, b[0])
-            return cond(_same(a[0], b[0]), lambda: truth(rest()), lambda: truth(first()))
+            return cond(same(a[0], b[0]), lambda: truth(rest()), lambda: truth(first()))
     return _ORDER[symbol](a, b)
 
 
 _ORDER: dict[str, Callable[[Any, Any], Any]] = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
-def _same(x: Any, y: Any) -> Any:
+def same(x: Any, y: Any) -> Any:
+    """Whether a container that holds one of them holds the other, as `in` asks: a bool, or a traced bool."""
     return True if x is y else truth(equal(x, y))
 
 
@@ -111,7 +112,7 @@ def _among(x: Any, items: Any) -> Any:
         return jnp.any(jnp.stack([jnp.asarray(i) for i in items]) == x)
     out: Any = False
     for item in items:
-        out = or_(out, functools.partial(_same, x, item))
+        out = or_(out, functools.partial(same, x, item))
         if out is True:
             return True
     return out
@@ -128,10 +129,6 @@ def _in_range(x: Any, items: Range) -> Any:
         return and_(inside, lambda: (x - start) % step == 0)
     low, high = (start <= x, x < stop) if step > 0 else (x <= start, stop < x)
     return and_(and_(low, lambda: high), lambda: (x - start) % step == 0)
-
-
-def _traced_part(x: Any) -> bool:
-    return any(map(_traced_part, x)) if isinstance(x, (tuple, list)) else unknown(x) or isinstance(x, Maybe)
 
 
 def is_(a: Any, b: Any) -> Any:

@@ -20,6 +20,7 @@ from autograph.runtime.packing import blank_uses
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
 from autograph.runtime.rows import rows_of
+from autograph.runtime.sized import length
 from autograph.runtime.values import UNSET, Counted, Maybe, Unset
 
 Value = Callable[..., Any]
@@ -127,9 +128,9 @@ def empty(name: str) -> str:
 
 
 def len(x: Any) -> Any:
-    """`len`, also of a list that is only counted."""
+    """`len`, also of a list that is only counted, and of an object of which traced values decide."""
     refuse_hidden(x)
-    return count(x) if isinstance(x, Each) else x.count if isinstance(x, Counted) else builtins.len(x)
+    return count(x) if isinstance(x, Each) else x.length if isinstance(x, Counted) else length(x)
 
 
 def next(values: Each, *default: Any) -> Any:

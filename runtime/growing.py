@@ -6,10 +6,9 @@ Where the number of items is known after all (each of n turns appends one) it is
 
 from __future__ import annotations
 
-import threading
-import weakref
+import functools
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -19,48 +18,18 @@ from autograph.runtime import _jax, errors
 from autograph.runtime.advice import changed_object
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import EffectError
-from autograph.runtime.frames import frames, in_block
-from autograph.runtime.heap import Contents, HeapLocation, Items
+from autograph.runtime.frames import in_block
+from autograph.runtime.heap import Contents
+from autograph.runtime.lengths import Bound, Home, Kind, Marks, stack
 from autograph.runtime.lifted import touch
 from autograph.runtime.packing import pack, unpack
-from autograph.runtime.places import here, variable_of
+from autograph.runtime.places import here
+from autograph.runtime.rows import weak_integers
 from autograph.runtime.spec_text import describe
 from autograph.runtime.specs import Mismatch, Spec, covers, is_leaf, join, spec_of, types, widen
-from autograph.runtime.values import Counted, Record, Stale
+from autograph.runtime.values import Counted, Stale
 
 _ADVICE = "give the loop a bound with `with ag.loop(max_steps=...)`, or use a `jnp` array of known size and a counter"
-
-
-class Home:
-    """What holds a list that becomes longer in a staged block, where that is no variable of the block: an attribute, a variable of the code around
-    (`location`), or the entry of a dict or list under `key`.
-    """
-
-    def __init__(self, location: HeapLocation, key: Any = None) -> None:
-        self.location, self.key = location, key
-
-    @property
-    def name(self) -> str:
-        if not isinstance(self.location, Contents):
-            return self.location.name
-        holder = variable_of(self.location.obj)
-        return f"`{holder or '...'}[{self.key!r}]`"
-
-    def get(self) -> Any:
-        """What it holds now; None where it holds nothing."""
-        held = self.location.get()
-        if not isinstance(held, Items):
-            return held
-        found = dict(zip(range(len(held.values)) if held.keys is None else held.keys, held.values, strict=True))
-        return found.get(self.key)
-
-    def put(self, value: Any) -> None:
-        """Let it hold a value; the blocks around remember what it held."""
-        touch(self.location, late=False)
-        if isinstance(self.location, Contents):
-            self.location.obj[self.key] = value
-        else:
-            self.location.put(value)
 
 
 class Grow(BaseException):
@@ -75,51 +44,11 @@ class Grow(BaseException):
         return key_of(self.items)
 
 
-class Bound(Record):
-    """What is known of the length of a `Growing` while tracing: how many items there are at most, and how many exactly, if that is known.
-
-    In the turn of a loop `exact` counts from how many there were when the first turn began, so it may be negative; it is none after a `clear`.
-    """
-
-    __slots__ = ("__weakref__", "base", "exact", "home", "items", "left", "peak", "place", "shrunk", "spec", "top")
-
-    def __init__(self, base: list[Any], spec: Spec, place: errors.Place | None = None, home: Home | None = None) -> None:
-        self.spec = spec  # of an item
-        self.left: Growing | None = None  # what its home held when it was given something else
-        self.place = place  # of the first `append`
-        self.home = home
-        self.base, self.items = base, list(base)  # the list, and what it held
-        self.holds(base, *base)
-        self.top = self.peak = len(base)  # at most now, and at most so far
-        self.exact: int | None = len(base)
-        self.shrunk = False  # has an item been taken away or replaced?
-
-    def change(self, by: int) -> None:
-        self.top = max(self.top + by, 0)
-        self.peak = max(self.peak, self.top)
-        self.exact = None if self.exact is None else self.exact + by
-
-
-class Kind:
-    """What two `Growing`s have in common that may meet in one variable."""
-
-    __slots__ = ("bound", "capacity", "spec")
-
-    def __init__(self, spec: Spec, capacity: int, bound: Any) -> None:
-        self.spec, self.capacity, self.bound = spec, capacity, bound
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Kind) and self.bound is other.bound and self.capacity == other.capacity and bool(self.spec == other.spec)
-
-    def __hash__(self) -> int:
-        return hash((id(self.bound), self.capacity))
-
-
 class Growing(Counted):
-    """A list of items of one spec: `buffers` have room for `kind.capacity` of them, of which there are `count`."""
+    """A list of items of one spec: `buffers` have room for `kind.capacity` of them, of which there are `length`."""
 
-    def __init__(self, kind: Kind, count: Any, buffers: Sequence[Any]) -> None:
-        self.kind, self.count, self.buffers = kind, count, list(buffers)
+    def __init__(self, kind: Kind, length: Any, buffers: Sequence[Any]) -> None:
+        self.kind, self.length, self.buffers = kind, length, list(buffers)
 
     def row(self, i: Any) -> Any:
         """The item at a place that is inside."""
@@ -127,7 +56,7 @@ class Growing(Counted):
         rows = [lax.dynamic_index_in_dim(b, jnp.asarray(i), keepdims=False) for b in self.buffers]
         return unpack(self.kind.spec, iter([_jax.convert_type(r, t.dtype, True) if t.weak else r for r, t in zip(rows, wanted, strict=True)]))
 
-    def with_row(self, i: Any, value: Any, count: Any) -> Growing:
+    def with_row(self, i: Any, value: Any, length: Any) -> Growing:
         spec = widen(spec_of(value))
         if [t.shape for t in types([spec])] != [t.shape for t in types([self.kind.spec])]:
             raise no_joint(self.kind.spec, spec, self.kind.bound.place)
@@ -135,17 +64,17 @@ class Growing(Counted):
             raise Grow(self, spec)
         flat = pack(value, self.kind.spec)
         new = [lax.dynamic_update_index_in_dim(b, jnp.asarray(x, b.dtype), jnp.asarray(i), 0) for b, x in zip(self.buffers, flat, strict=True)]
-        return Growing(self.kind, count, new)
+        return Growing(self.kind, length, new)
 
     def appended(self, value: Any) -> Growing:
         """The list with one more item."""
         bound = self.kind.bound
         bound.change(1)
         if bound.top <= self.kind.capacity:
-            return self.with_row(self.count, value, self.count + 1)
+            return self.with_row(self.length, value, self.length + 1)
         if any(id(bound) in h.keys for h in stack.holders):
             raise Grow(self, None, bound.top)
-        return enlarged(self, self.kind.spec, bound.top).with_row(self.count, value, self.count + 1)
+        return enlarged(self, self.kind.spec, bound.top).with_row(self.length, value, self.length + 1)
 
     def __iadd__(self, values: Any) -> Growing:  # type: ignore[misc]
         new = self
@@ -173,8 +102,28 @@ class Growing(Counted):
         i = jnp.asarray(i)
         if i.shape != () or i.dtype.kind not in "iu":
             raise TypeError(f"list indices must be integers or slices, not {type(i).__name__}")
-        fail((i < -self.count) | (i >= self.count), IndexError, text)
-        return jnp.clip(jnp.where(i < 0, i + self.count, i), 0, self.kind.capacity - 1)
+        fail((i < -self.length) | (i >= self.length), IndexError, text)
+        return jnp.clip(jnp.where(i < 0, i + self.length, i), 0, self.kind.capacity - 1)
+
+    def where(self, value: Any) -> Any:
+        """Which rows of the buffers are items that are equal to a number, or a tuple of numbers."""
+        sought = widen(spec_of(value))
+        have, wanted = types([self.kind.spec]), types([sought])
+        if any(t.shape for t in (*have, *wanted)) or len(have) != len(wanted):
+            raise self.refusal("something is looked for in it that is no number", "compare item by item (`for x in items`)")
+        equal = [b == v for b, v in zip(self.buffers, pack(value, sought), strict=True)]
+        return functools.reduce(jnp.logical_and, equal, jnp.arange(self.kind.capacity) < self.length)
+
+    def count(self, value: Any) -> Any:
+        return weak_integers(jnp.sum(self.where(value)))
+
+    def index(self, value: Any, start: Any = 0, stop: Any = None) -> Any:
+        places = jnp.arange(self.kind.capacity)
+        first, behind = (v if v is None else jnp.where(jnp.asarray(v) < 0, v + self.length, v) for v in (start, stop))
+        found = self.where(value) & (places >= first)
+        found = found if behind is None else found & (places < behind)
+        fail(~found.any(), ValueError, "list.index(x): x not in list")
+        return weak_integers(jnp.argmax(found))
 
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, slice):
@@ -182,21 +131,21 @@ class Growing(Counted):
         return self.row(self.inside(i))
 
     def __iter__(self) -> Iterator[Any]:
-        if _jax.concrete(self.count):
+        if _jax.concrete(self.length):
             return iter(self.known())
         raise self.refusal("its items are wanted one by one")
 
     def __len__(self) -> int:
-        if _jax.concrete(self.count):
-            return int(self.count)
+        if _jax.concrete(self.length):
+            return int(self.length)
         raise self.refusal("its length is needed as a number")
 
     def __bool__(self) -> bool:
         return len(self) > 0
 
     def __eq__(self, other: object) -> bool:
-        if is_leaf(self.count):  # a spec
-            return isinstance(other, Growing) and self.kind == other.kind and self.count == other.count and self.buffers == other.buffers
+        if is_leaf(self.length):  # a spec
+            return isinstance(other, Growing) and self.kind == other.kind and self.length == other.length and self.buffers == other.buffers
         raise self.refusal("it is compared")
 
     __hash__ = None  # type: ignore[assignment]
@@ -210,56 +159,35 @@ class Growing(Counted):
         raise self.refusal("it is made an array")
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in ("kind", "count", "buffers"):
+        if name.startswith("__") or name in ("kind", "length", "buffers"):
             raise AttributeError(name)
-        advice = "write `v = items.pop()`, which takes the last item, as a statement of its own" if name == "pop" else ""
+        advice = "write `v = items.pop()` as a statement of its own, in the function that makes the list" if name == "pop" else ""
         raise self.refusal(f"its `{name}` is used", advice)
 
     def __delitem__(self, i: Any) -> None:
-        raise self.refusal("an item of it is deleted", "take the last item with `items.pop()`")
+        raise self.refusal(
+            "an item of it is deleted", "delete it in the function that makes the list, or through what holds it (`del self.items[i]`)"
+        )
 
     def __repr__(self) -> str:
         return (
             repr(self.known())
-            if isinstance(self.count, (int, jax.Array)) and _jax.concrete(self.count)
+            if isinstance(self.length, (int, jax.Array)) and _jax.concrete(self.length)
             else "a list whose length traced values decide"
         )
 
     def known(self) -> list[Any]:
         """The list, where the length is known."""
-        return [self.row(k) for k in range(int(self.count))]
+        return [self.row(k) for k in range(int(self.length))]
 
 
 jax.tree_util.register_pytree_node(
-    Growing, lambda g: ((g.count, *g.buffers), g.kind), lambda kind, children: Growing(kind, children[0], children[1:])
+    Growing, lambda g: ((g.length, *g.buffers), g.kind), lambda kind, children: Growing(kind, children[0], children[1:])
 )
 
 
 def key_of(x: Any) -> int:
     return id(x.kind.bound) if isinstance(x, Growing) else id(x)
-
-
-class Holder(NamedTuple):
-    """A running loop or branch: the lists among its variables, and how many frames there were."""
-
-    keys: frozenset[int]
-    depth: int
-    loop: bool
-
-
-class _Stack(threading.local):
-    def __init__(self) -> None:
-        self.holders: list[Holder] = []
-        self.bounds: weakref.WeakSet[Bound] = weakref.WeakSet()
-
-
-stack = _Stack()
-Marks = dict[Bound, tuple[int, int | None]]
-
-
-def held(x: list[Any]) -> bool:
-    """Whether a staged block is traced inside of a loop that has this list as its variable."""
-    return any(h.loop and id(x) in h.keys and any(f.staged for f in frames()[h.depth :]) for h in stack.holders)
 
 
 def grown_at_home(bound: Bound) -> bool:
@@ -303,24 +231,6 @@ class Hidden:
         return hidden(self.bound.home)
 
 
-def marks() -> Marks:
-    """What is known of all lengths now."""
-    return {b: (b.top, b.exact) for b in stack.bounds}
-
-
-def reset(before: Marks) -> None:
-    for bound, (top, exact) in before.items():
-        bound.top, bound.exact, bound.peak = top, exact, top
-
-
-def join_marks(before: Marks, sides: Sequence[Marks]) -> None:
-    """After a branch, what is known of the lengths, from what each side knows."""
-    for bound in before:
-        ends = [side[bound] for side in sides if bound in side]
-        bound.top = max(top for top, _ in ends)
-        bound.exact = ends[0][1] if len({exact for _, exact in ends}) == 1 else None
-
-
 def repeated(before: Marks, state: Sequence[Any], turns: int | None, all_made: bool) -> None:
     """After one turn of a loop has been traced, what is known after at most `turns` of them.
 
@@ -350,7 +260,7 @@ def enlarged(x: Growing, spec: Spec, capacity: int) -> Growing:
     if [t.shape for t in wanted] != [t.shape for t in have]:
         raise no_joint(x.kind.spec, spec, x.kind.bound.place)
     buffers = [jnp.zeros((capacity, *t.shape), t.dtype).at[: x.kind.capacity].set(b.astype(t.dtype)) for b, t in zip(x.buffers, wanted, strict=True)]
-    return Growing(Kind(spec, capacity, x.kind.bound), x.count, buffers)
+    return Growing(Kind(spec, capacity, x.kind.bound), x.length, buffers)
 
 
 def grown(items: list[Any], grow: Grow, capacity: int) -> Growing:
@@ -386,5 +296,5 @@ def joint_of(specs: Sequence[Spec], place: errors.Place | None = None) -> Spec:
 def no_joint(a: Spec, b: Spec, place: errors.Place | None) -> EffectError:
     return EffectError(
         f"{changed_object(place)} grows in compiled code, and its items differ: {describe(a)} and {describe(b)}", here(),
-        "append items of one type and shape", [(place, "")],
+        "append items of one type and shape", [(place, "")] if place != here() else [],
     )  # fmt: skip

@@ -3,6 +3,7 @@
     self.items.append(x)     =>   ag.call_in(self, 'items', 'append')(x)
     d['loss'].append(x)      =>   ag.call_at(d, 'loss', 'append')(x)
     LOG.append(x)            =>   ag.call_of(lambda: LOG, 'append')(x)       (a variable of the code around)
+    del self.items[i]        =>   ag.del_attr_item(self, 'items', i)
 
 As long as it is a list it changes in place, as in Python.
 """
@@ -17,10 +18,12 @@ from autograph.runtime.attributes import is_selectable, noticed, place_of, unles
 from autograph.runtime.calls import call
 from autograph.runtime.cells import location_of
 from autograph.runtime.frames import frames, watched
-from autograph.runtime.growing import Growing, Home
+from autograph.runtime.growing import Growing
 from autograph.runtime.heap import Contents, HeapLocation
+from autograph.runtime.items import del_item
+from autograph.runtime.lengths import Home
 from autograph.runtime.lifted import note_late, touch
-from autograph.runtime.lists import append, clear, pop
+from autograph.runtime.lists import append, clear, delete, insert, pop, remove, reverse_list
 from autograph.runtime.loads import get_item
 
 
@@ -67,7 +70,7 @@ class _Method:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         now = self.home.get()
-        if isinstance(now, Growing) and now.kind.bound.base is self.items and len(args) == _METHODS.get(self.name) and not kwargs:
+        if isinstance(now, Growing) and now.kind.bound.base is self.items and len(args) in _METHODS.get(self.name, ()) and not kwargs:
             return self._changed(now, *args)
         note_home(self.items, self.home)
         return call(getattr(now if isinstance(now, Growing) else self.items, self.name))(*args, **kwargs)
@@ -81,14 +84,31 @@ class _Method:
             case "extend":
                 new = extended(now, args[0])
             case "pop":
-                out, new = pop(now)
+                out, new = pop(now, *args)
+            case "insert":
+                new = insert(now, *args)
+            case "remove":
+                new = remove(now, *args)
+            case "reverse":
+                new = reverse_list(now)
             case _:
                 new = clear(now)
         put(self.home, new)
         return out
 
 
-_METHODS = {"append": 1, "extend": 1, "pop": 0, "clear": 0}
+_METHODS = {"append": [1], "extend": [1], "pop": [0, 1], "insert": [2], "remove": [1], "reverse": [0], "clear": [0]}  # how many arguments
+
+
+def del_attr_item(obj: Any, name: str, i: Any) -> None:
+    """`del obj.name[i]`."""
+    x = getattr(obj, name)
+    if isinstance(x, Growing) and (place := x.kind.bound.home) is not None and place.get() is x:
+        put(place, delete(x, i))
+        return
+    if type(x) is list and watched() and (place := Home(_holder(obj, name, x))).get() is x:
+        note_home(x, place)
+    del_item(x, i)
 
 
 def extended(x: Growing, values: Iterable[Any]) -> Growing:

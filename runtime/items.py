@@ -26,6 +26,7 @@ from autograph.runtime.growing import Growing, refuse_hidden
 from autograph.runtime.heap import Contents, Entry, HeapLocation, Items
 from autograph.runtime.lifted import fewer, touch
 from autograph.runtime.loads import get_item, inside
+from autograph.runtime.moving import NO_PLACE, pop_from
 from autograph.runtime.numpy_places import BOUND, let_go_became, moved_items, note_binding, note_store
 from autograph.runtime.optional import present, read
 from autograph.runtime.packing import pack, unpack
@@ -56,7 +57,7 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
     x, i = read(x), index_of(i)
     if isinstance(x, Growing):
         x.kind.bound.shrunk = True
-        return x.with_row(x.inside(i, "list assignment index out of range"), value, x.count)
+        return x.with_row(x.inside(i, "list assignment index out of range"), value, x.length)
     if isinstance(x, Section):
         raise x.refusal("it is stored into", "store into the array that it is taken from")
     if is_array(x) or (isinstance(x, np.ndarray) and x.dtype.kind in "biufc" and (traced(value) or traced(i) or in_block() or _is_outside(x))):
@@ -271,7 +272,7 @@ def _nothing() -> None:
 def del_item(x: Any, i: Any) -> None:
     """`del x[i]`."""
     if watched() and is_container(x):
-        if unknown(i):
+        if unknown(i) and not (type(x) is list and not isinstance(i, slice)):
             raise ConcreteValueError(
                 f"a traced value says which item of this `{type(x).__name__}` is deleted", here(), "use a `jnp` array and a mask"
             )
@@ -279,7 +280,10 @@ def del_item(x: Any, i: Any) -> None:
         touch(Contents(x))
         fewer(x)
         with moved_items(x):
-            del x[i]
+            if unknown(i):
+                pop_from(x, i, NO_PLACE)
+            else:
+                del x[i]
         return
     del x[i]
 

@@ -71,7 +71,7 @@ def _settled(x: Any) -> Any:
     if isinstance(x, Text):
         return x if traced(x) else str(x)
     if isinstance(x, Counted):
-        if concrete(x.count):
+        if concrete(x.length):
             return x.known()
         if not reachable():
             raise x.refusal("it leaves the function inside of another transformation")

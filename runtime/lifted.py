@@ -310,7 +310,12 @@ def forget_local(frame: Frame, out: list[Any], conflict: Callable[..., None] = l
 
 
 def _changed(frame: Frame) -> list[HeapLocation]:
-    return [x for x in {**frame.saved, **frame.stored, **frame.late} if x not in frame.preset]
+    found = [x for x in {**frame.saved, **frame.stored, **frame.late} if x not in frame.preset]
+    return found if frame.root else [x for x in found if not _is_hidden(x)]  # of which only the home holds what it has become
+
+
+def _is_hidden(place: HeapLocation) -> bool:
+    return isinstance(place, Contents) and type(place.obj) is list and bool(place.obj) and type(place.obj[0]) is Stale
 
 
 def _forgotten(frame: Frame, places: list[HeapLocation]) -> bool:

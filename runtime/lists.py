@@ -13,7 +13,10 @@ from autograph.runtime.calls import call
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import EffectError
 from autograph.runtime.frames import frames
-from autograph.runtime.growing import Grow, Growing, held
+from autograph.runtime.growing import Grow, Growing
+from autograph.runtime.items import del_item
+from autograph.runtime.lengths import held
+from autograph.runtime.moving import NO_ITEM, NO_PLACE, index, last_to, place_of_first, turned, without, without_slice
 from autograph.runtime.places import caller, here
 from autograph.runtime.sections import Section
 from autograph.runtime.specs import is_container, spec_of, type_of, widen
@@ -27,12 +30,11 @@ def append(x: Any, value: Any, count: int = 0) -> Any:
 
     `count`: how many references to the value there are, but for callers' own.
     """
-    if isinstance(x, Growing):
+    if isinstance(x, Growing) or (type(x) is list and held(x)):
         _copied(value, count or sys.getrefcount(value))
+        if not isinstance(x, Growing):
+            raise Grow(x, widen(spec_of(value)))
         return x.appended(value)
-    if type(x) is list and held(x):
-        _copied(value, sys.getrefcount(value))
-        raise Grow(x, widen(spec_of(value)))
     _note(x)
     call(x.append)(value)
     return x
@@ -55,20 +57,66 @@ def extend(x: Any, values: Iterable[Any]) -> Any:
     return x
 
 
-def pop(x: Any) -> tuple[Any, Any]:
-    """`x.pop()`, and what the name `x` is bound to afterwards."""
+def pop(x: Any, *at: Any) -> tuple[Any, Any]:
+    """`x.pop()` and `x.pop(i)`, and what the name `x` is bound to afterwards."""
     if isinstance(x, Growing):
-        fail(x.count <= 0, IndexError, "pop from empty list")
+        fail(x.length <= 0, IndexError, "pop from empty list")
+        if at:
+            k = x.inside(index(at[0]), "pop index out of range")
+            return x.row(k), without(x, k)
         x.kind.bound.change(-1)
         x.kind.bound.shrunk = True
-        last = jnp.maximum(x.count - 1, 0)
+        last = jnp.maximum(x.length - 1, 0)
         return x.row(last), Growing(x.kind, last, x.buffers)
+    _room(x, IndexError, "pop from empty list")
+    _note(x)
+    return call(x.pop)(*at), x
+
+
+def delete(x: Any, i: Any) -> Any:
+    """`del x[i]`; gives what the name `x` is bound to afterwards."""
+    if isinstance(x, Growing):
+        return without_slice(x, i) if isinstance(i, slice) else without(x, x.inside(i, NO_PLACE))
+    _room(x, IndexError, NO_PLACE)
+    _note(x)
+    del_item(x, i)
+    return x
+
+
+def remove(x: Any, value: Any) -> Any:
+    """`x.remove(value)`, likewise."""
+    if isinstance(x, Growing):
+        return without(x, place_of_first(x, value))
+    _room(x, ValueError, NO_ITEM)
+    _note(x)
+    call(x.remove)(value)
+    return x
+
+
+def insert(x: Any, i: Any, value: Any) -> Any:
+    """`x.insert(i, value)`, likewise."""
+    if isinstance(x, Growing) or (type(x) is list and held(x)):
+        i = index(i)
+        return last_to(append(x, value, sys.getrefcount(value)), i)
+    _note(x)
+    call(x.insert)(i, value)
+    return x
+
+
+def reverse_list(x: Any) -> Any:
+    """`x.reverse()`, likewise."""
+    if isinstance(x, Growing):
+        return turned(x)
+    call(x.reverse)()
+    return x
+
+
+def _room(x: Any, error: type[Exception], text: str) -> None:
+    """A list becomes shorter, and a loop around may need another in its place."""
     if type(x) is list and held(x):
         if not x:  # of what type the items of other turns are is not known yet: what follows may tell
-            fail(True, IndexError, "pop from empty list")
+            fail(True, error, text)
         raise Grow(x, None)
-    _note(x)
-    return call(x.pop)(), x
 
 
 def clear(x: Any) -> Any:
@@ -76,7 +124,7 @@ def clear(x: Any) -> Any:
     if isinstance(x, Growing):
         bound = x.kind.bound
         bound.top, bound.exact, bound.shrunk = 0, None, True
-        return Growing(x.kind, jnp.zeros_like(jnp.asarray(x.count)), x.buffers)
+        return Growing(x.kind, jnp.zeros_like(jnp.asarray(x.length)), x.buffers)
     if type(x) is list and held(x) and x:
         raise Grow(x, None)
     _note(x)
@@ -138,8 +186,8 @@ def padded(items: Any, size: int, fill: Any = 0) -> Any:
         return jnp.full((size, *rows.shape[1:]), fill, rows.dtype).at[: len(items)].set(rows)
     if type_of(items.kind.spec) is None or len(items.buffers) != 1:
         raise TypeError("only numbers and arrays can be the rows of an array")
-    fail(items.count > size, IndexError, f"the items do not fit {size} rows")
+    fail(items.length > size, IndexError, f"the items do not fit {size} rows")
     rows = items.buffers[0]
     rows = rows[:size] if rows.shape[0] >= size else jnp.pad(rows, [(0, size - rows.shape[0]), *[(0, 0)] * (rows.ndim - 1)])
-    inside = (jnp.arange(size) < items.count).reshape((size,) + (1,) * (rows.ndim - 1))
+    inside = (jnp.arange(size) < items.length).reshape((size,) + (1,) * (rows.ndim - 1))
     return jnp.where(inside, rows, jnp.asarray(fill, rows.dtype))

@@ -27,7 +27,7 @@ from autograph.runtime.points_to import chosen_from
 from autograph.runtime.rows import unknown, weak_integers
 from autograph.runtime.slicing import masked, sliced, split_index
 from autograph.runtime.spec_text import describe
-from autograph.runtime.specs import Mismatch, Static, join, leaves, spec_of, types, widen
+from autograph.runtime.specs import Mismatch, Spec, Static, join, leaves, spec_of, types, widen
 from autograph.runtime.subscripts import has_span, is_mask, load_span, plain
 from autograph.runtime.values import Copied, Counted, Maybe, traced
 
@@ -124,6 +124,15 @@ def _from_sequence(x: Sequence[Any], i: Any) -> Any:
 
 def row_of(x: Sequence[Any], i: Any, kind: str) -> Any:
     """The i-th of some values of equal types; the index is inside."""
+    joint = joint_of_items(x, f"a {kind} is indexed by a traced value")
+    columns = zip(*(pack(item, joint) for item in x), strict=True)
+    rows = [lax.dynamic_index_in_dim(jnp.stack([jnp.asarray(c) for c in column]), i, keepdims=False) for column in columns]
+    typed = [convert_type(r, t.dtype, True) if t.weak else r for r, t in zip(rows, types([joint]), strict=True)]
+    return unpack(joint, iter(typed))
+
+
+def joint_of_items(x: Sequence[Any], what: str) -> Spec:
+    """The spec of any of some values; ConcreteValueError (AG502) where a traced value cannot choose between them."""
     joint = spec_of(x[0])
     try:
         for item in x[1:]:
@@ -133,17 +142,14 @@ def row_of(x: Sequence[Any], i: Any, kind: str) -> Any:
             joint = join(joint, spec)
     except Mismatch as m:
         raise ConcreteValueError(
-            f"a {kind} is indexed by a traced value, and its items differ: {describe(m.a)}, {describe(m.b)}", here(),
+            f"{what}, and its items differ: {describe(m.a)}, {describe(m.b)}", here(),
             "return the number, and look the text up outside" if _is_text(m.a) and _is_text(m.b)
             else "give all items one type and shape, or choose with `if` or `match`",
         ) from None  # fmt: skip
     joint = widen(joint)
     if any(isinstance(leaf, Static) for leaf in leaves(joint)):
-        raise ConcreteValueError(f"a {kind} of values that are no arrays is indexed by a traced value", here(), "choose with `if` or `match`")
-    columns = zip(*(pack(item, joint) for item in x), strict=True)
-    rows = [lax.dynamic_index_in_dim(jnp.stack([jnp.asarray(c) for c in column]), i, keepdims=False) for column in columns]
-    typed = [convert_type(r, t.dtype, True) if t.weak else r for r, t in zip(rows, types([joint]), strict=True)]
-    return unpack(joint, iter(typed))
+        raise ConcreteValueError(f"{what}, and its items are no arrays", here(), "choose with `if` or `match`")
+    return joint
 
 
 def _is_text(spec: Any) -> bool:

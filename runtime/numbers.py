@@ -91,7 +91,7 @@ def sum(items: Any, /, start: Any = 0) -> Any:
 
 def _folding(items: Any) -> Any:
     """A list or slice whose length traced values decide, as a generator of its items."""
-    return Each(items, _same, None, 0, False) if isinstance(items, Counted) and unknown(items.count) else items
+    return Each(items, _same, None, 0, False) if isinstance(items, Counted) and unknown(items.length) else items
 
 
 def _same(x: Any) -> Any:

@@ -5,6 +5,8 @@ A predicate has exactly one element (shapes (), (1,), (1, 1) ...); another size 
 
 from __future__ import annotations
 
+import importlib
+from types import FunctionType
 from typing import Any
 
 from jax import lax
@@ -30,7 +32,7 @@ def truth(p: Any) -> Any:
             inside = truth(inside)
             return there if inside is True else False if inside is False else note(lax.bitwise_and(there, inside), facts_of(there))
     if isinstance(p, Growing):
-        return truth(p.count > 0)
+        return truth(p.length > 0)
     if not _jax.concrete(p):
         if p.size != 1:
             kind = "an empty array" if p.size == 0 else "an array with more than one element"
@@ -39,4 +41,6 @@ def truth(p: Any) -> Any:
         p = lax.reshape(p, ()) if p.shape else p
         return p if p.dtype == bool else lax.ne(p, lax.full((), 0, p.dtype))
     refuse_hidden(p)
+    if isinstance(getattr(type(p), "__bool__", None) or getattr(type(p), "__len__", None), FunctionType):
+        return importlib.import_module("autograph.runtime.sized").truth_of(p)
     return bool(p)

@@ -11,9 +11,10 @@ from autograph.runtime import _jax
 from autograph.runtime.advice import changed_object
 from autograph.runtime.errors import EffectError
 from autograph.runtime.frames import Frame
-from autograph.runtime.growing import Bound, Growing, Hidden, Home, Kind, grown_at_home, hide, stack
+from autograph.runtime.growing import Growing, Hidden, grown_at_home, hide
 from autograph.runtime.heap import Contents, HeapLocation, Items
 from autograph.runtime.leaving import settled
+from autograph.runtime.lengths import Bound, Home, Kind, stack
 from autograph.runtime.lifted import forget_local, restore, touch
 from autograph.runtime.places import here
 from autograph.runtime.values import Stale
@@ -36,7 +37,7 @@ class Left:
             return Items(x.keys, [Left.of(v, number, k) for k, v in zip(keys, x.values, strict=False)])
         if not isinstance(x, Growing):
             return x
-        return Left(Growing(Kind(x.kind.spec, x.kind.capacity, None), x.count, x.buffers), number(x.base), key)
+        return Left(Growing(Kind(x.kind.spec, x.kind.capacity, None), x.length, x.buffers), number(x.base), key)
 
     def again(self, base: list[Any], home: Home) -> Growing:
         """In a trace around the call: what the home holds for the list."""
@@ -44,7 +45,7 @@ class Left:
         stack.bounds.add(bound)
         bound.top = bound.peak = self.items.kind.capacity
         bound.exact, bound.shrunk = None, True
-        return Growing(Kind(self.items.kind.spec, self.items.kind.capacity, bound), self.items.count, self.items.buffers)
+        return Growing(Kind(self.items.kind.spec, self.items.kind.capacity, bound), self.items.length, self.items.buffers)
 
 
 jax.tree_util.register_pytree_node(Left, lambda x: ((x.items,), (x.number, x.key)), lambda aux, children: Left(children[0], *aux))
@@ -74,7 +75,7 @@ def whole_list(held: Any) -> Any:
         return held
     if held.values[0].number != CONTENTS:
         return held
-    if not _jax.concrete(held.values[0].items.count):
+    if not _jax.concrete(held.values[0].items.length):
         raise EffectError("a list becomes longer in a function that another one calls, and what held it is given something else", here(), "clear it")
     return Items(None, held.values[0].items.known())
 
@@ -87,7 +88,7 @@ def longer(left: Left, numbered: Sequence[Any], place: HeapLocation) -> Any:
     if left.number is None:
         return settled(left.items)
     items = numbered[left.number]
-    if _jax.concrete(left.items.count):
+    if _jax.concrete(left.items.length):
         touch(Contents(items))
         items[:] = left.items.known()
         return items

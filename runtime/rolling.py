@@ -21,7 +21,8 @@ from autograph.runtime.calls import probing
 from autograph.runtime.decisions import decided, watching
 from autograph.runtime.errors import AutographError, LargeUnrollWarning
 from autograph.runtime.frames import Place, attempt
-from autograph.runtime.growing import Grow, marks, reset
+from autograph.runtime.growing import Grow
+from autograph.runtime.lengths import marks, reset
 from autograph.runtime.places import here, parameter_names
 from autograph.runtime.purity import impure_global
 from autograph.runtime.rows import Rows

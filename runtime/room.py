@@ -14,23 +14,9 @@ from typing import Any
 from autograph.runtime import _jax, errors
 from autograph.runtime.advice import changed_object
 from autograph.runtime.frames import Frame, Place, frames, innermost, lifting
-from autograph.runtime.growing import (
-    Grow,
-    Growing,
-    Hidden,
-    Holder,
-    Home,
-    enlarged,
-    grown,
-    grown_at_home,
-    hide,
-    joint_of,
-    key_of,
-    marks,
-    reset,
-    stack,
-)
+from autograph.runtime.growing import Grow, Growing, Hidden, enlarged, grown, grown_at_home, hide, joint_of, key_of
 from autograph.runtime.heap import Attribute, Cell, Contents, Items, Variable
+from autograph.runtime.lengths import Holder, Home, marks, reset, stack
 from autograph.runtime.lifted import may_have_failed, restore, touch
 from autograph.runtime.objects import attributes, is_state
 from autograph.runtime.packing import unpack

@@ -112,7 +112,7 @@ def rows_of(items: Any) -> Range | Rows | None:
     if isinstance(items, Maybe):
         items = read(items)
     if isinstance(items, Counted):
-        return Range(0, items.count, 1, item=items.row) if unknown(items.count) else None
+        return Range(0, items.length, 1, item=items.row) if unknown(items.length) else None
     if not unknown(items) and not (isinstance(items, jax.Array) and _jax.staging()):  # inside a trace all rows are traced
         return None
     if items.ndim == 0:
@@ -161,6 +161,11 @@ def range(*args: Any, unroll: int = 1, rolled: bool | None = None) -> Iterable[i
         raise ValueError("range() arg 3 must not be zero")
     start, stop, step = (weak_integers(p) if unknown(p) else p for p in (start, stop, step))
     return Range(start, stop, step if unknown(step) else int(step), unroll, rolled)
+
+
+def traced_part(x: Any) -> bool:
+    """Whether a value, or a part of a tuple or list, is traced."""
+    return any(map(traced_part, x)) if isinstance(x, (tuple, list)) else unknown(x) or isinstance(x, Maybe)
 
 
 def weak_integers(x: Any) -> Any:

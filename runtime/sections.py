@@ -45,10 +45,10 @@ class Origin:
 
 
 class Section(Counted):
-    """The first `count` of `rows`; the others are zeros."""
+    """The first `length` of `rows`; the others are zeros."""
 
-    def __init__(self, count: Any, rows: Any, origin: Origin) -> None:
-        self.count, self.rows, self.origin = count, rows, origin
+    def __init__(self, length: Any, rows: Any, origin: Origin) -> None:
+        self.length, self.rows, self.origin = length, rows, origin
 
     # what an array of unknown length can tell
 
@@ -62,7 +62,7 @@ class Section(Counted):
 
     @property
     def size(self) -> Any:
-        return self.count * int(np.prod(self.rows.shape[1:]))
+        return self.length * int(np.prod(self.rows.shape[1:]))
 
     def refusal(self, why: str, advice: str = "") -> ConcreteValueError:
         taken, used = self.origin.place, here()
@@ -74,12 +74,12 @@ class Section(Counted):
 
     def known(self) -> Any:
         """The array, where the length is known."""
-        return self.rows[: int(self.count)]
+        return self.rows[: int(self.length)]
 
     @property
     def inside(self) -> Any:
         """Which of the rows are there, in a shape that goes with them."""
-        return (jnp.arange(self.rows.shape[0]) < self.count).reshape((-1,) + (1,) * (self.ndim - 1))
+        return (jnp.arange(self.rows.shape[0]) < self.length).reshape((-1,) + (1,) * (self.ndim - 1))
 
     def row(self, i: Any) -> Any:
         return lax.dynamic_index_in_dim(self.rows, jnp.asarray(i), keepdims=False)
@@ -91,20 +91,20 @@ class Section(Counted):
     def mapped(self, fn: Callable[[Any], Any]) -> Section:
         """`fn` of each element; what it makes of the zeros is not kept."""
         rows = fn(self.rows)
-        return Section(self.count, jnp.where(self.inside, rows, jnp.zeros((), rows.dtype)), self.origin)
+        return Section(self.length, jnp.where(self.inside, rows, jnp.zeros((), rows.dtype)), self.origin)
 
     def __iter__(self) -> Iterator[Any]:
-        if _jax.concrete(self.count):
+        if _jax.concrete(self.length):
             return iter(self.known())
         raise self.refusal("its rows are wanted one by one where that is not staged")
 
     def __len__(self) -> int:
-        if _jax.concrete(self.count):
-            return int(self.count)
+        if _jax.concrete(self.length):
+            return int(self.length)
         raise self.refusal("its length is needed as a number", "use `.size`, which may be traced" if self.ndim == 1 else "")
 
     def __bool__(self) -> bool:
-        if is_leaf(self.count):  # a spec
+        if is_leaf(self.length):  # a spec
             return True
         raise self.refusal("its truth is asked for", "use `.any()` or `.all()`, or `len(x) > 0`")
 
@@ -119,22 +119,22 @@ class Section(Counted):
         raise self.refusal(f"its `{name}` is used")
 
     def __repr__(self) -> str:
-        return repr(self.known()) if isinstance(self.count, ARRAYS) and _jax.concrete(self.count) else f"a part of {self.rows}"
+        return repr(self.known()) if isinstance(self.length, ARRAYS) and _jax.concrete(self.length) else f"a part of {self.rows}"
 
     def __str__(self) -> str:
-        return str(self.known()) if _jax.concrete(self.count) else repr(self)
+        return str(self.known()) if _jax.concrete(self.length) else repr(self)
 
     __hash__ = None  # type: ignore[assignment]
 
     # operators
 
     def __eq__(self, other: object) -> Any:
-        if is_leaf(self.count):  # a spec
-            return isinstance(other, Section) and self.count == other.count and self.rows == other.rows
+        if is_leaf(self.length):  # a spec
+            return isinstance(other, Section) and self.length == other.length and self.rows == other.rows
         return self._with(other, operator.eq)
 
     def __ne__(self, other: object) -> Any:
-        return not self == other if is_leaf(self.count) else self._with(other, operator.ne)
+        return not self == other if is_leaf(self.length) else self._with(other, operator.ne)
 
     def _with(self, other: Any, op: Callable[[Any, Any], Any]) -> Any:
         """`op` of two sections of one length, or of a section and what goes with each of its rows."""
@@ -154,7 +154,7 @@ class Section(Counted):
         if isinstance(other, Section) or np.ndim(other) == self.ndim:
             raise self.refusal("it is divided by an array, of which it has no element behind its end", "multiply, or divide the whole arrays")
         if np.ndim(other) == 0:
-            return self._with(jnp.where(self.count == 0, jnp.ones((), jnp.result_type(other)), other) if unknown(other) else other, op)
+            return self._with(jnp.where(self.length == 0, jnp.ones((), jnp.result_type(other)), other) if unknown(other) else other, op)
         return self._with(other, op)
 
     def __pow__(self, other: Any) -> Any:
@@ -212,7 +212,7 @@ class Section(Counted):
     def _extreme(self, name: str, axis: Any) -> Any:
         place = name.startswith("arg")
         empty = f"attempt to get {name} of an empty sequence" if place else f"zero-size array to reduction operation {name} which has no identity"
-        fail(self.count == 0, ValueError, empty)
+        fail(self.length == 0, ValueError, empty)
         return getattr(self.filled(_worst(self.dtype, name.removeprefix("arg"))), name)(axis=self._axis(axis))
 
     def _axis(self, axis: Any) -> Any:
@@ -240,7 +240,7 @@ def _operators() -> None:
 
 _operators()
 
-jax.tree_util.register_pytree_node(Section, lambda s: ((s.count, s.rows), s.origin), lambda origin, parts: Section(parts[0], parts[1], origin))
+jax.tree_util.register_pytree_node(Section, lambda s: ((s.length, s.rows), s.origin), lambda origin, parts: Section(parts[0], parts[1], origin))
 
 REDUCTIONS = frozenset("sum prod any all mean min max argmin argmax".split())
 _ORDERING = frozenset("sort argsort lexsort median percentile quantile unique searchsorted partition".split())
@@ -258,10 +258,10 @@ def counted(n: Any) -> Any:
 
 def padded(x: Section, size: int, fill: Any) -> Any:
     """The rows as an array of `size` rows, filled up."""
-    fail(x.count > size, IndexError, f"the items do not fit {size} rows")
+    fail(x.length > size, IndexError, f"the items do not fit {size} rows")
     more = max(size - x.rows.shape[0], 0)
     rows = jnp.pad(x.rows, [(0, more), *[(0, 0)] * (x.ndim - 1)])[:size]
-    return jnp.where((jnp.arange(size) < x.count).reshape((-1,) + (1,) * (x.ndim - 1)), rows, jnp.asarray(fill, rows.dtype))
+    return jnp.where((jnp.arange(size) < x.length).reshape((-1,) + (1,) * (x.ndim - 1)), rows, jnp.asarray(fill, rows.dtype))
 
 
 def _refuse(x: Section, why: str) -> Any:
@@ -290,7 +290,7 @@ def dot(a: Any, b: Any) -> Any:
     if not isinstance(a, Section):
         a, b = b, a
     b = b if isinstance(b, Section) else Section(counted(np.shape(b)[0]), jnp.asarray(b), a.origin)
-    fail(jnp.asarray(a.count != b.count), TypeError, "dot_general requires contracting dimensions to have the same shape")
+    fail(jnp.asarray(a.length != b.length), TypeError, "dot_general requires contracting dimensions to have the same shape")
     size = min(a.rows.shape[0], b.rows.shape[0])
     return jnp.dot(a.rows[:size], b.rows[:size])
 
@@ -299,13 +299,13 @@ def _aligned(a: Section, b: Section) -> tuple[Any, Any, Any]:
     """The length of what two sections give together, and their rows; one that has a single row goes with each of the other's."""
     length = max(a.rows.shape[0], b.rows.shape[0])
     fail(
-        jnp.asarray((a.count != b.count) & (a.count != 1) & (b.count != 1)),
+        jnp.asarray((a.length != b.length) & (a.length != 1) & (b.length != 1)),
         TypeError,
         "got incompatible shapes for broadcasting: two slices differ in length",
     )
     rows = [jnp.pad(s.rows, [(0, length - s.rows.shape[0]), *[(0, 0)] * (s.ndim - 1)]) for s in (a, b)]
-    first, second = (jnp.where(s.count == 1, r[:1], r) if length else r for s, r in zip((a, b), rows, strict=True))
-    return jnp.where(a.count == 1, b.count, a.count), first, second
+    first, second = (jnp.where(s.length == 1, r[:1], r) if length else r for s, r in zip((a, b), rows, strict=True))
+    return jnp.where(a.length == 1, b.length, a.length), first, second
 
 
 def _worst(dtype: Any, name: str) -> Any:

@@ -48,7 +48,7 @@ def indices(i: slice, length: Any, most: int) -> tuple[Any, Any, Any]:
 def sliced(x: Any, i: slice) -> Section:
     """`x[a:b:c]` along the first axis of an array, or of another section."""
     of = x if isinstance(x, Section) else None
-    rows, length, origin = (of.rows, of.count, of.origin) if of is not None else (jnp.asarray(x), x.shape[0], Origin(here(), _SLICE))
+    rows, length, origin = (of.rows, of.length, of.origin) if of is not None else (jnp.asarray(x), x.shape[0], Origin(here(), _SLICE))
     start, step, count = indices(i, length, rows.shape[0])
     if i.step is not None:
         rows = rows[jnp.clip(start + jnp.arange(rows.shape[0]) * step, 0, max(rows.shape[0] - 1, 0))]
@@ -62,8 +62,8 @@ def masked(x: Any, mask: Any) -> Section:
     origin = x.origin if isinstance(x, Section) else Origin(here(), "a mask")
     rows, taken = (x.rows if isinstance(x, Section) else jnp.asarray(x)), mask
     if isinstance(mask, Section):
-        length = x.count if isinstance(x, Section) else x.shape[0]
-        fail(jnp.asarray(mask.count != length), IndexError, "boolean index did not match shape of indexed array")
+        length = x.length if isinstance(x, Section) else x.shape[0]
+        fail(jnp.asarray(mask.length != length), IndexError, "boolean index did not match shape of indexed array")
         taken = mask.rows
     if taken.shape != rows.shape[: taken.ndim]:
         raise IndexError(f"boolean index did not match shape of indexed array: its shape is {taken.shape}, and the array has shape {rows.shape}")
@@ -112,10 +112,11 @@ def stored(x: Any, i: slice, value: Any) -> Any:
         if value.ndim < x.ndim or value.shape[0] == 1:
             return jnp.where(inside, value.astype(x.dtype), x)
         value = Section(counted(value.shape[0]), value, Origin(here(), _SLICE))
-    fail(jnp.asarray((value.count != count) & (value.count != 1)), ValueError, "could not broadcast the values into the slice: their lengths differ")
+    fits = (value.length == count) | (value.length == 1)
+    fail(~jnp.asarray(fits), ValueError, "could not broadcast the values into the slice: their lengths differ")
     if not value.rows.shape[0]:
         return x
-    taken = value.rows[jnp.where(value.count == 1, 0, jnp.clip(k, 0, value.rows.shape[0] - 1))]
+    taken = value.rows[jnp.where(value.length == 1, 0, jnp.clip(k, 0, value.rows.shape[0] - 1))]
     return jnp.where(inside, taken.astype(x.dtype), x)
 
 
@@ -123,7 +124,7 @@ def stored_masked(x: Any, mask: Any, value: Section) -> Any:
     """The array after `x[mask] = value`, where the value has one row for each place."""
     if mask.shape != x.shape[: mask.ndim]:
         raise IndexError(f"boolean index did not match indexed array: its shape is {mask.shape}, and the array has shape {x.shape}")
-    fail(jnp.sum(mask) != value.count, ValueError, "cannot assign the values to the places where the mask is true: their numbers differ")
+    fail(jnp.sum(mask) != value.length, ValueError, "cannot assign the values to the places where the mask is true: their numbers differ")
     place = (jnp.cumsum(mask.reshape(-1)) - 1).reshape(mask.shape)
     taken = value.rows[jnp.clip(place, 0, max(value.rows.shape[0] - 1, 0))]
     return jnp.where(mask.reshape(mask.shape + (1,) * (x.ndim - mask.ndim)), taken.astype(x.dtype), x)
@@ -136,12 +137,12 @@ def item_of(self: Section, i: Any) -> Any:
     if is_mask(i) or isinstance(i, Section) and i.dtype == bool:
         return masked(self, i)
     if isinstance(i, tuple) and i and i[0] == slice(None) and not any(p is None or p is Ellipsis or isinstance(p, Section) for p in i):
-        return Section(self.count, self.rows[i], self.origin)
+        return Section(self.length, self.rows[i], self.origin)
     i = jnp.asarray(i) if isinstance(i, (int, np.integer, np.ndarray, jax.Array)) else np.zeros(0)
     if i.shape != () or i.dtype.kind not in "iu":
         raise self.refusal("it is indexed by more than an integer")
-    fail(self.count == 0, IndexError, "index is out of bounds for axis 0 with size 0")
-    return self.row(jnp.clip(jnp.where(i < 0, i + self.count, i), 0, jnp.maximum(self.count - 1, 0)))
+    fail(self.length == 0, IndexError, "index is out of bounds for axis 0 with size 0")
+    return self.row(jnp.clip(jnp.where(i < 0, i + self.length, i), 0, jnp.maximum(self.length - 1, 0)))
 
 
 Section.__getitem__ = item_of  # type: ignore[method-assign, assignment]

@@ -19,11 +19,12 @@ from autograph.runtime.deferred import fine
 from autograph.runtime.errors import LoopTypeError
 from autograph.runtime.fitting import LOOP, fitted
 from autograph.runtime.frames import Place, lifting
-from autograph.runtime.growing import marks, repeated, reset
+from autograph.runtime.growing import repeated
 from autograph.runtime.heap import HeapLocation
 from autograph.runtime.hints import hints_here
 from autograph.runtime.identity import after_turns, reopened, replaced, twins
 from autograph.runtime.knowledge import Fact, Facts, facts_of, known, note
+from autograph.runtime.lengths import marks, reset
 from autograph.runtime.lifted import (
     CODE,
     ERROR,
@@ -47,21 +48,7 @@ from autograph.runtime.places import caller, last_store, parameter_names, place_
 from autograph.runtime.predicates import truth
 from autograph.runtime.room import refuse_or_grow
 from autograph.runtime.spec_text import describe, for_turns, instead, instead_of_change, two
-from autograph.runtime.specs import (
-    Mismatch,
-    Option,
-    Spec,
-    Static,
-    has_option,
-    join,
-    of_aval,
-    over,
-    spec_in_block,
-    spec_of,
-    type_of,
-    types,
-    widen,
-)
+from autograph.runtime.specs import Mismatch, Option, Spec, Static, has_option, join, of_aval, over, spec_in_block, spec_of, type_of, types, widen
 from autograph.runtime.values import CONTAINERS, NUMBERS, Blank, Maybe, Unset, is_value, map_maybe, nothing
 
 _MOST_RUNS = 30  # the lattice of types is finite and low: this is never reached by types that settle

@@ -53,9 +53,9 @@ class Record:
 
 
 class Counted:
-    """Items of which only traced values know how many there are: `count`, of which `row(i)` is one."""
+    """Items of which only traced values know how many there are: `length`, of which `row(i)` is one."""
 
-    count: Any
+    length: Any
 
     def row(self, i: Any) -> Any:
         raise NotImplementedError
@@ -64,7 +64,7 @@ class Counted:
         raise NotImplementedError
 
     def known(self) -> Any:
-        """The list or array that it is, where `count` is known."""
+        """The list or array that it is, where `length` is known."""
         raise NotImplementedError
 
     def kind_of(self) -> Any:

@@ -2,8 +2,9 @@
 
     items.append(x)      =>   items = ag.append(items, x)
     items.extend(xs)     =>   items = ag.extend(items, xs)          (and `items += [x]`)
-    x = items.pop()      =>   x, items = ag.pop(items)
-    items.clear()        =>   items = ag.clear(items)
+    x = items.pop()      =>   x, items = ag.pop(items)             (and `items.pop(0)`)
+    items.insert(0, x)   =>   items = ag.insert(items, 0, x)       (and `remove`, `reverse`, `clear`)
+    del items[i]         =>   items = ag.delete(items, i)
     len(items)           =>   ag.len(items)
 
 Only of a variable that the function itself makes a list, and that has no second name where it changes.
@@ -17,11 +18,13 @@ from typing import Any, NamedTuple
 from autograph import syntax as s
 from autograph.passes.callables import ARRAY_LIBRARIES, CHANGING
 from autograph.passes.context import Context
+from autograph.passes.indices import index_of
 from autograph.passes.pops import hoisted, popped
 from autograph.quote import quote, quote_expr
 from autograph.scopes import Scope
 
 _MAKERS = (s.List, s.ListComp)
+_TAKES = {"append": 1, "extend": 1, "insert": 2, "remove": 1, "reverse": 0, "clear": 0}  # arguments
 
 
 class _Use(NamedTuple):
@@ -72,7 +75,7 @@ class _Uses:
                 return
             case s.AnnAssign(target=s.Name() as target, value=value) if value is not None:
                 return self._stmt(s.Assign([target], value), loops, nested)
-            case s.AugAssign(target=s.Name(id=id), value=value):
+            case s.AugAssign(target=s.Name(id=id), value=value) | s.Delete(targets=[s.Subscript(value=s.Name(id=id), slice=value)]):
                 self.changes[id].append(use)
                 self._expr(value, use, moved=False)
                 return
@@ -208,19 +211,20 @@ class _Appends(s.Transformer):
         if isinstance(stmt, s.SCOPES):
             return [stmt]
         match stmt:
-            case s.Expr(value=s.Call(func=s.Attribute(value=s.Name(id=id), attr="append" | "extend" as method), args=[value], keywords=[])) if (
-                id in self.names and not isinstance(value, s.Starred)
+            case s.Expr(value=s.Call(func=s.Attribute(value=s.Name(id=id), attr=method), args=args, keywords=[])) if (
+                id in self.names and _TAKES.get(method) == len(args) and not any(isinstance(a, s.Starred) for a in args)
             ):
-                return quote(f"$x = ag.{method}($x_, $value)", stmt, x=id, x_=s.at(s.name(id), stmt), value=self.visit(value))
+                values = {f"v{k}": self.visit(a) for k, a in enumerate(args)}
+                operator = "reverse_list" if method == "reverse" else method
+                return quote(f"$x = ag.{operator}({', '.join(['$x_', *map('${}'.format, values)])})", stmt, x=id, x_=s.at(s.name(id), stmt), **values)
+            case s.Delete(targets=[s.Subscript(value=s.Name(id=id), slice=index)]) if id in self.names:
+                return quote("$x = ag.delete($x_, $i)", stmt, x=id, x_=s.at(s.name(id), stmt), i=index_of(self.visit(index)))
             case s.AugAssign(target=s.Name(id=id), op=s.Add(), value=value) if id in self.names:
                 return quote("$x = ag.extend($x_, $value)", stmt, x=id, x_=s.at(s.name(id), stmt), value=self.visit(value))
-            case s.Expr(value=s.Call(func=s.Attribute(value=s.Name(id=id), attr="clear"), args=[], keywords=[])) if id in self.names:
-                return quote("$x = ag.clear($x_)", stmt, x=id, x_=s.at(s.name(id), stmt))
             case s.Expr(value=value) if id := popped(value, self.names):
-                return quote("_, $x = ag.pop($x_)", stmt, x=id, x_=s.at(s.name(id), stmt))
+                return [self._taken(s.at(s.name(self.context.fresh("popped"), s.Store()), stmt), id, value, stmt)]
             case s.Assign(targets=[target], value=value) if (id := popped(value, self.names)) and isinstance(target, (s.Name, s.Tuple)):
-                pair = s.at(s.Tuple([target, s.at(s.name(id, s.Store()), stmt)], s.Store()), stmt)
-                return [s.at(s.Assign([pair], quote_expr("ag.pop($x)", stmt, x=s.at(s.name(id), stmt)), None), stmt)]
+                return [self._taken(target, id, value, stmt)]
         for inner in s.blocks(stmt):
             inner[:] = self.block(inner)
         for field in stmt._fields:
@@ -228,6 +232,13 @@ class _Appends(s.Transformer):
             if isinstance(value, s.AST) and not isinstance(value, s.stmt):
                 setattr(stmt, field, self.visit(value))
         return [stmt]
+
+    def _taken(self, target: Any, id: str, value: Any, stmt: Any) -> Any:
+        """An item that is taken out of a list, and the list without it."""
+        pair = s.at(s.Tuple([target, s.at(s.name(id, s.Store()), stmt)], s.Store()), stmt)
+        call = quote_expr("ag.pop($x)", stmt, x=s.at(s.name(id), stmt))
+        call.args += [self.visit(a) for a in value.args]
+        return s.at(s.Assign([pair], call, None), stmt)
 
     def visit_Call(self, node: Any) -> Any:
         self.generic_visit(node)

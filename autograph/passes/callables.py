@@ -50,7 +50,7 @@ THREADED = frozenset(
 KEYWORDS = frozenset({"f", "fun", "fn", "func", "body_fun", "cond_fun", "true_fun", "false_fun", "pyfunc"})
 
 
-CHANGING = frozenset({"append", "extend", "pop", "clear"})  # methods that change the length of a list
+CHANGING = frozenset({"append", "extend", "pop", "insert", "remove", "reverse", "clear"})  # methods that change the items of a list
 
 
 def is_runtime(func: Any) -> bool:

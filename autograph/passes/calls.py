@@ -144,7 +144,7 @@ class _Calls(s.Transformer):
             if id in BUILTINS:
                 node.func = s.at(s.runtime(_OWN_NAMES.get(id, id)), func)
                 return node
-            if id == "len" and len(node.args) == 1 and (makes_section(node.args[0], self.sections) or self._may_grow(node.args[0])):
+            if id == "len" and len(node.args) == 1 and not _is_shape(node.args[0]):
                 node.func = s.at(s.runtime("len"), func)
                 return node
             if id == "type" and len(node.args) == 1 and not node.keywords:
@@ -156,17 +156,6 @@ class _Calls(s.Transformer):
         if path := self.library(func):
             return self._library(node, path)
         return self._wrapped(node)
-
-    def _may_grow(self, value: Any) -> bool:
-        """Whether an expression may be a list that a compiled loop has made longer, going by where it is held."""
-        match value:
-            case s.Attribute(attr=name):
-                return str(name) != "shape"
-            case s.Subscript(slice=s.Constant()):
-                return True
-            case s.Name(id=id):
-                return id not in self.own or id in self.shared
-        return False
 
     def library(self, func: Any) -> str:
         """The dotted name that a callee stands for, if it belongs to an array library by the file's text alone."""
@@ -228,6 +217,10 @@ class _Calls(s.Transformer):
             ):
                 return quote_expr("ag.call_of($variable, $method)", func, variable=s.thunk(variable), method=s.constant(method))
         return None
+
+
+def _is_shape(value: Any) -> bool:
+    return isinstance(value, s.Attribute) and str(value.attr) == "shape"
 
 
 def _is_literal(nodes: list[Any]) -> bool:

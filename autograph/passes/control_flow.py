@@ -217,8 +217,12 @@ def _returning_also(block: list[Any], outs: list[str]) -> list[Any]:
 
 
 def _grows(value: Any) -> bool:
-    """Whether an expression makes a list longer, which then is a variable of the branch."""
-    return isinstance(value, s.Call) and is_runtime(value.func) and getattr(value.func, "attr", "") in ("append", "extend", "clear")
+    """Whether an expression makes a list another, which then is a variable of the branch."""
+    return (
+        isinstance(value, s.Call)
+        and is_runtime(value.func)
+        and getattr(value.func, "attr", "") in ("append", "extend", "insert", "delete", "remove", "reverse_list", "clear")
+    )
 
 
 def _assigns(stmt: Any, outs: list[str]) -> bool:

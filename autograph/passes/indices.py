@@ -42,6 +42,8 @@ def _named(path: str, at: Any) -> Any:
 def deleted(target: Any, stmt: Any) -> list[Any]:
     """The statements for `del target`."""
     match target:
+        case s.Subscript(value=s.Attribute(value=owner, attr=attr), slice=index) if not any(isinstance(n, s.Call) for n in s.walk(index)):
+            return quote("ag.del_attr_item($o, $name, $i)", stmt, o=owner, name=s.constant(attr), i=index_of(index))
         case s.Subscript(value=value):
             return quote("ag.del_item($x, $i)", stmt, x=value, i=index_of(target.slice))
         case s.Attribute(value=owner, attr=attr):

@@ -1,4 +1,4 @@
-"""`items.pop()` inside of an expression becomes a statement of its own, where nothing that is evaluated before it can tell.
+"""`items.pop()` and `items.pop(i)` inside of an expression become statements of their own, where nothing that is evaluated before them can tell.
 
 return items.pop() + 1      =>   popped = items.pop()
                                  return popped + 1
@@ -16,9 +16,9 @@ _OPERANDS = {s.BinOp: ("left", "right"), s.UnaryOp: ("operand",), s.Compare: ("l
 
 
 def popped(value: Any, names: set[str]) -> str:
-    """The list of which an expression takes the last item."""
+    """The list of which an expression takes an item."""
     match value:
-        case s.Call(func=s.Attribute(value=s.Name(id=id), attr="pop"), args=[], keywords=[]) if id in names:
+        case s.Call(func=s.Attribute(value=s.Name(id=id), attr="pop"), args=[] | [_], keywords=[]) if id in names:
             return str(id)
     return ""
 
@@ -50,9 +50,9 @@ class _Hoister:
     def visit(self, node: Any) -> Any:
         if not self.free:
             return node
-        if id := popped(node, self.names):
+        if popped(node, self.names) and all(map(_is_plain, node.args)):
             name = self.fresh("popped")
-            self.before += quote("$v = $x.pop()", node, v=name, x=s.at(s.name(id), node))
+            self.before += quote("$v = $item", node, v=name, item=node)
             return s.at(s.name(name), node)
         match node:
             case s.Name(id=id):
@@ -69,3 +69,8 @@ class _Hoister:
                 return node
         self.free = isinstance(node, s.Constant)
         return node
+
+
+def _is_plain(index: Any) -> bool:
+    """Whether evaluating an index does nothing."""
+    return not any(isinstance(n, (s.Call, s.Attribute, s.Subscript, s.NamedExpr, s.Await, s.Lambda)) for n in s.walk(index))

@@ -36,7 +36,7 @@ def by_sign(v, table):
             ag.call_at(table, 'other', 'append')(x)
         ag.cond(x > 0, then, orelse)
     ag.for_loop(v, body)
-    return ag.len(table['positive']), len(v)
+    return ag.len(table['positive']), ag.len(v)
 
 
 def remembered(v):

@@ -2807,29 +2807,30 @@ assert seen(jnp.array([1.0, -1.0])) == [1.0]
 ''',
     ),
     Mistake(
-        "AG405", "list: insert at the front",
+        "AG405", "list: sort of a list whose length is traced",
         '''
 @ag.function
-def reversed_positive(v):
+def least_positive(v):
     kept = []
     for x in v:
         if x > 0:
-            kept.insert(0, x)  # here
-    return kept
+            kept.append(x)
+    kept.sort()  # here
+    return kept[0]
 
-reversed_positive(jnp.array([1.0, -1.0, 2.0]))
+least_positive(jnp.array([1.0, -1.0, 2.0]))
 ''',
-        ("`kept`", "`insert`", "`append`"),
+        ("`kept`", "`sort`", "`ag.padded(items, size)`"),
         '''
 @ag.function
-def reversed_positive(v):
+def least_positive(v):
     kept = []
-    for x in v[::-1]:
+    for x in v:
         if x > 0:
             kept.append(x)
-    return kept
+    return jnp.sort(ag.padded(kept, len(v), jnp.inf))[0]
 
-assert reversed_positive(jnp.array([1.0, -1.0, 2.0])) == [2.0, 1.0]
+assert least_positive(jnp.array([1.0, -1.0, 2.0])) == 1.0
 ''',
     ),
     Mistake(
@@ -2936,30 +2937,29 @@ assert ranked(jnp.array([3.0, -1.0, 1.0])).tolist() == [0.0, 1.0, 3.0]
 ''',
     ),
     Mistake(
-        "AG405", "method: reverse of a list whose length is traced",
+        "AG405", "list: a slice of a list whose length is traced",
         '''
 @ag.function
-def backwards(v):
+def last_two(v):
     kept = []
     for x in v:
         if x > 0:
             kept.append(x)
-    kept.reverse()  # here
-    return kept[0]
+    return sum(kept[-2:])  # here
 
-backwards(jnp.array([3.0, -1.0, 1.0]))
+last_two(jnp.array([3.0, -1.0, 1.0]))
 ''',
-        ("`reverse`", "^kept.reverse", "`items[k]`"),
+        ("`kept`", "it is sliced", "^kept[-2:]", "`items[k]`"),
         '''
 @ag.function
-def backwards(v):
+def last_two(v):
     kept = []
     for x in v:
         if x > 0:
             kept.append(x)
-    return kept[-1]
+    return kept[-2] + kept[-1]
 
-assert backwards(jnp.array([3.0, -1.0, 1.0])) == 1.0
+assert last_two(jnp.array([3.0, -1.0, 1.0])) == 4.0
 ''',
     ),
     Mistake(
@@ -4226,11 +4226,13 @@ assert triangle(4) == 6
 ''',
     ),
     Mistake(
-        "AG501", "method: index of a list",
+        "AG501", "method: index of a deque",
         '''
+import collections
+
 @ag.function
 def position(x):
-    codes = [10, 20, 30]
+    codes = collections.deque([10, 20, 30])
     return codes.index(x)  # here
 
 position(20)
@@ -4240,10 +4242,7 @@ position(20)
 @ag.function
 def position(x):
     codes = [10, 20, 30]
-    for k, code in enumerate(codes):
-        if code == x:
-            return k
-    return -1
+    return codes.index(x)
 
 assert position(20) == 1
 ''',
@@ -5277,46 +5276,46 @@ assert bar(3) == 3
 ''',
     ),
     Mistake(
-        "AG502", "del: an item of a list",
+        "AG502", "del: a slice of a list",
         '''
 @ag.function
 def rest(k):
     items = [1.0, 2.0, 3.0]
-    del items[k]  # here
+    del items[:k]  # here
     return sum(items)
 
 rest(1)
 ''',
-        ("`list`", "^del items[k]", "`jnp` array and a mask"),
+        ("^del items[:k]", "an array in the place of a list"),
         '''
 @ag.function
 def rest(k):
     items = jnp.array([1.0, 2.0, 3.0])
-    return items.sum(where=jnp.arange(3) != k)
+    return items[k:].sum()
 
-assert rest(1) == 4.0
+assert rest(1) == 5.0
 ''',
     ),
     Mistake(
-        "AG502", "method: pop of an item",
+        "AG502", "method: pop of an item of another kind than the others",
         '''
 @ag.function
 def rest(k):
-    items = [1.0, 2.0, 3.0]
+    items = [1.0, jnp.ones(3), 3.0]
     items.pop(k)  # here
-    return sum(items)
+    return items[0]
 
-rest(1)
+rest(2)
 ''',
-        ("^items.pop(k)", "`k` is traced", "static"),
+        ("^items.pop(k)", "its items differ: the number 1.0, float32[3]", "one type and shape"),
         '''
 @ag.function(static_argnames="k")
 def rest(k):
-    items = [1.0, 2.0, 3.0]
+    items = [1.0, jnp.ones(3), 3.0]
     items.pop(k)
-    return sum(items)
+    return items[0]
 
-assert rest(1) == 4.0
+assert rest(2) == 1.0
 ''',
     ),
     Mistake(
