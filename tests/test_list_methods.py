@@ -297,6 +297,75 @@ def of_known_length(xs: Any) -> Any:
     return best, total, (xs[0], xs[1], 3).index(3), [xs[0], xs[1], xs[0]].index(xs[0], 1), ((xs[0], 2), (xs[1], 1)).count((4, 1)), values
 
 
+def moved_to_the_front(xs: Any) -> Any:
+    table = [0, 1, 2, 3, 4]
+    out = []
+    for x in xs:
+        k = table.index(x)
+        out.append(k)
+        table.insert(0, table.pop(k))
+    return out, table
+
+
+def turned_by_one(xs: Any) -> Any:
+    items = [1, 2, 3, 4]
+    for x in xs:
+        if x > 2:
+            items.append(items.pop(0))
+        else:
+            items.insert(0, items.pop())
+    return items
+
+
+def sorted_by_a_heap(xs: Any) -> Any:
+    heap: list[Any] = []
+    out = []
+    for x in xs:
+        heap.append(x)
+        if len(heap) > 3:
+            out.append(heap.pop(heap.index(min(heap))))
+    with ag.loop(max_steps=3):
+        while heap:
+            out.append(heap.pop(heap.index(min(heap))))
+    return out
+
+
+def weight(a: Any, b: Any = 0) -> Any:
+    return a * 2 + b
+
+
+def taken_in_calls(xs: Any) -> Any:
+    items, total = [1, 2, 3], 0
+    for x in xs:
+        if x > 1:
+            total += weight(items.pop(0), b=items.pop())
+            items.extend([x, x])
+        else:
+            items.append(max(items.pop(), x))
+    return total, items
+
+
+def taken_into_items(xs: Any) -> Any:
+    items, order = [1, 2, 3, 4, 5], [0, 0]
+    for x in xs:
+        if x > 1:
+            items[0] = items.pop()
+        else:
+            order[x] = order[0] = items.pop(0) + xs[items.pop(0) - 3]
+    return items, order
+
+
+def taken_in_an_index(xs: Any) -> Any:
+    todo, order = [0], []
+    with ag.loop(max_steps=10):
+        while todo:
+            at = xs[todo.pop()]
+            order.append(int(at))
+            if at > 0:
+                todo.insert(0, at)
+    return order
+
+
 def whole(*values: int) -> Any:
     return np.array(values, np.int32)
 
@@ -343,6 +412,13 @@ WORK: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (pairs_counted, (whole(4, 4, 1, 4),)),
     (of_known_length, (whole(1, 4),)),
     (of_known_length, (whole(5, 2),)),
+    (moved_to_the_front, (whole(3, 3, 1, 4, 0),)),
+    (turned_by_one, (whole(3, 1, 4, 5),)),
+    (sorted_by_a_heap, (whole(5, 3, 8, 1, 9, 2),)),
+    (taken_in_calls, (whole(2, 1, 3),)),
+    (taken_into_items, (whole(2, 1, 3),)),
+    (taken_into_items, (whole(0, 2),)),
+    (taken_in_an_index, (whole(2, 0, 3, 1),)),
 ]
 
 

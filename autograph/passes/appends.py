@@ -205,7 +205,9 @@ class _Appends(s.Transformer):
         self.names, self.context = names, context
 
     def block(self, block: list[Any]) -> list[Any]:
-        return [new for stmt in block for part in [*hoisted(stmt, self.names, self.context.fresh), stmt] for new in self.stmt(part)]
+        return [
+            new for stmt in block for part in [*hoisted(stmt, self.names, self.context.fresh, self.context.modules), stmt] for new in self.stmt(part)
+        ]
 
     def stmt(self, stmt: Any) -> list[Any]:
         if isinstance(stmt, s.SCOPES):

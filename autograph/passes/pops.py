@@ -6,6 +6,7 @@ return items.pop() + 1      =>   popped = items.pop()
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from autograph import syntax as s
@@ -23,17 +24,20 @@ def popped(value: Any, names: set[str]) -> str:
     return ""
 
 
-def hoisted(stmt: Any, names: set[str], fresh: Fresh) -> list[Any]:
+def is_taken(stmt: Any) -> bool:
+    """Whether a statement only gives a name to its value, or drops it."""
+    return isinstance(stmt, s.Expr) or (isinstance(stmt, s.Assign) and len(stmt.targets) == 1 and isinstance(stmt.targets[0], (s.Name, s.Tuple)))
+
+
+def hoisted(stmt: Any, names: set[str], fresh: Fresh, modules: Collection[str]) -> list[Any]:
     """Statements to run before, which take the items that a statement uses; what it evaluates before them reads no such list and does nothing."""
     field = "test" if isinstance(stmt, s.If) else "value" if isinstance(stmt, (s.Return, s.Assign, s.AugAssign, s.Expr)) else ""
     value = getattr(stmt, field, None) if field else None
-    if value is None or popped(value, names) and not isinstance(stmt, (s.Return, s.If, s.AugAssign)):
-        return []
-    if isinstance(stmt, s.Assign) and not all(isinstance(t, (s.Name, s.Tuple)) for t in stmt.targets):
+    if value is None or (is_taken(stmt) and popped(value, names)):
         return []
     if isinstance(stmt, s.AugAssign) and not (isinstance(stmt.target, s.Name) and stmt.target.id not in names):
         return []
-    hoister = _Hoister(names, fresh)
+    hoister = _Hoister(names, fresh, modules)
     new = hoister.visit(value)
     setattr(stmt, field, new)
     return hoister.before
@@ -42,24 +46,32 @@ def hoisted(stmt: Any, names: set[str], fresh: Fresh) -> list[Any]:
 class _Hoister:
     """Goes through an expression in the order of evaluation, until something is met that may not be moved behind a `pop`."""
 
-    def __init__(self, names: set[str], fresh: Fresh) -> None:
-        self.names, self.fresh = names, fresh
+    def __init__(self, names: set[str], fresh: Fresh, modules: Collection[str]) -> None:
+        self.names, self.fresh, self.modules = names, fresh, modules
         self.before: list[Any] = []
         self.free = True
+        self.read = False  # has a variable been read that a call in an index might bind anew?
 
     def visit(self, node: Any) -> Any:
         if not self.free:
             return node
-        if popped(node, self.names) and all(map(_is_plain, node.args)):
+        if popped(node, self.names) and (not self.read or all(map(_is_plain, node.args))):
             name = self.fresh("popped")
             self.before += quote("$v = $item", node, v=name, item=node)
             return s.at(s.name(name), node)
         match node:
             case s.Name(id=id):
-                self.free = id not in self.names
+                self.free, self.read = id not in self.names, True
                 return node
-            case s.Call(func=s.Attribute(value=s.Name(id=id), attr="append"), args=[arg], keywords=[]) if id in self.names:
-                node.args = [self.visit(arg)]
+            case s.Call(func=func, args=args, keywords=keywords) if self._is_known(func):
+                node.args = [self.visit(a) for a in args]
+                for k in keywords:
+                    k.value = self.visit(k.value)
+                self.free = False
+                return node
+            case s.Subscript(value=s.Name(), slice=index):
+                self.visit(node.value)
+                node.slice = self.visit(index)
                 self.free = False
                 return node
             case s.Compare(ops=[_]) | s.BinOp() | s.UnaryOp() | s.Tuple() | s.List():
@@ -69,6 +81,15 @@ class _Hoister:
                 return node
         self.free = isinstance(node, s.Constant)
         return node
+
+    def _is_known(self, func: Any) -> bool:
+        """Whether no `pop` before it changes what a callee is: a method of one of the lists, a variable, or a function of a module."""
+        if isinstance(func, s.Attribute) and isinstance(func.value, s.Name) and func.value.id in self.names:
+            return True
+        named = isinstance(func, s.Name)
+        while isinstance(func, s.Attribute):
+            func = func.value
+        return isinstance(func, s.Name) and (named or func.id in self.modules)
 
 
 def _is_plain(index: Any) -> bool:
