@@ -108,6 +108,8 @@ class Contents(HeapLocation):
 
     def __init__(self, obj: Any) -> None:
         super().__init__(obj, (), f"a `{type(obj).__name__}`")
+        if isinstance(obj, collections.deque):
+            self.advice = "use a list, which may become longer and shorter (`append`, `pop(0)`), or a `jnp` array of known size"
 
     def get(self) -> Items:
         if isinstance(self.obj, dict):

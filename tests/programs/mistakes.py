@@ -4226,6 +4226,40 @@ assert triangle(4) == 6
 ''',
     ),
     Mistake(
+        "AG405", "deque: a queue of what is to be visited",
+        '''
+from collections import deque
+
+@ag.function
+def reached(next_of, start):
+    todo, seen = deque([start]), jnp.zeros(4, bool)
+    with ag.loop(max_steps=8):
+        while todo:
+            here = todo.popleft()
+            if not seen[here]:
+                seen[here] = True
+                todo.append(next_of[here])  # here
+    return seen.sum()
+
+reached(jnp.array([1, 2, 0, 3]), 0)
+''',
+        ("`todo`, a `deque`,", "use a list: `append` and `pop`"),
+        '''
+@ag.function
+def reached(next_of, start):
+    todo, seen = [start], jnp.zeros(4, bool)
+    with ag.loop(max_steps=8):
+        while todo:
+            here = todo.pop(0)
+            if not seen[here]:
+                seen[here] = True
+                todo.append(next_of[here])
+    return seen.sum()
+
+assert reached(jnp.array([1, 2, 0, 3]), 0) == 3
+''',
+    ),
+    Mistake(
         "AG501", "method: index of a deque",
         '''
 import collections
