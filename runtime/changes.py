@@ -132,7 +132,7 @@ class Begin:
         def note(where: str, number: int, place: HeapLocation, before: Any, after: Any) -> None:
             if where != "argument":
                 name = ("place", number) if where == "place" else (number, getattr(place, "attribute", None))
-                changed = _numbers(before, after, name)
+                changed = {number for now in _ends(frame, place, after) for number in _numbers(before, now, name)}
                 dynamic.update(changed - (self.walk.dynamic if self.walk else set()))
             if is_spoiled(after):
                 refuse_stale(after.values)
@@ -169,7 +169,7 @@ class Begin:
         def look(where: str, number: int, place: HeapLocation, before: Any, after: Any) -> None:
             covered.add(place)
             after = contents_left(after)
-            if not _unchanged(before, after):
+            if not all(_unchanged(before, now) for now in _ends(frame, place, after)):
                 note(where, number, place, before, after)
 
         for (where, number), x in objects.items():
@@ -181,7 +181,8 @@ class Begin:
                 look("place", k, place, self.places["place", k], place.get())
 
         def outside() -> list[HeapLocation]:
-            return [p for p in frame.written if isinstance(p, HeapLocation) and p not in covered and not _unchanged(frame.saved[p], p.get())]
+            new = [p for p in frame.written if isinstance(p, HeapLocation) and p not in covered]
+            return [p for p in new if not all(_unchanged(frame.saved[p], now) for now in _ends(frame, p, p.get()))]
 
         needed = outside() + self._also_held(frame, variables)
         if needed:  # recursive closures and cyclic objects of the function itself are still there
@@ -326,6 +327,11 @@ def _is_outside(container: Any) -> bool:
     """Whether a module, a class or a function's cell holds a container."""
     holders = (r for r in gc.get_referrers(container) if isinstance(r, (dict, CellType)))
     return any(isinstance(r, CellType) or "__builtins__" in r or "__module__" in r for r in holders)
+
+
+def _ends(frame: Frame, place: HeapLocation, after: Any) -> list[Any]:
+    """What a place may hold at the end: what the whole call leaves, or what it was when an error occurred."""
+    return [after, *(held for _, held in frame.late.get(place, ()))]
 
 
 def _unchanged(before: Any, after: Any) -> bool:

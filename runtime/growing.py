@@ -99,6 +99,8 @@ class Growing(Counted):
 
     def inside(self, i: Any, text: str = "list index out of range") -> Any:
         """An index counted from the start; IndexError where there is no item."""
+        if isinstance(i, slice):
+            raise self.refusal("it is sliced")
         i = jnp.asarray(i)
         if i.shape != () or i.dtype.kind not in "iu":
             raise TypeError(f"list indices must be integers or slices, not {type(i).__name__}")
@@ -126,8 +128,6 @@ class Growing(Counted):
         return weak_integers(jnp.argmax(found))
 
     def __getitem__(self, i: Any) -> Any:
-        if isinstance(i, slice):
-            raise self.refusal("it is sliced")
         return self.row(self.inside(i))
 
     def __iter__(self) -> Iterator[Any]:

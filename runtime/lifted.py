@@ -7,12 +7,13 @@ a loop hand a new value on, the place begins as a marker.
 
 from __future__ import annotations
 
+import gc
 import itertools
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from types import FunctionType, ModuleType
+from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 import jax
@@ -338,7 +339,7 @@ def _dead(places: list[HeapLocation], inside: Counter[int]) -> list[HeapLocation
     if found or not places:
         return found
     # References beside ours: the list, this variable, and the argument.
-    alone = [x for x in held_by_us() if sys.getrefcount(x) <= ours(x) + 3 and (is_container(x) or is_state(x))]
+    alone = [x for x in held_by_us() if sys.getrefcount(x) <= ours(x) + 3 and (is_container(x) or is_state(x) or isinstance(x, CellType))]
     within = occurrences(alone)
     within.subtract(map(id, alone))
     return [x for x in places if within[id(x.obj)] > 0 and sys.getrefcount(x.obj) <= ours(x.obj) + inside[id(x.obj)] + within[id(x.obj)] + 1]
@@ -353,6 +354,8 @@ def occurrences(out: list[Any]) -> Counter[int]:
         inside: Iterable[Any] = x.values() if isinstance(x, dict) else x if isinstance(x, (tuple, list)) else ()
         if isinstance(x, Maybe):
             inside = (x.value,)
+        elif isinstance(x, CellType):
+            inside = gc.get_referents(x)
         elif not isinstance(x, (dict, tuple, list)) and hasattr(x, "__dict__"):
             inside = vars(x).values()
         for child in inside:

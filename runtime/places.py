@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import functools
 import itertools
 import os
 import re
@@ -105,17 +106,22 @@ def assigned_names(frame: FrameType | None) -> list[str]:
     return names
 
 
-def targets_after(frame: FrameType | None) -> list[str]:
+def targets_after(frame: FrameType | None) -> tuple[str, ...]:
     """The names that the statement assigns in which `frame` makes a call, also where what the call gives is an argument of another."""
+    return _targets_after(frame.f_code, frame.f_lasti) if frame is not None else ()
+
+
+@functools.lru_cache(maxsize=1000)
+def _targets_after(code: CodeType, offset: int) -> tuple[str, ...]:
     names: list[str] = []
-    for instruction in dis.get_instructions(frame.f_code) if frame is not None else ():
-        if instruction.offset <= frame.f_lasti:  # type: ignore[union-attr]
+    for instruction in dis.get_instructions(code):
+        if instruction.offset <= offset:
             continue
         if instruction.opname.startswith("STORE_") and isinstance(instruction.argval, (str, tuple)):
             names += instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
         elif names or "JUMP" in instruction.opname or instruction.opname in ("POP_TOP", "RETURN_VALUE", "RETURN_CONST"):
             break
-    return names
+    return tuple(names)
 
 
 def read_after(frame: FrameType, name: str) -> bool:

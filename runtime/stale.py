@@ -65,7 +65,7 @@ def note_other_names(x: Any, stored: str, place: tuple[Any, str] | None = None, 
     Raises:
       AliasError: (AG407) another variable of a function around, or a tuple in one, holds it and is read later; or only traced values decide.
     """
-    spots = list(_spots(x, stored, False, place))
+    spots = list(_spots(x, stored, place is not None, place, None))
     if shared and isinstance(x, jax.Array if not recording() else (jax.Array, np.ndarray)) and x.ndim and (own := caller()) is not None:
         seen: set[int] = set()
         held = [found for value in own.f_locals.values() for found in _held_in(x, value, None, seen)]
@@ -100,15 +100,17 @@ def refuse_other_names(x: Any, stored: str, place: tuple[Any, str] | None = None
         raise AliasError(f"{stored} is stored into, and a `{name}` would keep the old array", here(), "put a copy there (`.copy()`)")
 
 
-def _spots(x: Any, stored: str, here_too: bool, place: tuple[Any, str] | None, renewed: Sequence[str] = ()) -> Iterator[Spot]:
+def _spots(x: Any, stored: str, here_too: bool, place: tuple[Any, str] | None, renewed: Sequence[str] | None = ()) -> Iterator[Spot]:
     """Where lists, dicts and objects of the functions around hold an array; `here_too`: other variables of the function itself are looked at.
 
-    Its variables that are `renewed` get the new array.
+    Its variables that are `renewed`, or None: that the statement assigns, get the new array.
     """
     if not (isinstance(x, jax.Array) or (isinstance(x, np.ndarray) and recording())) or not x.ndim:  # others are changed in place, numbers never
         return
     own = caller()
-    gone = [*renewed, *assigned_names(own)] if here_too else []
+    gone = [*(targets_after(own) if renewed is None else renewed), *assigned_names(own)] if here_too else []
+    if place is not None and own is not None:
+        gone += own.f_code.co_freevars  # of a function around, which is asked
     frame = own if here_too or own is None else visible(own.f_back)
     told = {p for f in frames() for places in f.sharing for p in places}  # of the new array
     seen = {id(p.obj) for p in told if not isinstance(p, Attribute)}
@@ -125,7 +127,10 @@ def _spots(x: Any, stored: str, here_too: bool, place: tuple[Any, str] | None, r
                 continue
             # what a `return` in a loop keeps is read only where the loop has ended with it: that it may be the array is no matter
             generated = is_generated(frame.f_code, shown_name(frame.f_code, variable))
-            for path, spot, unknown in _held_in(x, held, place, set(seen) if generated else seen):
+            alone = frame is own and place is not None  # the text tells of what objects hold, but not always of which array an attribute is
+            for path, spot, unknown in _held_in(x, held, place, set(seen) if generated or alone else seen):
+                if alone and path:
+                    continue
                 if spot is not None and not unknown:
                     yield spot
                 elif not (generated and unknown) and (path and not generated or read_after(frame, variable) or is_handed_on(frame.f_code, variable)):

@@ -44,9 +44,10 @@ class _Updates(s.Transformer):
             target = stmt.targets[0] if isinstance(stmt, s.Assign) and len(stmt.targets) == 1 else None
             given = {target.id} if isinstance(target, s.Name) else set()
             lasting = {p: self.context.fresh("item") for p in update.paths if self._lasts(p) and p not in given}
-            paths = [lasting.get(p, p) if p not in given else "_" for p in update.paths]
-            name = "_" if isinstance(stmt, s.Expr) else next(iter(given), "") or self.context.fresh("value")
             others = [p for p in self._others(call) if p not in (*given, UNKNOWN)]
+            bound = {p: self.context.fresh("item") if others else "_" for p in given}  # to the result: the array itself may have other names
+            paths = [lasting.get(p) or bound.get(p, p) for p in update.paths]
+            name = "_" if isinstance(stmt, s.Expr) else next(iter(given), "") or self.context.fresh("value")
             out: list[Any] = [s.at(s.Expr(told), stmt) for told in self._told(update, stmt)]
             olds = [self.context.fresh("old") if others or p in lasting else "" for p in update.paths]
             for old, path in zip(olds, update.paths, strict=True):
