@@ -491,3 +491,28 @@ def test_a_callee_stores_into_what_a_property_gives() -> None:
         for convert in (ag.convert, ag.function, lambda f: ag.convert(f, form="staged")):
             o = cls(jnp.zeros(3))
             assert convert(f)(o, 1).tolist() == o.a.tolist() == [0, want, 0] and called == []
+
+
+def adds_three(p: Any, i: Any) -> Any:
+    p[i] += 3
+    return p
+
+
+def the_result_takes_the_name(z: Any) -> Any:
+    y = z
+    y = adds_three(y, -1)
+    return y, z
+
+
+def another_result_takes_the_name(z: Any) -> Any:
+    y = z
+    y = adds_three(y, -1) * 2
+    return y, z
+
+
+@pytest.mark.parametrize("f", [the_result_takes_the_name, another_result_takes_the_name])
+def test_a_result_that_takes_the_name_of_the_argument_that_is_stored_into(f: Callable[[Any], Any]) -> None:
+    want = [x.tolist() for x in f(np.zeros(3))]
+    for convert in (ag.convert, ag.function):
+        for x in (jnp.zeros(3), np.zeros(3, np.float32)):
+            assert [y.tolist() for y in convert(f)(x)] == want

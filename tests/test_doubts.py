@@ -415,3 +415,58 @@ def test_arrays_that_change_places_in_every_turn_are_never_one(f: Any, n: int) -
     got = ag.function(f)(jnp.int32(n), jnp.arange(3.0))
     for x, y in zip(got, f(np.int32(n), np.arange(3.0)), strict=True):
         np.testing.assert_array_equal(x, y)
+
+
+def given(o: Any, v: Any) -> None:
+    o.a = v
+
+
+class Taking(Box):
+    def take(self, v: Any) -> None:
+        self.a = v
+
+
+def by_a_function(o: Any, v: Any) -> Any:
+    given(o, v)
+    o.a[1] = 5
+    return v
+
+
+def by_a_method(o: Any, v: Any) -> Any:
+    o.take(v)
+    o.a[1] = 5
+    return v
+
+
+def by_a_function_inside(o: Any, v: Any) -> Any:
+    def give(_: int) -> None:
+        o.a = v
+
+    for k in range(2):
+        give(k)
+    o.a[1] = 5
+    return v
+
+
+def read_back(o: Any, v: Any) -> Any:
+    given(o, v)
+    o.a[1] = 5
+    return o.a
+
+
+def by_the_function_itself(o: Any, v: Any) -> Any:
+    o.a = v
+    o.a[1] = 5
+    return v
+
+
+@pytest.mark.parametrize("way", [ag.function, ag.convert])
+@pytest.mark.parametrize("f", [by_a_function, by_a_method, by_a_function_inside, read_back, by_the_function_itself])
+def test_an_array_that_a_callee_puts_into_an_object(f: Callable[..., Any], way: Any) -> None:
+    o, v = Taking(jnp), jnp.arange(3.0)
+    if f in (read_back, by_the_function_itself):
+        del v
+        assert way(f)(o, jnp.arange(3.0)).tolist() == [0, 5, 2]
+    else:
+        with pytest.raises(AliasError, match=r"AG407 `Taking.a` is stored into, and `v` in `.*by_a_.*` would keep the old array"):
+            way(f)(o, v)

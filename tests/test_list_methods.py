@@ -453,6 +453,20 @@ def test_an_index_of_what_is_not_there(f: Callable[..., Any], args: Any) -> None
             g(args)
 
 
+def test_a_slice_is_stored_into() -> None:
+    @ag.function
+    def f(xs: Any) -> Any:
+        out: list[Any] = []
+        for x in xs:
+            if x > 0:
+                out.append(x)
+        out[:1] = [7]
+        return len(out)
+
+    with pytest.raises(ag.StagingError, match="AG405 traced values decide how long `out` is, and it is sliced"):
+        f(jnp.ones(3))
+
+
 def test_what_is_looked_for_is_a_number() -> None:
     @ag.function
     def f(xs: Any) -> Any:

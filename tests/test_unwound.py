@@ -175,3 +175,56 @@ def binds_another(x: Any) -> Any:
 @pytest.mark.parametrize("way", [ag.function, ag.convert])
 def test_an_array_that_nothing_reads_afterwards_is_no_trouble(way: Any, f: Callable[[Any], Any], want: float) -> None:
     assert way(f)(jnp.float32(3)) == want
+
+
+def turns_round(m: Any, b: Any) -> None:
+    for k in range(3):
+        if b > 0:
+            assert k < 2
+        m[1].insert(0, m[1].pop())
+
+
+def turns_over(m: Any, b: Any) -> None:
+    for k in range(2):
+        if b > 0:
+            assert k < 1
+        m[1].reverse()
+
+
+def swaps(m: Any, b: Any) -> None:
+    for k in range(2):
+        if b > 0:
+            assert k < 1
+        m[1][0], m[1][1] = m[1][1], m[1][0]
+
+
+@pytest.mark.parametrize("f", [turns_round, turns_over, swaps])
+def test_a_place_that_only_an_error_leaves_changed(f: Callable[..., None]) -> None:
+    for b in (1, -1, 2):
+        left = []
+        for g in (f, ag.function(f)):
+            m = [[1, 2, 3], [4, 5, 6]]
+            if b > 0:
+                with pytest.raises(AssertionError):
+                    g(m, b)
+            else:
+                g(m, b)
+            left.append([[int(x) for x in row] for row in m])
+        assert left[0] == left[1]
+
+
+def test_a_list_of_a_function_inside_that_an_error_would_leave_alone() -> None:
+    @ag.function
+    def f(i: Any) -> Any:
+        items = [0] * 3
+
+        def put(k: Any) -> None:
+            items[k] = i
+
+        put(i)
+        items.insert(0, items.pop())
+        return i + items[0]
+
+    assert f(2) == 4 and f(0) == 0
+    with pytest.raises(IndexError, match="list assignment index out of range"):
+        f(7)
