@@ -20,7 +20,7 @@ from autograph.runtime.frames import frames, watched
 from autograph.runtime.heap import Contents, Entry
 from autograph.runtime.items import is_array, last_replaced, replaced_numpy
 from autograph.runtime.lifted import touch
-from autograph.runtime.numpy_places import note_store
+from autograph.runtime.numpy_places import note_store, within_call
 from autograph.runtime.places import assigned_names, caller, here, kept_after, place_of, variable_of, visible
 from autograph.runtime.points_to import doubtful, note_comparison
 from autograph.runtime.raw_errors import mark_of
@@ -168,7 +168,8 @@ def storing(f: Any, *wanted: int | str) -> Callable[..., tuple[Any, ...]]:
         positions = {p - skipped: n for n, p in variant.positions.items()}
         names = [positions.get(k, "") if isinstance(k, int) else k for k in wanted]
         try:
-            result, *finals = variant.function(*args, **kwargs)
+            with within_call():
+                result, *finals = variant.function(*args, **kwargs)
         except Exception as error:
             leave(error, f.__name__, zip(given, names, strict=True))
             raise

@@ -45,7 +45,7 @@ class Frame:
         self.spoiled: list[tuple[Any, Any]] = []  # a container that has changed, and one that may be the same
         self.compared: list[Any] = []  # values of which stores have asked whether they are one array
         self.stored: dict[Any, str] = {}  # places whose array is stored into, or that are bound anew
-        self.pending: Any = None  # the place that will be bound to the array that a store has made
+        self.pending: list[Any] = []  # the places that will be bound to the arrays that stores have made
         self.let_go: dict[Any, tuple[Any, bool]] = {}  # of places that hold another array now: what became of NumPy's, and has it changed?
         self.adopted: dict[Any, Any] = {}  # of places that hold an array of NumPy's of another: that other
         self.places: dict[Any, Any] = {}  # where it changed them first

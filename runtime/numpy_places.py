@@ -29,7 +29,27 @@ def note_store(place: HeapLocation, bound: bool = False) -> None:
             frame.stored[place] = _STORE[frame.stored.get(place)]
             if place not in frame.places:
                 frame.places[place] = here()
-            frame.pending = place if bound else None
+            _settle(place, frame)
+            if bound:
+                frame.pending.append(place)
+
+
+def _settle(place: HeapLocation, frame: Frame) -> None:
+    if place in frame.pending:
+        frame.pending.remove(place)
+
+
+@contextmanager
+def within_call() -> Iterator[None]:
+    """While a function runs that stores into its arguments: places that its caller will bind have nothing to do with its own stores."""
+    around = [(frame, frame.pending) for frame in frames() if frame.root]
+    for frame, _ in around:
+        frame.pending = []
+    try:
+        yield
+    finally:
+        for frame, pending in around:
+            frame.pending = pending
 
 
 def note_binding(place: HeapLocation, value: Any, maybe: bool = False) -> None:
@@ -40,8 +60,8 @@ def note_binding(place: HeapLocation, value: Any, maybe: bool = False) -> None:
         if not frame.root:
             continue
         before = frame.stored.get(place)
-        if frame.pending == place:  # what else holds the array may be told of the new one before
-            frame.pending = None
+        if place in frame.pending:  # what else holds the array may be told of the new one before
+            _settle(place, frame)
         elif origin(value) is origin(old) or (before is None and not _lasts(place, frame)):
             pass
         elif made:

@@ -173,7 +173,7 @@ def _fates(frame: FrameType, name: str) -> set[str]:
 
 def _accesses(i: dis.Instruction) -> list[tuple[str, str]]:
     """The variables that an instruction loads and stores, in order; from 3.13 on one instruction may do two of these."""
-    if "ATTR" in i.opname or "METHOD" in i.opname:
+    if any(kind in i.opname for kind in ("ATTR", "METHOD", "CONST", "GLOBAL")):
         return []
     kinds = re.findall("LOAD|STORE", i.opname)
     return list(zip(kinds, i.argval, strict=False)) if isinstance(i.argval, tuple) else [(k, i.argval) for k in kinds if isinstance(i.argval, str)]

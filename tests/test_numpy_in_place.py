@@ -307,3 +307,84 @@ def test_a_callee_stores_into_a_dict_beside_an_attribute() -> None:
     box.a = 10.0
     d = {"t": 0.5, "u": 1.0}
     assert float(ag.function(f)(box, d)) == 12.0 and float(d["t"]) == 10.0 and float(box.a) == 2.0
+
+
+factors: Any = [1, 2, 3]
+table: Any = np.zeros(3, np.int32)
+
+
+def beside_a_global(p: Any, e: Any) -> Any:
+    factors[2] *= -1
+    c = 0
+    while c < e:
+        c += 1
+        p[1] = 5 - (c + e)
+    return c
+
+
+def two_arrays(p: Any, q: Any, e: Any) -> None:
+    factors[1] += 1
+    p[0] = e
+    if e > 1:
+        q[1] = e
+
+
+def perhaps(p: Any, flag: bool, e: Any) -> None:
+    if flag:
+        p[0] = e
+
+
+def test_a_callee_stores_into_an_attribute_beside_a_global() -> None:
+    """What the callee binds itself is no store into the array that its caller gets back."""
+
+    def f(e: Any, box: Any) -> Any:
+        return beside_a_global(box.a, e)
+
+    want, got = Box(), Box()
+    want.a, got.a = np.ones(4, np.int32), np.ones(4, np.int32)
+    array, g = got.a, ag.function(f)
+    for e in (-1, 2, 1, 2):
+        factors[:] = [1, 2, 3]
+        assert int(g(e, got)) == f(e, want) and int(factors[2]) in (3, -3)
+        assert got.a is array and array.tolist() == want.a.tolist()
+    factors[:] = [1, 2, 3]
+
+
+def test_a_callee_stores_into_two_arrays() -> None:
+    def f(e: Any, box: Any) -> Any:
+        two_arrays(table, box.a, e)
+        return e
+
+    global table
+    old, g = table, ag.function(f)
+    box = Box()
+    box.a = array = np.ones(4, np.int32)
+    for e, first, second in ((2, 2, 2), (1, 1, 2), (5, 5, 5)):
+        g(e, box)
+        assert box.a is array and table is old and int(table[0]) == first and int(array[1]) == second
+
+
+@pytest.mark.parametrize("flag", [False, True])
+def test_a_callee_stores_before_another_array_is_bound(flag: bool) -> None:
+    """The array that was there keeps its stores and no more."""
+
+    def attribute(box: Any, v: Any, e: Any) -> Any:
+        perhaps(box.a, flag, e)
+        box.a = v
+        return e
+
+    def variable(v: Any, e: Any) -> Any:
+        global table
+        perhaps(table, flag, e)
+        table = v
+        return e
+
+    global table
+    box = Box()
+    box.a = array = np.ones(4, np.int32)
+    ag.function(attribute)(box, jnp.arange(4), 3)
+    assert box.a.tolist() == [0, 1, 2, 3] and array.tolist() == [3 if flag else 1, 1, 1, 1]
+    table = before = np.zeros(3, np.int32)
+    ag.function(variable)(jnp.arange(3), 3)
+    assert table.tolist() == [0, 1, 2] and before.tolist() == [3 if flag else 0, 0, 0]
+    table = np.zeros(3, np.int32)
