@@ -90,6 +90,12 @@ class Growing(Counted):
     def kind_of(self) -> Any:
         return self.kind.bound, self.kind.capacity
 
+    def can_change(self) -> bool:
+        return True
+
+    def most(self) -> int:
+        return self.kind.capacity if self.kind.bound is None else min(self.kind.bound.top, self.kind.capacity)
+
     def refusal(self, why: str, advice: str = "") -> EffectError:
         name = "" if self.kind.bound is None else changed_object(self.kind.bound.place)
         return EffectError(
@@ -239,10 +245,7 @@ def repeated(before: Marks, state: Sequence[Any], turns: int | None, all_made: b
     for bound, (top, exact) in before.items():
         more = bound.top - top
         if more > 0 and turns is None:
-            raise EffectError(
-                f"{changed_object(bound.place)} grows in a compiled loop, and how many turns it makes only traced values know", here(), _ADVICE,
-                [(bound.place, "")],
-            )  # fmt: skip
+            raise endless(bound)
         if more == 0 and bound.exact == exact:
             continue
         bound.peak += max(more, 0) * max((turns or 0) - 1, 0)
@@ -252,6 +255,13 @@ def repeated(before: Marks, state: Sequence[Any], turns: int | None, all_made: b
         for x in (*state, *([bound.home.get()] if bound.home else ())):
             if isinstance(x, Growing) and x.kind.bound is bound and bound.peak > x.kind.capacity:
                 raise Grow(x, None, bound.peak)
+
+
+def endless(bound: Bound) -> EffectError:
+    return EffectError(
+        f"{changed_object(bound.place)} grows in a compiled loop, and how many turns it makes only traced values know", here(), _ADVICE,
+        [(bound.place, "")],
+    )  # fmt: skip
 
 
 def enlarged(x: Growing, spec: Spec, capacity: int) -> Growing:

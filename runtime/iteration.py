@@ -20,6 +20,7 @@ from autograph.runtime.errors import NotStagedError
 from autograph.runtime.frames import Place
 from autograph.runtime.growing import refuse_hidden
 from autograph.runtime.hints import Hints, hints_here
+from autograph.runtime.live import Walk, longest, present, refuse_endless, unchanging
 from autograph.runtime.loops import run_while
 from autograph.runtime.places import here, parameter_names
 from autograph.runtime.predicates import truth
@@ -57,21 +58,21 @@ def for_loop(items: Any, body: Body, *state: Any, until: str | None = None) -> A
     if isinstance(rows, Range):
         hints = hints._replace(unroll=max(hints.unroll, rows.unroll))
         if rows.static is None:
-            return given(_counted(rows, rows.item, body, values, flag, hints))
+            return given(_counted(rows, body, values, flag, hints))
         items = rows.static
         if flag is None and rows.rolled is not False and (rows.rolled or hints.unroll > 1) and _jax.recording():
             return given(_scanned(index_rows(items), body, values, hints))
         if rows.rolled is False:
-            return given(_unrolled(items, body, values, flag, roll=False))
+            return given(_unrolled(items, body, values, flag, hints, roll=False))
     elif rows is not None:
         if rows.length == 1:
             return given(listed(body(rows.item(0), *values), len(values)))
         if flag is not None:
-            return given(_counted(Range(0, rows.length, 1), rows.item, body, values, flag, hints))
+            return given(_counted(Range(0, rows.length, 1, item=rows.item), body, values, flag, hints))
         return given(_scanned(rows, body, values, hints))
     if isinstance(items, builtins.range) and flag is not None:
-        return given(_counted(Range(items.start, items.stop, items.step), lambda i: i, body, values, flag, hints))
-    return given(_unrolled(items, body, values, flag, roll=True))
+        return given(_counted(Range(items.start, items.stop, items.step), body, values, flag, hints))
+    return given(_unrolled(items, body, values, flag, hints, roll=True))
 
 
 def index_rows(items: builtins.range) -> Rows:
@@ -93,16 +94,17 @@ def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints) -> list[Any
     return with_room(scanned, state, place, rows.length)  # type: ignore[no-any-return]
 
 
-def _counted(r: Range, item: Callable[[Any], Any], body: Body, state: list[Any], flag: int | None, hints: Hints) -> list[Any]:
-    stop, step = r.stop, r.step
+def _counted(r: Range, body: Body, state: list[Any], flag: int | None, hints: Hints) -> list[Any]:
+    step = r.step
+    made = unchanging(r, body)
 
-    def inside(i: Any) -> Any:
+    def inside(i: Any, stop: Any) -> Any:
         if not isinstance(step, int):
             return jnp.where(step > 0, i < stop, i > stop)
         return i < stop if step > 0 else i > stop
 
     def test(i: Any, *state: Any) -> Any:
-        going = inside(i)
+        going = inside(i, present(r, state).stop)
         if flag is None:
             return going
         going, left = truth(going), truth(state[flag])
@@ -117,17 +119,21 @@ def _counted(r: Range, item: Callable[[Any], Any], body: Body, state: list[Any],
         if isinstance(i, int) or (isinstance(step, int) and abs(step) == 1):
             return after
         wrapped = jnp.where(step > 0, after < i, after > i) if not isinstance(step, int) else after < i if step > 0 else after > i
-        return jnp.where(wrapped, stop, after)  # beyond the largest integer: the loop ends
+        return jnp.where(wrapped, r.stop, after)  # beyond the largest integer: the loop ends
 
     def turn(i: Any, *state: Any) -> Any:
-        return given([following(i), *listed(body(item(i), *state), len(state))])
+        return given([following(i), *listed(made(present(r, state).item(i), *state), len(state))])
 
     ends = (r.start, r.stop, step)
-    most = len(builtins.range(*ends)) if all(isinstance(e, int) for e in ends) else None
-    return run_while(test, turn, [r.start, *state], body, ("the index",), hints.max_steps, most)[1:]
+    most = len(builtins.range(*ends)) if all(isinstance(e, int) for e in ends) else r.most
+    before = longest(r)
+    out = run_while(test, turn, [r.start, *state], body, ("the index",), hints.max_steps, most)[1:]
+    if hints.max_steps is None:
+        refuse_endless(before)
+    return out
 
 
-def _unrolled(items: Iterable[Any], body: Body, state: list[Any], flag: int | None, roll: bool) -> list[Any]:
+def _unrolled(items: Iterable[Any], body: Body, state: list[Any], flag: int | None, hints: Hints, roll: bool) -> list[Any]:
     count = len(state)
     place = Place(getattr(body, "__code__", None))
 
@@ -137,9 +143,9 @@ def _unrolled(items: Iterable[Any], body: Body, state: list[Any], flag: int | No
     if flag is None and roll and _jax.staging() and isinstance(items, builtins.range):
         return rest_rolled(items, body, state, index_rows, turn)
     left: Any = False
-    made = 0
-    for x in items:
-        made += 1
+    walk = Walk(items)
+    walk.state = state
+    for x in walk:
         if left is False:
             state = turn(x, state)
         else:  # a traced value decides whether the loop goes on: the rest is unrolled under the flag
@@ -152,9 +158,12 @@ def _unrolled(items: Iterable[Any], body: Body, state: list[Any], flag: int | No
         left = flag is not None and truth(state[flag])
         if left is True:
             break
+        walk.state = state
+        if (rest := walk.rest()) is not None:
+            return _counted(rest, body, state, flag, hints)
     if watching():
         of = "a range" if isinstance(items, builtins.range) else f"a `{type(items).__name__}`"
-        decided("loop", f"unrolled, {made} turn{'s' * (made != 1)}", f"it runs over {of} that is known when it is traced")
+        decided("loop", f"unrolled, {walk.made} turn{'s' * (walk.made != 1)}", f"it runs over {of} that is known when it is traced")
     return state
 
 

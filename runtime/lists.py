@@ -13,13 +13,13 @@ from autograph.runtime.calls import call
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import EffectError
 from autograph.runtime.frames import frames
-from autograph.runtime.growing import Grow, Growing
+from autograph.runtime.growing import Grow, Growing, joint_of
 from autograph.runtime.items import del_item
 from autograph.runtime.lengths import held
 from autograph.runtime.moving import NO_ITEM, NO_PLACE, index, last_to, place_of_first, turned, without, without_slice
 from autograph.runtime.places import caller, here
 from autograph.runtime.sections import Section
-from autograph.runtime.specs import is_container, spec_of, type_of, widen
+from autograph.runtime.specs import Spec, is_container, spec_of, type_of, widen
 from autograph.runtime.values import Copied, ours
 
 _HELD = 3  # references to an argument that nobody else holds: the caller's stack, the parameter, and the question
@@ -33,7 +33,7 @@ def append(x: Any, value: Any, count: int = 0) -> Any:
     if isinstance(x, Growing) or (type(x) is list and held(x)):
         _copied(value, count or sys.getrefcount(value))
         if not isinstance(x, Growing):
-            raise Grow(x, widen(spec_of(value)))
+            raise Grow(x, _joint([*x, value]))
         return x.appended(value)
     _note(x)
     call(x.append)(value)
@@ -116,7 +116,12 @@ def _room(x: Any, error: type[Exception], text: str) -> None:
     if type(x) is list and held(x):
         if not x:  # of what type the items of other turns are is not known yet: what follows may tell
             fail(True, error, text)
-        raise Grow(x, None)
+        raise Grow(x, _joint(x))
+
+
+def _joint(items: list[Any]) -> Spec:
+    """The spec of an item; also of those that a turn has appended which is thrown away."""
+    return joint_of([widen(spec_of(item)) for item in items], here())
 
 
 def clear(x: Any) -> Any:
@@ -126,7 +131,7 @@ def clear(x: Any) -> Any:
         bound.top, bound.exact, bound.shrunk = 0, None, True
         return Growing(x.kind, jnp.zeros_like(jnp.asarray(x.length)), x.buffers)
     if type(x) is list and held(x) and x:
-        raise Grow(x, None)
+        raise Grow(x, _joint(x))
     _note(x)
     call(x.clear)()
     return x

@@ -25,12 +25,18 @@ from autograph.runtime.values import Counted, Maybe
 
 
 class Range:
-    """`range(start, stop, step)` with traced ends or step, or with hints for its loop; `item` makes of an index what the loop takes."""
+    """`range(start, stop, step)` with traced ends or step, or with hints for its loop; `item` makes of an index what the loop takes.
+
+    `lists`: the lists that it takes items of, if these may change in the loop; `again` makes a range that takes them of what they are then.
+    `most`: a number of turns that is not exceeded if they do not become longer.
+    """
 
     def __init__(
-        self, start: Any, stop: Any, step: Any, unroll: int = 1, rolled: bool | None = None, item: Callable[[Any], Any] | None = None
-    ) -> None:
+        self, start: Any, stop: Any, step: Any, unroll: int = 1, rolled: bool | None = None, item: Callable[[Any], Any] | None = None,
+        lists: Sequence[Counted] = (), again: Callable[[Sequence[Counted]], Range] | None = None, most: int | None = None,
+    ) -> None:  # fmt: skip
         self.start, self.stop, self.step, self.unroll, self.rolled, self._item = start, stop, step, unroll, rolled, item
+        self.lists, self.again, self.most = lists, again, most
 
     @property
     def plain(self) -> bool:
@@ -112,7 +118,7 @@ def rows_of(items: Any) -> Range | Rows | None:
     if isinstance(items, Maybe):
         items = read(items)
     if isinstance(items, Counted):
-        return Range(0, items.length, 1, item=items.row) if unknown(items.length) else None
+        return counted([items]) if unknown(items.length) else None
     if not unknown(items) and not (isinstance(items, jax.Array) and _jax.staging()):  # inside a trace all rows are traced
         return None
     if items.ndim == 0:
@@ -120,6 +126,12 @@ def rows_of(items: Any) -> Range | Rows | None:
         advice = f"iterate over `range({iterated(place)})`, or over an array with at least one axis"
         raise NotStagedError("iteration over a 0-d array", place, advice)
     return _rows(items)
+
+
+def counted(items: Sequence[Counted]) -> Range:
+    """A loop over the items of which only traced values know how many there are."""
+    (x,) = items
+    return Range(0, x.length, 1, item=x.row, lists=items if x.can_change() else (), again=counted if x.can_change() else None, most=x.most())
 
 
 def _rows(items: Any) -> Rows:
@@ -198,7 +210,11 @@ def enumerate(items: Any, start: Any = 0) -> Any:
         return builtins.enumerate(rows, start)
     if isinstance(rows, Range):
         length, item = _indexed(rows)
-        return Range(0, length, 1, item=lambda k: (k + start, item(k)))
+        again = rows.again
+        return Range(
+            0, length, 1, item=lambda k: (k + start, item(k)), lists=rows.lists, again=again and (lambda now: enumerate(again(now), start)),
+            most=rows.most,
+        )  # fmt: skip
     counts = weak_integers(jnp.arange(rows.length)) + start
     count = type_of(counts)
     assert count is not None
@@ -239,7 +255,9 @@ def _zip_counted(parts: list[Any], strict: bool) -> Range:
             short = "shorter" if isinstance(n, builtins.int) and not unknown(length) and n < length else "shorter or longer"
             fail(jnp.asarray(n != length), ValueError, f"zip() argument {k} is {short} than argument 1")
         length = jnp.minimum(length, n)
-    return Range(0, length, 1, item=lambda i: tuple(item(i) for _, item in indexed))
+    ranges = [p for p in parts if isinstance(p, Range)]
+    most = min([r.most for r in ranges if r.most is not None] + [n for n, _ in indexed if isinstance(n, builtins.int)], default=None)
+    return Range(0, length, 1, item=lambda i: tuple(item(i) for _, item in indexed), lists=[x for r in ranges for x in r.lists], most=most)
 
 
 def _indexed(part: Any) -> tuple[Any, Callable[[Any], Any]]:
@@ -271,7 +289,8 @@ def reversed(items: Any) -> Any:
     if rows is None:
         return builtins.reversed(items)
     if isinstance(rows, Range):
-        return Range(rows.start + (rows.turns() - 1) * rows.step, rows.start - rows.step, -rows.step, rows.unroll, rows.rolled, rows._item)
+        last = rows.start + (rows.turns() - 1) * rows.step
+        return Range(last, rows.start - rows.step, -rows.step, rows.unroll, rows.rolled, rows._item, rows.lists, most=rows.most)
     return Rows(rows.length, lambda i: rows.item(rows.length - 1 - i), rows.spec, [a[::-1] for a in rows.arrays])
 
 

@@ -50,6 +50,9 @@ class Section(Counted):
     def __init__(self, length: Any, rows: Any, origin: Origin) -> None:
         self.length, self.rows, self.origin = length, rows, origin
 
+    def most(self) -> int:
+        return len(self.rows)
+
     # what an array of unknown length can tell
 
     @property

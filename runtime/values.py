@@ -71,6 +71,14 @@ class Counted:
         """What tells it from another one of equal arrays, as an object and a number; None where that is its attributes."""
         return None
 
+    def can_change(self) -> bool:
+        """Whether it is what a list holds at the moment, and no value of its own."""
+        return False
+
+    def most(self) -> int:
+        """How many there are at most."""
+        raise NotImplementedError
+
     def refusal(self, why: str, advice: str = "") -> Exception:
         """The error for a use that has to know how many there are."""
         raise NotImplementedError

@@ -2866,8 +2866,8 @@ assert positive(jnp.array([1.0, -1.0])) == [1.0]
 @ag.function
 def moves(v):
     out = [0.0]
-    for x in v:  # here
-        out.append(jnp.array([x, x]))
+    for x in v:
+        out.append(jnp.array([x, x]))  # here
     return out
 
 moves(jnp.ones(3))
