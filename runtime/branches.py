@@ -26,7 +26,7 @@ from autograph.runtime.growing import Grow, joint_of
 from autograph.runtime.heap import Contents, HeapLocation
 from autograph.runtime.identity import chosen, reopened, twins, unlike
 from autograph.runtime.knowledge import facts_of, known
-from autograph.runtime.lengths import join_marks, marks, reset
+from autograph.runtime.lengths import join_marks, marks, other_side
 from autograph.runtime.lifted import Location, goes_with_block, joined, left_spec, load, may_be_missing, outer_spec, spec_out, store
 from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import caller, handed_to, here, result_names
@@ -132,7 +132,7 @@ class _Sides:
         place = Place(getattr(fns[0], "__code__", None))
         known, ends = marks(), []
         for k, fn in enumerate(fns):
-            reset(known)
+            other_side(known)
             self.spans.append(Span())
             run, learnt = functools.partial(_called, fn, state), facts[k] if k < len(facts) else ()
             block = Block(

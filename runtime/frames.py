@@ -17,7 +17,7 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "adopted begun changed checked chosen compared constants copied count discarded exact excluded fresh given gone grows guarded guards "
+            "adopted begun bounds changed checked chosen compared constants copied count discarded exact excluded fresh given gone grows guarded guards "
             "joins key late lent let_go lifting made marked memory own passed pairs pending places points_to preset protected reached reads rebound "
             "refusal replaced root saved sharing spoiled staged stands stored trace twins values waiting written"
         ).split()
@@ -60,6 +60,7 @@ class Frame:
         self.replaced: dict[int, tuple[Any, Any]] = {}  # by identity: arrays that were stored into, which nothing may hold any more; and where
         self.gone: dict[int, Any] = {}  # by identity: the same, as objects, while this block is traced
         self.lent: dict[int, Any] = {}  # by identity: arrays among the arguments that stand for NumPy's, which nobody would give new values
+        self.bounds: Any = None  # of the outermost trace: what is known of the lengths of lists
         self.root, self.checked = root, checked  # the trace of a whole function; does who called it read the error code?
         self.lifting = staged or root
         self.refusal: Exception | None = None  # what the trace of this function is refused for

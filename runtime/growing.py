@@ -61,7 +61,9 @@ class Growing(Counted):
         if [t.shape for t in types([spec])] != [t.shape for t in types([self.kind.spec])]:
             raise no_joint(self.kind.spec, spec, self.kind.bound.place)
         if not covers(self.kind.spec, spec):
-            raise Grow(self, spec)
+            if self.is_held():
+                raise Grow(self, spec)
+            return enlarged(self, joint_of([self.kind.spec, spec]), self.kind.capacity).with_row(i, value, length)
         flat = pack(value, self.kind.spec)
         new = [lax.dynamic_update_index_in_dim(b, jnp.asarray(x, b.dtype), jnp.asarray(i), 0) for b, x in zip(self.buffers, flat, strict=True)]
         return Growing(self.kind, length, new)
@@ -72,9 +74,13 @@ class Growing(Counted):
         bound.change(1)
         if bound.top <= self.kind.capacity:
             return self.with_row(self.length, value, self.length + 1)
-        if any(id(bound) in h.keys for h in stack.holders):
+        if self.is_held():
             raise Grow(self, None, bound.top)
         return enlarged(self, self.kind.spec, bound.top).with_row(self.length, value, self.length + 1)
+
+    def is_held(self) -> bool:
+        """Whether a loop or branch that runs has it among its variables."""
+        return any(id(self.kind.bound) in h.keys for h in stack.holders)
 
     def __iadd__(self, values: Any) -> Growing:  # type: ignore[misc]
         new = self
@@ -242,7 +248,7 @@ def repeated(before: Marks, state: Sequence[Any], turns: int | None, all_made: b
 
     Raises Grow where there is no room for so many, and EffectError (AG405) where the number of turns is not known.
     """
-    for bound, (top, exact) in before.items():
+    for bound, (top, exact, _) in before.items():
         more = bound.top - top
         if more > 0 and turns is None:
             raise endless(bound)

@@ -18,7 +18,7 @@ from autograph.runtime.attributes import is_selectable, noticed, place_of, unles
 from autograph.runtime.calls import call
 from autograph.runtime.cells import location_of
 from autograph.runtime.frames import frames, watched
-from autograph.runtime.growing import Growing
+from autograph.runtime.growing import Growing, enlarged
 from autograph.runtime.heap import Contents, HeapLocation
 from autograph.runtime.items import del_item
 from autograph.runtime.lengths import Home
@@ -121,6 +121,9 @@ def extended(x: Growing, values: Iterable[Any]) -> Growing:
 def put(home: Home, new: Any) -> None:
     """Let a home hold what its list has become."""
     location, old = home.location, home.get()
+    if isinstance(new, Growing) and isinstance(old, Growing) and old.kind.bound is new.kind.bound and old.kind != new.kind:
+        old = enlarged(old, new.kind.spec, new.kind.capacity)  # an error that has occurred before chooses between them
+        home.put(old)
     if not isinstance(location, Contents):
         location.put(noticed(location, new))
     elif is_selectable(old):

@@ -99,11 +99,21 @@ class Holder(NamedTuple):
 class _Stack(threading.local):
     def __init__(self) -> None:
         self.holders: list[Holder] = []
-        self.bounds: weakref.WeakSet[Bound] = weakref.WeakSet()
+        self.outside: weakref.WeakSet[Bound] = weakref.WeakSet()  # of loops and branches that no converted function calls
+
+    @property
+    def bounds(self) -> weakref.WeakSet[Bound]:
+        """Those of the trace that runs: lists of earlier ones may be alive, in objects or in errors."""
+        around = frames()
+        if not (around and around[0].root):
+            return self.outside
+        if around[0].bounds is None:
+            around[0].bounds = weakref.WeakSet()
+        return around[0].bounds  # type: ignore[no-any-return]
 
 
 stack = _Stack()
-Marks = dict[Bound, tuple[int, int | None]]
+Marks = dict[Bound, tuple[int, int | None, int]]
 
 
 def held(x: list[Any]) -> bool:
@@ -112,18 +122,25 @@ def held(x: list[Any]) -> bool:
 
 
 def marks() -> Marks:
-    """What is known of all lengths now."""
-    return {b: (b.top, b.exact) for b in stack.bounds}
+    """What is known of all lengths now: how many items there are at most, how many exactly, and how many there were at most so far."""
+    return {b: (b.top, b.exact, b.peak) for b in stack.bounds}
 
 
 def reset(before: Marks) -> None:
-    for bound, (top, exact) in before.items():
-        bound.top, bound.exact, bound.peak = top, exact, top
+    """What was traced since is thrown away."""
+    for bound, (top, exact, peak) in before.items():
+        bound.top, bound.exact, bound.peak = top, exact, peak
+
+
+def other_side(before: Marks) -> None:
+    """Another side of a branch begins."""
+    for bound, (top, exact, _) in before.items():
+        bound.top, bound.exact = top, exact
 
 
 def join_marks(before: Marks, sides: Sequence[Marks]) -> None:
     """After a branch, what is known of the lengths, from what each side knows."""
     for bound in before:
         ends = [side[bound] for side in sides if bound in side]
-        bound.top = max(top for top, _ in ends)
-        bound.exact = ends[0][1] if len({exact for _, exact in ends}) == 1 else None
+        bound.top = max(top for top, _, _ in ends)
+        bound.exact = ends[0][1] if len({exact for _, exact, _ in ends}) == 1 else None

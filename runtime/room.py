@@ -84,7 +84,7 @@ def with_room(attempt: Callable[[list[Any]], Any], state: list[Any], place: Plac
                 more = _roomier(state[positions[0]], grow, room)
                 state = [more if k in positions else x for k, x in enumerate(state)]
             keys = _keys(state)
-            known = {**known, more.kind.bound: (more.kind.bound.top, more.kind.bound.exact)}
+            known = {**known, more.kind.bound: (more.kind.bound.top, more.kind.bound.exact, more.kind.bound.peak)}
         finally:
             del stack.holders[around:]
 
