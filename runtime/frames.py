@@ -17,9 +17,10 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "adopted begun bounds changed checked chosen compared constants copied count discarded exact excluded fresh given gone grows guarded guards "
-            "joins key late lent let_go lifting made marked memory own passed pairs pending places points_to preset protected reached reads rebound "
-            "refusal replaced root saved sharing spoiled staged stands stored trace twins values waiting written"
+            "adopted begun bounds changed checked chosen compared constants copied count discarded exact excluded fresh given gone "
+            "grows guarded guards joins key late lent let_go lifting made marked memory own pairs passed pending places points_to "
+            "preset protected reached reads rebound refusal replaced root saved sharing spoiled staged stands stored trace twins "
+            "values waiting written"
         ).split()
     )
 
