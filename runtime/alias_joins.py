@@ -15,6 +15,7 @@ from autograph.runtime.frames import Frame, frames
 from autograph.runtime.places import here
 from autograph.runtime.points_to import Arrays, Mark, Share, chosen_from, is_numpys, may_be, note_comparison, numpys, points_to, share_of
 from autograph.runtime.shared import aliasable, guard, numpy_of, origin, stood_for, unguarded
+from autograph.runtime.values import Blank
 
 Pair = tuple[int, int]
 
@@ -85,12 +86,13 @@ class _Turn:
     """The arrays of a loop when a turn begins, each standing for one before the loop, and when it ends."""
 
     def __init__(self, before: Sequence[Any], begin: Sequence[Any], after: Sequence[Any], frame: Frame) -> None:
-        self.arrays = [k for k, (a, b) in enumerate(zip(before, after, strict=True)) if aliasable(a) and aliasable(b)]
+        known = zip(before, after, strict=True)  # what may be None before has no array then
+        self.arrays = [k for k, (a, b) in enumerate(known) if aliasable(b) and (aliasable(a) or isinstance(a, Blank))]
         self.place = {id(x): k for k, x in reversed(list(enumerate(begin)))}
         self.ends = {k: may_be(after[k], frame) for k in self.arrays}
         self.known = {id(x) for f in frames() for _, x in f.stands.values()}
         self.cache: dict[int, Arrays] = {}
-        first = {k: may_be(before[k]) for k in self.arrays}
+        first = {k: may_be(before[k]) if aliasable(before[k]) else {} for k in self.arrays}
         self.known |= {i for arrays in first.values() for i in arrays}
         self.held = {k: first[k] | self._outside(self.ends[k]) for k in self.arrays}  # from outside, when some turn begins
         while any([self._hand_on(k) for k in self.arrays]):

@@ -27,6 +27,7 @@ from autograph.runtime.raw_errors import mark_of
 from autograph.runtime.shared import aliasable, origin
 from autograph.runtime.stale import note_other_names
 from autograph.runtime.unwound import leave
+from autograph.runtime.values import Maybe
 
 
 class Place(NamedTuple):
@@ -86,22 +87,26 @@ def _others(old: Any, new: Any, others: Sequence[Any], names: list[Any]) -> list
 
 
 def _renewed(x: Any, old: Any, new: Any) -> Any:
+    if isinstance(x, Maybe):  # where there is an array, it may be the one
+        inner = _renewed(x.value, old, new)
+        return x if inner is x.value else Maybe(inner, x.tag, x.bits, x.name)
     if _is_new(x, new):
         return x
     if same(x, old):
         return new
     if type(x) is tuple:
-        parts = [new if not _is_new(p, new) and same(p, old) else p for p in x]
+        parts = [_renewed(p, old, new) if not isinstance(p, (tuple, list, dict)) else p for p in x]
         return tuple(parts) if any(p is not q for p, q in zip(parts, x, strict=True)) else x
     keys: Any = range(len(x)) if type(x) is list else list(x) if type(x) is dict else ()
     for k in keys:
-        if not _is_new(x[k], new) and same(x[k], old):
+        after = x[k] if isinstance(x[k], (tuple, list, dict)) else _renewed(x[k], old, new)
+        if after is not x[k]:
             if watched():
                 note_store(Entry(x, k))
                 touch(Contents(x), late=False)
-                x[k] = unless_failed_now(new, functools.partial(x.__getitem__, k))
+                x[k] = unless_failed_now(after, functools.partial(x.__getitem__, k))
             else:
-                x[k] = new
+                x[k] = after
     return x
 
 

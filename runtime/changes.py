@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from types import CellType
 from typing import Any, NamedTuple
 
@@ -11,15 +11,16 @@ import jax
 import numpy as np
 
 from autograph.runtime.arguments import mutable_parts
+from autograph.runtime.buffers import GivenAnother
 from autograph.runtime.errors import AliasError, AttributeStateError
 from autograph.runtime.frames import Frame
 from autograph.runtime.garbage import collect_recent
 from autograph.runtime.growing import Growing
-from autograph.runtime.heap import HeapLocation, Items, Variable
+from autograph.runtime.heap import Entry, HeapLocation, Items, Variable
 from autograph.runtime.identity import is_spoiled, keep_twins, refuse_chosen, refuse_stale, settle
 from autograph.runtime.lifted import forget_local
 from autograph.runtime.made import Made
-from autograph.runtime.numpy_places import before_the_call, let_go_and_changed, stored_at_home
+from autograph.runtime.numpy_places import before_the_call, let_go_and_changed, maybe_at_home, stored_at_home
 from autograph.runtime.objects import Walk, is_state, places_in
 from autograph.runtime.packing import as_is, pack
 from autograph.runtime.places import here
@@ -31,10 +32,10 @@ from autograph.runtime.values import ARRAYS, NUMBERS, Found, Maybe, Unset, is_va
 
 
 class NeedsState(BaseException):
-    """A trace has found that the function changes places that are not among its inputs."""
+    """A trace has found that the function changes places that are not among its inputs; or that a place is given `another` array."""
 
-    def __init__(self, places: Sequence[HeapLocation], dynamic: set[Any]) -> None:
-        self.places, self.dynamic = places, dynamic
+    def __init__(self, places: Sequence[HeapLocation] = (), dynamic: Collection[Any] = (), another: GivenAnother | None = None) -> None:
+        self.places, self.dynamic, self.another = places, set(dynamic), another
 
 
 class Known:
@@ -61,14 +62,14 @@ jax.tree_util.register_pytree_node(Reached, lambda r: ((), r.number), lambda num
 class Change(NamedTuple):
     """What a call leaves in a place: of which object (of the arguments or of those reached), under which name, and the spec of the value.
 
-    Of an "input": what an array holds that changes in place wherever it is.
+    Of an "input": what an array holds that changes in place wherever it is.  Of a "home": the number of the input that the place holds itself, if any.
 
     `late` are specs of what it leaves instead if an error has occurred by then; the code at that time goes before the arrays.
     """
 
     where: str
     number: int
-    name: str | None
+    name: Any
     spec: Spec
     late: tuple[Spec, ...] = ()
 
@@ -128,6 +129,8 @@ class Begin:
         forget_local(frame, out)
         self.own = frame.own
         let_go, at_home = let_go_and_changed(frame), stored_at_home(frame)
+        if self.walk is not None and self.walk.guards[-1] == "unused" and (unsure := maybe_at_home(frame)) is not None:
+            raise unsure
 
         def note(where: str, number: int, place: HeapLocation, before: Any, after: Any) -> None:
             if where != "argument":
@@ -164,6 +167,7 @@ class Begin:
                 if k is not None and (p in let_go or p in at_home):
                     found.append(Change("input", k, None, spec_of(x)))
                     arrays.append(x)
+        homes = self._tagged(frame, found, arrays) if frame.buffers is not None else []
         covered: set[HeapLocation] = set()
 
         def look(where: str, number: int, place: HeapLocation, before: Any, after: Any) -> None:
@@ -180,8 +184,13 @@ class Begin:
             if place not in covered:
                 look("place", k, place, self.places["place", k], place.get())
 
+        for home, tag in homes:
+            found.append(home)
+            arrays.append(tag)
+
         def outside() -> list[HeapLocation]:
-            new = [p for p in frame.written if isinstance(p, HeapLocation) and p not in covered]
+            ours = frame.buffers.holder if frame.buffers is not None else None
+            new = [p for p in frame.written if isinstance(p, HeapLocation) and p not in covered and p.obj is not ours]
             return [p for p in new if not all(_unchanged(frame.saved[p], now) for now in _ends(frame, p, p.get()))]
 
         needed = outside() + self._also_held(frame, variables)
@@ -202,6 +211,29 @@ class Begin:
         if not any(change.where == "argument" for change in found):
             self._refuse_hidden()
         return Changes(found, arrays, self._doubts(frame, variables))
+
+    def _tagged(self, frame: Frame, found: list[Change], arrays: list[Any]) -> list[tuple[Change, Any]]:
+        """Note what NumPy's arrays become that were stored into; gives the places that hold one of them as only traced values decide."""
+        homes: list[tuple[Change, Any]] = []
+        for k, x in frame.buffers.changed():
+            found.append(Change("input", k, None, spec_of(x)))
+            arrays.append(x)
+        for place, location in frame.buffers.tags.items():
+            tag, held = location.get(), place.get()
+            if type(tag) is not int:
+                homes.append((self._home(place, spec_of(tag)), tag))
+            elif tag in frame.buffers.arrays and traced(held):
+                self.inputs[id(held)] = tag
+                self.kept.append((held, tag))
+        return homes
+
+    def _home(self, place: HeapLocation, spec: Spec) -> Change:
+        assert self.walk is not None
+        if place in self.walk.places:
+            return Change("home", self.walk.places.index(place), None, spec)
+        number = self._number(place.obj)
+        assert number is not None, f"{place.name} is none of the places that were looked at"
+        return Change("home", number, ("item", place.item) if isinstance(place, Entry) else ("attribute", place.key[-1]), spec)
 
     def _at_errors(self, frame: Frame, value: Any) -> list[tuple[Any, int]]:
         """Which inputs a place would still hold after errors before `value` came there, and the codes at that time."""

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from autograph.runtime import _jax
-from autograph.runtime.changes import Changes, Known, Reached
+from autograph.runtime.changes import Change, Changes, Known, Reached
 from autograph.runtime.doubts import remember
 from autograph.runtime.heap import Attribute, Contents, HeapLocation
 from autograph.runtime.leaving import settled
@@ -53,6 +53,10 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> d
     for change in changes.found:
         if change.where == "input":
             continue
+        if change.where == "home":
+            if (tag := int(unpack(change.spec, arrays))) >= 0:  # it holds one of the arrays that are there already, and not another like it
+                _put_home(change, _array(("input", tag), changes, walk, became), walk)
+            continue
         if change.where == "place":
             place: HeapLocation = walk.places[change.number]
         else:
@@ -86,6 +90,19 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> d
     pairs = [(_array(a, changes, walk, became), _array(b, changes, walk, became)) for a, b in changes.doubts.pairs]
     remember([pair for pair in pairs if not any(id(x) in known for x in pair)])
     return made
+
+
+def _put_home(change: Change, array: Any, walk: Walk) -> None:
+    """Let a place hold an array itself."""
+    if change.name is None:
+        walk.places[change.number].put(array)
+        return
+    kind, key = change.name
+    obj = walk.objects[change.number]
+    if kind == "attribute":
+        Attribute(obj, key).put(array)
+    else:
+        obj[key] = array
 
 
 def _array(key: Any, changes: Changes, walk: Walk, became: dict[int, Any]) -> Any:

@@ -17,10 +17,10 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "adopted begun bounds changed checked chosen compared constants copied count discarded exact excluded fresh given gone "
+            "adopted begun bounds buffers changed checked chosen compared constants copied count discarded exact excluded fresh given gone "
             "grows guarded guards joins key late lent let_go lifting made marked memory own pairs passed pending places points_to "
             "preset protected reached reads rebound refusal replaced root saved sharing spoiled staged stands stored trace twins "
-            "values waiting written"
+            "values versions waiting written"
         ).split()
     )
 
@@ -49,6 +49,8 @@ class Frame:
         self.pending: list[Any] = []  # the places that will be bound to the arrays that stores have made
         self.let_go: dict[Any, tuple[Any, bool]] = {}  # of places that hold another array now: what became of NumPy's, and has it changed?
         self.adopted: dict[Any, Any] = {}  # of places that hold an array of NumPy's of another: that other
+        self.buffers: Any = None  # of a whole function: which of NumPy's arrays places hold, if it has to be told by tags
+        self.versions: dict[int, tuple[Any, Any]] = {}  # by identity: arrays whose tag is known
         self.places: dict[Any, Any] = {}  # where it changed them first
         self.late: dict[Any, list[tuple[Any, Any]]] = {}  # what places held before changes, and the error code at that time
         self.copied: dict[int, Any] = {}  # by identity: containers that a list has taken a copy of
@@ -89,6 +91,8 @@ class Frame:
         self.late.clear()
         self.let_go.clear()
         self.adopted.clear()
+        self.versions.clear()
+        self.buffers = None
         self.stands.clear()
         self.constants.clear()
         self.guards.clear()

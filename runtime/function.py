@@ -17,6 +17,7 @@ import numpy as np
 from autograph.runtime import _jax
 from autograph.runtime._jax import eval_trace, trace_state
 from autograph.runtime.arguments import has_static
+from autograph.runtime.buffers import GivenAnother
 from autograph.runtime.calls import call
 from autograph.runtime.changes import Begin, NeedsState
 from autograph.runtime.commit import commit, reached
@@ -218,6 +219,12 @@ def traced_by(
             args, kwargs = state.arguments(args, kwargs)
         if trace_state.value is eval_trace:  # `jax.disable_jit`
             return fn(*args, **kwargs)
+        try:
+            return compiled(given, held if state is not None else None, args, kwargs)
+        except GivenAnother as error:  # its text is raised if tags do not tell either
+            raise NeedsState(another=error) from None
+
+    def compiled(given: Any, held: Any, args: Any, kwargs: Any) -> Any:
         box: list[Any] = []
         finals: dict[str, Any] = {}
         with TRACING, paused(), root(_jax.current_trace(), {ERROR: 0}, checked=True) as frame:

@@ -19,6 +19,7 @@ from jax import lax
 from autograph.runtime.attributes import is_selectable, noticed, set_attr, stores_into_attr, unless_failed_now
 from autograph.runtime.block import containers
 from autograph.runtime.branches import staged_cond
+from autograph.runtime.buffers import note_version
 from autograph.runtime.calls import call
 from autograph.runtime.errors import AliasError, ArrayStoreError, ConcreteValueError, EffectError
 from autograph.runtime.frames import frames, in_block, lifting, watched
@@ -110,6 +111,7 @@ def becomes(x: Any, after: Any) -> Any:
     if any(frame.exact for frame in frames()):
         after = unless_failed_now(after, functools.partial(_same, x))
     if after is not x:
+        note_version(x, after)
         let_go_became(x, lambda held: unless_failed_now(after, functools.partial(_same, held)))
         if is_numpys(x):
             numpys(after)
@@ -165,7 +167,8 @@ def _refuse_doubtful(x: Any, places: list[HeapLocation]) -> None:
 
 def _values(place: HeapLocation) -> list[Any]:
     held = place.get()
-    return held.values if isinstance(held, Items) else [held]
+    values = held.values if isinstance(held, Items) else [held]
+    return [v.value if isinstance(v, Maybe) else v for v in values]
 
 
 def _stored(x: Any, i: Any, value: Any) -> Any:
@@ -245,7 +248,7 @@ def _store_traced(x: Any, i: Any, value: Any, renewed: bool) -> None:
         chosen_from(new, [old])
         maybe_one(new, value)
         if is_array(old) and renewed:
-            note_store(Entry(x, k))
+            note_store(Entry(x, k), picked=True)
         elif is_array(old):
             note_binding(Entry(x, k), new, maybe=True)
         x[k] = unless_failed_now(new, functools.partial(_same, old))

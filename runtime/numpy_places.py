@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import jax
 import numpy as np
 
-from autograph.runtime.errors import ArrayStoreError, Place
+from autograph.runtime.buffers import GivenAnother, check_in_place, given_another
 from autograph.runtime.frames import Frame, frames, in_block, lifting
 from autograph.runtime.heap import Cell, Contents, Entry, HeapLocation, Variable, entries
 from autograph.runtime.lifted import may_have_failed
@@ -22,10 +21,13 @@ _STORE = {None: STORED, STORED: STORED, BOUND: BOUND, MAYBE: BOTH, BOTH: BOTH}
 _BIND = {None: BOUND, STORED: BOTH, BOUND: BOUND, MAYBE: BOUND, BOTH: BOTH}
 
 
-def note_store(place: HeapLocation, bound: bool = False) -> None:
-    """What a place holds is stored into; `bound`: the place is bound to the new array by `note_binding`."""
+def note_store(place: HeapLocation, bound: bool = False, picked: bool = False) -> None:
+    """What a place holds is stored into; `bound`: the place is bound to the new array by `note_binding`; `picked`: only traced values know of it."""
     for frame in frames():
-        if frame.root:
+        if frame.root and (buffers := frame.buffers) is not None and place in buffers.tags:
+            if picked:
+                raise given_another(place, here(), "only traced values decide which item of the list is stored into")
+        elif frame.root:
             frame.stored[place] = _STORE[frame.stored.get(place)]
             if place not in frame.places:
                 frame.places[place] = here()
@@ -59,6 +61,9 @@ def note_binding(place: HeapLocation, value: Any, maybe: bool = False) -> None:
     for frame in frames():
         if not frame.root:
             continue
+        if (buffers := frame.buffers) is not None and place in buffers.tags:
+            buffers.bound(place, value, maybe)
+            continue
         before = frame.stored.get(place)
         if place in frame.pending:  # what else holds the array may be told of the new one before
             _settle(place, frame)
@@ -88,7 +93,11 @@ def moved_items(container: Any) -> Iterator[None]:
 
 def note_moves(container: Any, before: Any, frame: Frame) -> None:
     """The same, given the contents before the change."""
+    if (buffers := frame.buffers) is not None:
+        buffers.moved(container, before)
     for place in entries(container, before):
+        if buffers is not None and place in buffers.tags:
+            continue
         old, how = place.inside(before), frame.stored.get(place)
         if old is not place.get() and (how or _lasts(place, frame)):
             _let_go(place, old, how, frame, in_block())
@@ -172,23 +181,18 @@ def stored_at_home(frame: Frame) -> dict[HeapLocation, Any]:
     return found
 
 
+def maybe_at_home(frame: Frame) -> GivenAnother | None:
+    """Whether a place may hold the array of NumPy's that it has held since before the call, or another: its next store would need to know."""
+    place = next((place for place, how in frame.stored.items() if how == MAYBE and _lasts(place, frame)), None)
+    if place is None:
+        return None
+    error = given_another(place, frame.places.get(place) or here(), "only traced values decide which of the two it holds afterwards")
+    error.harmless = True
+    return error
+
+
 def _check_in_place(place: HeapLocation, frame: Frame) -> None:
-    array, at = before_the_call(place, frame), frame.places.get(place) or here()
-    if array.dtype.itemsize > 4 and array.dtype.kind in "iuf" and not jax.config.jax_enable_x64:  # type: ignore[attr-defined]
-        raise ArrayStoreError(
-            f"{place.name} is a NumPy array of {array.dtype}, and JAX computes with 32 bits: what is stored back would be rounded", at,
-            "make it 32 bits wide or a `jnp` array, or set `jax_enable_x64`",
-        )  # fmt: skip
-    if not array.flags.writeable:
-        raise ValueError("assignment destination is read-only")
-
-
-def given_another(place: HeapLocation, at: Place | None, why: str) -> ArrayStoreError:
-    """AG403: a NumPy array that is stored into, and cannot be given the new values because its place holds another then."""
-    return ArrayStoreError(
-        f"{place.name} is a NumPy array that is stored into, and is given another array in the same call: {why}", at,
-        "make it a `jnp` array before, or store into a copy (`.copy()`)",
-    )  # fmt: skip
+    check_in_place(before_the_call(place, frame), place.name, frame.places.get(place) or here())
 
 
 def _lasts(place: HeapLocation, frame: Frame) -> bool:

@@ -33,7 +33,7 @@ from autograph.runtime.places import (
 from autograph.runtime.points_to import doubtful
 from autograph.runtime.raw_errors import is_generated, mark_of
 from autograph.runtime.shared import origin
-from autograph.runtime.values import ARRAYS, NUMBERS
+from autograph.runtime.values import ARRAYS, NUMBERS, Maybe
 
 
 class Spot(NamedTuple):
@@ -145,6 +145,7 @@ def is_one(held: Any, x: Any) -> bool:
 
 def may_be(held: Any, x: Any) -> bool:
     """Whether a value is an array of a block, or may be it: only traced values decide."""
+    held = held.value if isinstance(held, Maybe) else held
     return is_one(held, x) or isinstance(held, ARRAYS) and doubtful(held, x)
 
 

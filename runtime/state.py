@@ -13,7 +13,9 @@ from typing import Any
 import jax
 
 from autograph.runtime import calls
+from autograph.runtime._jax import eval_trace, trace_state
 from autograph.runtime.arguments import Held, is_array, mutable_parts, unwrapped, wrapped
+from autograph.runtime.buffers import Buffers
 from autograph.runtime.cells import stores
 from autograph.runtime.changes import Begin, NeedsState
 from autograph.runtime.fitting import argument_too_large
@@ -47,12 +49,22 @@ class State:
         self.places: list[HeapLocation] = []
         self.dynamic: set[Any] = set()
         self.variables: dict[str, Any] = getattr(inspect.unwrap(fn), "__globals__", {})
+        self.tags = "unused"  # "tried" where they tell more, "used" where a trace is refused without them, or "given up": tried in vain
         self.stores = False  # has a trace stored into an array that was there before?
         self.needed = _assigns_outside(fn)
         self.direct = not self.needed and _always_arrays(fn) and "out_shardings" not in options
         self.jitted = jax.jit(make(self), **shifted(options))
 
+    def _tells(self) -> str:
+        """How tags are used in a call."""
+        return "inside" if not _outermost() else self.tags
+
     def note(self, need: NeedsState) -> None:
+        """What a trace has found; raises the error that it is refused with, if nothing can be done about it."""
+        if need.another is not None:
+            if self.tags in ("used", "given up") or not _outermost():
+                raise need.another from None
+            self.tags = "given up" if self.tags == "tried" else "tried" if need.another.harmless else "used"
         self.needed = True
         self.places += need.places
         self.dynamic |= need.dynamic
@@ -66,7 +78,7 @@ class State:
         for _ in range(_MOST_TRACES):
             with TRACING:
                 walk = Walk(roots, self.places, self.dynamic, self.variables)
-                walk.guards.append(walk.doubts() or None if self.stores else None)
+                walk.guards += [walk.doubts() or None if self.stores else None, self._tells()]
             _calls.walks.append((walk, roots))
             try:
                 out = get(self.jitted)(Held(walk.arrays, tuple(walk.guards)), *positional, **named)
@@ -85,6 +97,7 @@ class State:
         walk = _calls.walks[-1][0]
         for cls in {type(x) for x in walk.objects if not is_container(x)}:
             calls.adopt(cls)
+        slots: list[tuple[HeapLocation, Any, Any]] = []
         for tracer, array in zip(held.arrays, walk.arrays, strict=True):
             if isinstance(array, ARRAYS):
                 frame.stands[id(tracer)] = tracer, array
@@ -95,6 +108,7 @@ class State:
             for array in pack(before, spec, as_is):
                 holders.setdefault(id(array), []).append(place)
             place.put(unpack(spec, arrays))
+            slots.append((place, before, place.get()))
         named = {name: value for name, value in self.variables.items() if isinstance(value, ARRAYS)}
         frame.reached = [*(place for place, _ in walk.slots), *(Variable(self.variables, name) for name in named)]
         for name, value in named.items():
@@ -103,12 +117,20 @@ class State:
         for pair in walk.doubts():
             doubt(*(self.variables[k] if isinstance(k, str) else held.arrays[k] for k in pair))
         frame.sharing = [places for places in holders.values() if len(places) > 1]
+        if held.guards[-1] in ("tried", "used"):
+            frame.buffers = Buffers(slots, walk.arrays, held.arrays)
+            frame.versions = frame.buffers.versions
         return Begin(args, kwargs, walk, held.arrays)
 
     def arguments(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
         """The user's arguments of the call that is being traced."""
         given: tuple[Any, Any] = unwrapped((list(args), kwargs), _calls.walks[-1][1])
         return given
+
+
+def _outermost() -> bool:
+    """Whether no trace is around the call: then what it changes is known when it ends."""
+    return trace_state.value is eval_trace
 
 
 def _always_arrays(fn: Any) -> bool:

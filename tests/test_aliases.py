@@ -516,3 +516,74 @@ def test_a_result_that_takes_the_name_of_the_argument_that_is_stored_into(f: Cal
     for convert in (ag.convert, ag.function):
         for x in (jnp.zeros(3), np.zeros(3, np.float32)):
             assert [y.tolist() for y in convert(f)(x)] == want
+
+
+def none_or_the_array(a: Any, p: Any) -> Any:
+    c = None
+    if p > 0:
+        c = a
+    a[0] = 8.0
+    return c
+
+
+def an_attribute_that_is_none_or_the_array(a: Any, p: Any) -> Any:
+    o = Holder()
+    o.c = None
+    if p > 0:
+        o.c = a
+    a[0] = 8.0
+    return o.c
+
+
+def an_entry_that_is_none_or_the_array(a: Any, p: Any) -> Any:
+    d = {"c": None}
+    if p > 0:
+        d["c"] = a
+    a[0] = 8.0
+    return d["c"]
+
+
+def stored_through_what_may_be_none(a: Any, p: Any) -> Any:
+    c = None
+    if p > 0:
+        c = a
+    if c is not None:
+        c[0] = 8.0
+    return a
+
+
+def none_before_a_loop(a: Any, p: Any) -> Any:
+    best = None
+    for i in range(p):
+        a[i] += 8.0
+        if best is None or a[i] > best[0]:
+            best = a
+    return best
+
+
+class Holder:
+    c: Any
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        none_or_the_array, an_attribute_that_is_none_or_the_array, an_entry_that_is_none_or_the_array, stored_through_what_may_be_none,
+        none_before_a_loop,
+    ],
+)  # fmt: skip
+def test_what_is_none_or_the_array_is_another_name(f: Callable[..., Any]) -> None:
+    with pytest.raises(ag.StagingError, match="AG407"):
+        ag.function(f)(jnp.ones(4), jnp.int32(2))
+
+
+def test_a_copy_beside_none_is_no_other_name() -> None:
+    def f(a: Any, p: Any) -> Any:
+        best = None
+        for i in range(p):
+            a[i] += 8.0
+            if best is None or a[i] > best[0]:
+                best = a.copy()
+        return best
+
+    assert ag.function(f)(jnp.ones(4), jnp.int32(2)).tolist() == f(np.ones(4, np.float32), 2).tolist() == [9, 1, 1, 1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -248,13 +249,152 @@ def entry_after_an_error(g: Any, i: Any) -> Any:
 WORK = [v for v in list(globals().values()) if callable(v) and getattr(v, "__module__", "") == __name__ and v is not Grid]
 
 
+def stored_later_in_a_branch(g: Any, i: Any) -> None:
+    first = g.a
+    g.a = g.a * 2
+    if i > 0:
+        first[0] = 1
+
+
+def exchanged_in_a_loop(g: Any, i: Any) -> Any:
+    for k in range(i + 2):
+        g.a, g.b = g.b, g.a
+        g.a[k] = k
+    return g.a.sum()
+
+
+def double_buffering(g: Any, i: Any) -> Any:
+    k = 0
+    while k <= i:
+        for j in range(3):
+            g.b[j] = g.a[j] + g.a[j - 1]
+        g.a, g.b = g.b, g.a
+        k += 1
+    return g.a[0] - g.b[0]
+
+
+def replaced_in_a_branch(g: Any, i: Any) -> None:
+    g.a[i] = 3
+    if i > 0:
+        g.a = g.a * 2
+
+
+def replaced_in_a_branch_and_exchanged(g: Any, i: Any) -> None:
+    g.a[i] = 3
+    if i > 0:
+        g.a = g.a * 2
+    g.a = g.b
+
+
+def a_buffer_that_is_replaced_when_it_is_full(g: Any, i: Any) -> Any:
+    flushed = 0.0
+    for k in range(i + 4):
+        g.a[k % 3] = k + 1
+        if k % 3 == 2:
+            flushed += g.a.sum()
+            g.a = np.zeros(3, np.float32)
+    return flushed
+
+
+def replaced_or_not_and_stored(g: Any, i: Any) -> None:
+    if i > 0:
+        g.a = g.a * 2
+    g.a[0] = 7
+
+
+def the_other_or_not_and_stored(g: Any, i: Any) -> Any:
+    if i > 0:
+        g.a = g.b
+        g.b = g.b + 1
+    g.a[1] = 7
+    return g.b.sum()
+
+
+def replaced_and_given_back(g: Any, i: Any) -> None:
+    first = g.a
+    if i > 0:
+        g.a = g.a * 1
+        g.a[0] = 1
+        g.a = first
+    g.a[1] = 4
+
+
+def replaced_in_each_turn(g: Any, i: Any) -> None:
+    while i > -2:
+        i -= 1
+        g.a[0] = i
+        g.a = g.a + 1
+        g.a[1] = i
+
+
+def an_error_between(g: Any, i: Any) -> None:
+    if i >= 0:
+        g.a = g.a * 2
+    g.b[0] = 5
+    if i > 0:
+        g.a = g.a + 1
+        raise ValueError("too large")
+    g.a[0] = 7
+    g.b = g.a
+
+
+def an_error_in_a_turn(g: Any, i: Any) -> None:
+    for k in range(i + 3):
+        if k == 2 + i:
+            raise ValueError("too large")
+        g.a[k] = 5
+        if k == 1:
+            g.a = g.b * 2
+
+
+def entries(g: Any, i: Any) -> Any:
+    for k in range(i + 2):
+        g.d["w"][k] = k + 1
+        g.l[0][0] = 8
+        if k > 0:
+            g.d["w"] = g.d["w"] * 2
+            g.l[0] = g.l[0] + 1
+        g.l[0][1] += 1
+    return g.d["w"].sum()
+
+
+def a_list_that_is_turned_round(g: Any, i: Any) -> None:
+    if i > 0:
+        g.l.reverse()
+    g.l[0][0] = 9
+
+
+def a_helper_stores(g: Any, i: Any) -> Any:
+    def fill(x: Any) -> None:
+        x[0] = 6
+
+    if i > 0:
+        g.a = g.a * 2
+    fill(g.a)
+    return g.a[0]
+
+
+def none_or_the_first(g: Any, i: Any) -> Any:
+    if i > 0:
+        g.c = g.a
+    g.a[2] = 8
+    return g.a[2]
+
+
+TAGGED = [
+    stored_later_in_a_branch, exchanged_in_a_loop, double_buffering, replaced_in_a_branch, replaced_in_a_branch_and_exchanged,
+    a_buffer_that_is_replaced_when_it_is_full, replaced_or_not_and_stored, replaced_and_given_back, replaced_in_each_turn,
+    an_error_between, an_error_in_a_turn, entries, a_helper_stores,
+]  # fmt: skip
+
+
 def outcome(f: Callable[..., Any], i: Any) -> Any:
     """The result, what the first arrays hold, what the places hold, and which places hold which of the first arrays."""
     rows = [np.arange(3, dtype=np.float32), np.full(3, 2, np.float32)]
     g = Grid(a=np.arange(3, dtype=np.float32), b=np.ones(3, np.float32), c=None, d={"w": np.zeros(3, np.float32)}, l=list(rows))
     first = {"a": g.a, "b": g.b, "w": g.d["w"], "row": rows[0], "second row": rows[1]}
     try:
-        result: Any = float(f(g, i))
+        result: Any = float(f(g, i) or 0)
     except ValueError as error:
         result = str(error)
     now = {k: v for k, v in vars(g).items() if k not in "dl"} | {f"d[{k!r}]": v for k, v in g.d.items()} | {f"l[{k}]": v for k, v in enumerate(g.l)}
@@ -267,6 +407,52 @@ def outcome(f: Callable[..., Any], i: Any) -> Any:
 @pytest.mark.parametrize("f", WORK, ids=lambda f: f.__name__)
 def test_arrays_and_places_are_those_of_python(f: Callable[..., Any], i: int) -> None:
     assert outcome(ag.function(f), jnp.int32(i)) == outcome(f, np.int32(i))
+
+
+@pytest.mark.parametrize("i", [0, 1])
+@pytest.mark.parametrize("f", TAGGED, ids=lambda f: f.__name__)
+def test_traced_values_decide_which_array_a_place_holds(f: Callable[..., Any], i: int) -> None:
+    assert outcome(ag.function(f), jnp.int32(i)) == outcome(f, np.int32(i))
+
+
+@pytest.mark.parametrize("f", [the_other_or_not_and_stored, a_list_that_is_turned_round, none_or_the_first])
+def test_two_places_that_may_hold_one_array_are_refused(f: Callable[..., Any]) -> None:
+    with pytest.raises(ag.StagingError, match="AG407 an array is stored into, and only traced values decide whether"):
+        outcome(ag.function(f), jnp.int32(1))
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("f", [replaced_in_a_branch, replaced_or_not_and_stored, exchanged_in_a_loop, a_buffer_that_is_replaced_when_it_is_full])
+def test_the_next_call_finds_the_array_that_the_place_holds(f: Callable[..., Any], first: int) -> None:
+    def calls(form: Callable[..., Any], make: Any) -> Any:
+        def both(g: Any, i: Any) -> Any:
+            form(g, make(first))
+            return form(g, i)
+
+        return outcome(both, make(1 - first))
+
+    assert calls(ag.function(f), jnp.int32) == calls(f, np.int32)
+
+
+def test_a_place_keeps_the_array_that_traced_values_did_not_replace() -> None:
+    @ag.function
+    def f(g: Any, i: Any) -> None:
+        if i > 0:
+            g.a = g.a * 2
+
+    a = np.ones(3, np.float32)
+    g = Grid(a=a)
+    f(g, jnp.int32(0))
+    assert g.a is a
+    f(g, jnp.int32(1))
+    assert g.a.tolist() == [2, 2, 2] and a.tolist() == [1, 1, 1]
+
+
+def test_a_call_in_another_trace_is_refused_as_before() -> None:
+    g = Grid(a=np.ones(3, np.float32))
+    with pytest.raises(ag.StagingError, match="AG40"):
+        jax.jit(lambda i: ag.function(replaced_or_not_and_stored)(g, i))(1)
+    assert g.a.tolist() == [1, 1, 1]
 
 
 OTHER: Any = None
@@ -335,32 +521,27 @@ def stored_later_in_a_branch(g: Any, i: Any) -> None:
         first[0] = 1
 
 
-def exchanged_in_a_loop(g: Any, i: Any) -> None:
-    for k in range(i):
-        g.a, g.b = g.b, g.a
-        g.a[k] = k
-
-
-def replaced_in_a_branch(g: Any, i: Any) -> None:
+def stored_at_a_traced_index(g: Any, i: Any) -> None:
     g.a[i] = 3
     if i > 0:
         g.a = g.a * 2
+    g.l[i][0] = 5
 
 
-def replaced_in_a_branch_and_exchanged(g: Any, i: Any) -> None:
-    g.a[i] = 3
+def of_another_type(g: Any, i: Any) -> None:
+    g.a[0] = 1
     if i > 0:
-        g.a = g.a * 2
-    g.a = g.b
+        g.a = jnp.ones(3, jnp.complex64)
+    g.a[1] = 2
 
 
-@pytest.mark.parametrize(
-    "f", [stored_later_in_a_loop, stored_later_in_a_branch, exchanged_in_a_loop, replaced_in_a_branch, replaced_in_a_branch_and_exchanged]
-)
-def test_what_a_branch_or_loop_would_have_to_decide_is_refused(f: Callable[..., Any]) -> None:
-    g = Grid(a=np.zeros(3, np.float32), b=np.ones(3, np.float32))
+@pytest.mark.parametrize("f", [stored_later_in_a_loop, stored_at_a_traced_index, of_another_type])
+def test_what_no_tag_tells_is_refused(f: Callable[..., Any]) -> None:
+    g = Grid(a=np.zeros(3, np.float32), b=np.ones(3, np.float32), l=[np.zeros(2, np.float32), np.zeros(2, np.float32)])
     held = dict(vars(g))
-    with pytest.raises(ag.StagingError, match="AG403 `Grid.[ab]` is a NumPy array that is stored into, and is given another array in the same call"):
+    with pytest.raises(
+        ag.StagingError, match=r"AG403 (`Grid.[ab]`|`g.l\[0\]`) is a NumPy array that is stored into, and is given another array in the same call"
+    ):
         ag.function(f)(g, jnp.int32(1))
     assert vars(g) == held and g.a.tolist() == [0, 0, 0] and g.b.tolist() == [1, 1, 1]
 
