@@ -193,7 +193,7 @@ def _refuse_other_reader(f: Any, argument: int | str, x: Any, given: frozenset[f
     if not (function.__closure__ or any(_holds(v, x) for n, v in around.items() if not n.startswith("__"))):
         return  # mostly: what the function and its callees name need not be looked up
     parameter = argument if isinstance(argument, str) else code.co_varnames[argument + isinstance(f, MethodType)]
-    for name, held in _named_outside(function).items():
+    for name, held in named_outside(function).items():
         if _holds(held, x) and {parameter, name} not in given:
             raise AliasError(
                 f"`{code.co_name}` stores into its parameter `{parameter}`, and reads the same array as `{name}`", here(),
@@ -201,7 +201,7 @@ def _refuse_other_reader(f: Any, argument: int | str, x: Any, given: frozenset[f
             )  # fmt: skip
 
 
-def _named_outside(function: Any) -> dict[str, Any]:
+def named_outside(function: Any) -> dict[str, Any]:
     """The global and free variables that a function names, and those that functions of its file name which it calls."""
     found: dict[str, Any] = {}
     todo, seen = [function], set()

@@ -18,7 +18,7 @@ from autograph.runtime import _jax
 from autograph.runtime._jax import ClosedJaxpr, Literal, Var
 from autograph.runtime.cells import held_in, restored
 from autograph.runtime.deferred import Exit, defer
-from autograph.runtime.frames import Frame, Place, frames
+from autograph.runtime.frames import Frame, Place, frames, with_defaults
 from autograph.runtime.heap import HeapLocation
 from autograph.runtime.identity import check_lengths, doubt_all
 from autograph.runtime.knowledge import Fact, assume, known, refined
@@ -84,7 +84,7 @@ class Block:
                 assume(facts(self.args))
                 try:
                     enter(frame)
-                    watch = Watch([*self.args, *state])
+                    watch = Watch([*self.args, *state, *with_defaults()])
                     try:
                         with restored(frame, *sources), refined(*sources):  # no cell holds a tracer when its trace ends
                             try:

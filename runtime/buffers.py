@@ -13,7 +13,7 @@ A function is traced this way only when it has to be: `GivenAnother` asks for it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -68,7 +68,7 @@ class _Held:
 class Buffers:
     """The buffers of one trace; `slots` are places, what they held before the call, and what they hold in the trace."""
 
-    def __init__(self, slots: Iterable[tuple[HeapLocation, Any, Any]], arrays: list[Any], tracers: list[Any]) -> None:
+    def __init__(self, slots: Iterable[tuple[HeapLocation, Any, Any]], arrays: Sequence[Any], tracers: Sequence[Any]) -> None:
         self.holder = _Held()
         self.arrays: dict[int, Any] = {}
         self.first: dict[int, Any] = {}

@@ -11,7 +11,7 @@ import importlib
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
+from types import BuiltinMethodType, FunctionType, MethodDescriptorType, MethodType, MethodWrapperType, WrapperDescriptorType
 from typing import Any
 
 import jax
@@ -38,6 +38,7 @@ from autograph.runtime.sections import Section, function_of
 from autograph.runtime.specs import is_container
 from autograph.runtime.transforms import is_transformation, threaded
 from autograph.runtime.values import counted_in, traced
+from autograph.runtime.watching import makes_keys, making_keys
 
 _resolve: Callable[[Any], Any] | None = None
 _why: Callable[[Any], str | None] | None = None
@@ -85,6 +86,12 @@ def call(f: Any) -> Any:
     if _probe.check is not None:
         _probe.check(f)
     if watched():
+        if type(f) in _CHANGING or getattr(f, "__module__", None) == "_operator":
+            found = importlib.import_module("autograph.runtime.unbound").instead_of(f)
+            if found is not None:
+                return found  # type: ignore[no-any-return]
+        if isinstance(f, type) and makes_keys(f) and recording():
+            return making_keys(f)
         if type(f) in _NATIVE:
             owner = f.__self__
             if type(owner) is str and f.__name__ == "join":
@@ -222,6 +229,7 @@ _OF_TREES = ("jax.tree", "jax._src.tree")
 _OF_ARRAYS = ("jax.numpy", "jax._src.numpy")
 _COMPARING = ("heapq", "_heapq", "bisect", "_bisect")
 _NATIVE = (BuiltinMethodType, MethodWrapperType)
+_CHANGING = (MethodDescriptorType, WrapperDescriptorType, MethodWrapperType)
 MUTATING = frozenset(
     "append extend insert pop remove clear sort reverse update setdefault popitem add discard appendleft popleft extendleft rotate "
     "difference_update intersection_update symmetric_difference_update __setitem__ __delitem__ __iadd__ __ior__ __iand__ __ixor__ __isub__".split()

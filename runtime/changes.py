@@ -62,7 +62,7 @@ jax.tree_util.register_pytree_node(Reached, lambda r: ((), r.number), lambda num
 class Change(NamedTuple):
     """What a call leaves in a place: of which object (of the arguments or of those reached), under which name, and the spec of the value.
 
-    Of an "input": what an array holds that changes in place wherever it is.  Of a "home": the number of the input that the place holds itself, if any.
+    Of an "input": what an array holds that changes in place wherever it is.  Of a "home": which input the place holds itself, if any.
 
     `late` are specs of what it leaves instead if an error has occurred by then; the code at that time goes before the arrays.
     """
@@ -108,6 +108,7 @@ class Begin:
         }
         self.leaves = [jax.tree.leaves(x) for x in self.parts]
         self.own: dict[int, int] = {}
+        self.containers = {id(x) for x in (*self.parts, *(walk.objects if walk else ())) if is_container(x)}
         self.places = {("place", k): p.get() for k, p in enumerate(walk.places if walk else ())}
 
     def changes(self, frame: Frame, out: list[Any], direct: bool, variables: dict[str, Any]) -> Changes:

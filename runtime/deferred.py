@@ -19,7 +19,7 @@ from autograph.runtime import _jax
 from autograph.runtime.errors import AutographError, Place, StagedRaiseError
 from autograph.runtime.formatting import Text
 from autograph.runtime.frames import attempt, frames, in_block
-from autograph.runtime.handlers import finally_around, handler_around
+from autograph.runtime.handlers import finally_around, handler_around, note_error
 from autograph.runtime.lifted import ERROR, ErrorValues, load, may_have_failed, reachable, store
 from autograph.runtime.places import caller, function_around, place_of
 from autograph.runtime.raised import as_of_concrete, explicit_raise, innermost_of, is_users, place_of_error
@@ -117,6 +117,7 @@ def _record(when: Any, error: Exception, at: tuple[Place, str] | None = None, at
             f"this `finally` may raise {type(error).__name__} after an error that only traced values decide: the later one would have to replace it",
             last, "keep operations that may fail out of the `finally`",
         )  # fmt: skip
+    note_error()
     if at is None:
         frame = caller()
         place = place_of(frame)

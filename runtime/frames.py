@@ -17,8 +17,8 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "adopted begun bounds buffers changed checked chosen compared constants copied count discarded exact excluded fresh given gone "
-            "grows guarded guards joins key late lent let_go lifting made marked memory own pairs passed pending places points_to "
+            "adopted begun bounds buffers changed checked chosen compared constants copied count defaults discarded exact excluded fresh given gone "
+            "grows guarded guards joins key late lent let_go lifting made marked memory outside own pairs passed pending places points_to "
             "preset protected reached reads rebound refusal replaced root saved sharing spoiled staged stands stored trace twins "
             "values versions waiting written"
         ).split()
@@ -57,6 +57,8 @@ class Frame:
         self.grows: dict[int, Any] = {}  # lists that the code makes longer or shorter, and what holds them: an object, or (none) a variable
         self.made: dict[int, Any] = {}  # by identity: iterators, generators and files that this run has made
         self.own: dict[int, int] = {}  # by identity, at the end: containers and objects that only the places hold which it changes, and how often
+        self.defaults: list[Any] = []  # of a whole function: what the dicts hold that make a key when it is read
+        self.outside: set[int] = set()  # of a whole function: identities of the containers that are there before the call
         self.passed: set[int] = set()  # of all containers and objects among its arguments
         self.given: set[int] = set()  # identities of the containers and objects that the block was given as state
         self.exact = False  # does the caller see what arrays held when an error occurred?
@@ -80,6 +82,7 @@ class Frame:
         """No tracer outlives its trace."""
         self.given, self.trace = set(), None
         self.made.clear()
+        self.defaults.clear()
         self.copied.clear()
         self.lent = {}
         self.replaced.clear()
@@ -126,6 +129,11 @@ def touched() -> None:
         if frame.staged:
             return
         frame.changed = True
+
+
+def with_defaults() -> list[Any]:
+    """The dicts in reach that make a key when it is read, which no code tells."""
+    return [x.obj for frame in _stack.frames for x in frame.defaults]
 
 
 def watched() -> bool:

@@ -30,6 +30,7 @@ from autograph.runtime.leaving import has_late, leaving, packed, settled
 from autograph.runtime.lifted import ERROR, may_have_failed, restore
 from autograph.runtime.numpy_arguments import Stored, put_back
 from autograph.runtime.optional import optional_result
+from autograph.runtime.overlaps import refuse_overlaps
 from autograph.runtime.raw_errors import UNFINISHED, named, unfinished
 from autograph.runtime.retraces import Traces
 from autograph.runtime.state import State
@@ -91,6 +92,9 @@ class Function:
             check(self)
         out, walk, parts = self._state.run(lambda jitted: jitted, args, kwargs)
         made: dict[int, Any] = {}
+        inputs = [change.number for change in out.changes.found if change.where == "input"] if out.changes is not None else []
+        if inputs or arrays:
+            refuse_overlaps(self._fn, inputs, arrays or {}, walk, args, kwargs)
         if out.changes is not None:
             with TRACING:
                 made = commit(out.changes, walk, parts, out.code)
@@ -229,6 +233,7 @@ def traced_by(
         finals: dict[str, Any] = {}
         with TRACING, paused(), root(_jax.current_trace(), {ERROR: 0}, checked=True) as frame:
             begin = state.begin(held, args, kwargs, frame) if state is not None else Begin(args, kwargs)
+            frame.outside = begin.containers
             try:
                 try:
                     if stored is None:
@@ -253,7 +258,7 @@ def traced_by(
                 box[:] = [begin.given(x) for x in box]
             finally:
                 restore(frame)
-        traces.note(*given, held.guards if state is not None else ())
+        traces.note(given[0], given[1], held.guards if state is not None else ())
         out = leaving(box.pop(), fn.__name__) if box else None
         if type(frame.values[ERROR]) is not int:
             out = jax.tree.map(lambda x: 0 if isinstance(x, Blank) else x, out, is_leaf=is_value)  # no path ends without an error

@@ -5,11 +5,14 @@ from __future__ import annotations
 import dis
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import CodeType, FrameType
+from typing import Any
 
 from autograph.runtime.errors import Place, StagedRaiseError
 from autograph.runtime.frames import frames
-from autograph.runtime.lifted import may_have_failed
+from autograph.runtime.lifted import ERROR, load, may_have_failed, reachable, store
 from autograph.runtime.places import HIDDEN, caller, place_of
 
 _SUPPRESSING = frozenset({"suppress", "raises", "assertRaises"})  # context managers that stop an error
@@ -32,30 +35,91 @@ def handler_around() -> Place | None:
     return None
 
 
+class _Try:
+    """A `try` that is run: the error code before it, and what the variables of the function hold when the first error may have occurred in it."""
+
+    def __init__(self, frame: FrameType | None, code: Any) -> None:
+        self.frame, self.code = frame, code
+        self.held: dict[str, Any] | None = None
+
+
 class _Finishing(threading.local):
-    """The functions of this thread that run a `finally`, entered when an error may have occurred before."""
+    """The functions of this thread that run a `finally`, entered when an error may have occurred before; the error codes at each `try` around."""
 
     def __init__(self) -> None:
         self.frames: list[FrameType] = []
+        self.tries: list[_Try] = []
+        self.aside: list[tuple[FrameType, Any]] = []
 
 
 _finishing = _Finishing()
 
 
-def finishing(*unset: str) -> None:
+def code_now() -> Any:
+    """The error code at this point of the program: 0 where nothing can have failed."""
+    return load(ERROR) if may_have_failed() else 0
+
+
+def trying() -> None:
+    """Called at the start of a `try` whose `finally` may do something: an error that occurs from now on leads to it."""
+    _finishing.tries.append(_Try(caller(), code_now()))
+
+
+def note_error() -> None:
+    """Called where an error may occur."""
+    for t in _finishing.tries:
+        if t.held is None and t.frame is not None:
+            t.held = dict(t.frame.f_locals)
+
+
+@contextmanager
+def as_without_errors(before: Any) -> Iterator[None]:
+    """Do what Python does also after an error that has occurred since the error code was `before`."""
+    now = code_now()
+    if now is not before:
+        store(ERROR, before)
+    try:
+        yield
+    finally:
+        if now is not before:
+            store(ERROR, now)
+
+
+def finishing(*unset: str, reads: tuple[str, ...] = ()) -> None:
     """Called at the start of a `finally`; `unset` are variables that it reads and that an error before would have left unset.
+
+    `reads` are those which it reads and the `try` changes.
 
     Raises:
       StagedRaiseError: (AG404) only traced values decide whether there was one.
     """
-    if not may_have_failed() or (frame := caller()) is None:
+    frame, before, held = caller(), 0, None
+    while _finishing.tries:
+        t = _finishing.tries.pop()
+        before, held = t.code, t.held
+        if t.frame is frame:
+            break
+    if not may_have_failed() or frame is None:
         return
     if unset:
         raise StagedRaiseError(
             f"this `finally` reads `{unset[0]}`, which is unset after an error that only traced values decide", place_of(frame),
             f"give `{unset[0]}` a value before the `try`",
         )  # fmt: skip
+    now_held = frame.f_locals if held is not None else {}
+    for name in reads:
+        if held is not None and now_held.get(name, _NOTHING) is not held.get(name, _NOTHING):
+            raise StagedRaiseError(
+                f"this `finally` reads `{name}`, which is not the same after an error that only traced values decide", place_of(frame),
+                f"give `{name}` its value before the `try`, or test for the error there",
+            )  # fmt: skip
     _finishing.frames.append(frame)
+    if reachable() and (now := code_now()) is not before:  # a `finally` is run after an error, too
+        _finishing.aside.append((frame, now))
+        store(ERROR, before)
+
+
+_NOTHING = object()
 
 
 def finished() -> None:
@@ -63,6 +127,11 @@ def finished() -> None:
     frame = caller()
     while frame in _finishing.frames:
         _finishing.frames.pop()
+    while _finishing.aside and frame is not None:
+        of, now = _finishing.aside.pop()
+        if of is frame:
+            store(ERROR, now)
+            break
 
 
 def finally_around(error: BaseException | None = None) -> Place | None:

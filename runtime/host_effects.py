@@ -13,6 +13,7 @@ import inspect
 import io
 import pathlib
 import random
+import sys
 import threading
 import types
 import weakref
@@ -84,8 +85,8 @@ def effect_of(f: Any) -> Callable[..., Any] | None:
     return None
 
 
-def entering(manager: Any) -> Any:
-    """The context manager of a `with` statement.
+def check_entered(manager: Any) -> None:
+    """Called before the context manager of a `with` statement is entered.
 
     Raises:
       EffectError: (AG405) a lock, a file or a socket in a staged block: it would be entered once, while the block is traced.
@@ -97,7 +98,17 @@ def entering(manager: Any) -> Any:
                 f"a `{kind.__module__.lstrip('_')}.{kind.__name__}` would be entered {_once()}",
                 here(), "enter it around the call of the compiled function",
             )  # fmt: skip
-    return manager
+
+
+def check_stored(x: Any) -> None:
+    """Called before an object is stored into that is no container of ours.
+
+    Raises:
+      EffectError: (AG405) it is of a class of the standard library (`UserList`, `array.array`), in a staged block.
+    """
+    if in_block() and type(x).__module__.split(".")[0] in sys.stdlib_module_names:
+        why = "is stored into in a branch or loop that traced values decide: its code would run while it is traced"
+        raise EffectError(f"a `{type(x).__name__}` {why}", here(), "use a `list`, a `dict` or a `jnp` array")
 
 
 _LOCKS = (type(threading.Lock()), type(threading.RLock()))

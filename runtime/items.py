@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -25,6 +26,7 @@ from autograph.runtime.errors import AliasError, ArrayStoreError, ConcreteValueE
 from autograph.runtime.frames import frames, in_block, lifting, watched
 from autograph.runtime.growing import Growing, refuse_hidden
 from autograph.runtime.heap import Contents, Entry, HeapLocation, Items
+from autograph.runtime.host_effects import check_stored
 from autograph.runtime.lifted import fewer, touch
 from autograph.runtime.loads import get_item, inside
 from autograph.runtime.moving import NO_PLACE, pop_from
@@ -63,7 +65,7 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
         raise x.refusal("it is stored into", "store into the array that it is taken from")
     if is_array(x) or (isinstance(x, np.ndarray) and x.dtype.kind in "biufc" and (traced(value) or traced(i) or in_block() or _is_outside(x))):
         new = present(value, "a value is needed, and None is stored") if isinstance(value, Maybe) else value
-        if isinstance(x, np.ndarray) and x.base is not None and x.base.size > x.size:
+        if isinstance(x, np.ndarray) and _is_view(x):
             raise ArrayStoreError(
                 "a traced value is stored into a view of a NumPy array, which the array would not show", here(),
                 "store into the array itself: `a[i, j] = v` instead of `row = a[i]; row[j] = v`",
@@ -71,6 +73,14 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
         return becomes(x, _stored(jnp.asarray(x), i, new))
     store_item(x, i, value)
     return x
+
+
+def _is_view(x: Any) -> bool:
+    """Whether another array holds what is stored into this one."""
+    base = x.base
+    return base is not None and (
+        base.size > x.size or isinstance(base, np.ndarray) and sys.getrefcount(base) > 3
+    )  # the view, this variable, the call
 
 
 def _same(x: Any) -> Any:
@@ -166,8 +176,7 @@ def _refuse_doubtful(x: Any, places: list[HeapLocation]) -> None:
 
 
 def _values(place: HeapLocation) -> list[Any]:
-    held = place.get()
-    values = held.values if isinstance(held, Items) else [held]
+    values = held.values if isinstance(held := place.get(), Items) else [held]
     return [v.value if isinstance(v, Maybe) else v for v in values]
 
 
@@ -198,8 +207,8 @@ def store_item(x: Any, i: Any, value: Any, renewed: bool = False) -> None:
     if not watched() or _is_ref(x):
         x[i] = value
     elif not is_container(x):
-        own = getattr(type(x), "__setitem__", None)
-        if isinstance(own, FunctionType):
+        check_stored(x)
+        if isinstance(own := getattr(type(x), "__setitem__", None), FunctionType):
             call(own)(x, i, value)
         else:
             x[i] = value

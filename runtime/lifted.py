@@ -119,6 +119,9 @@ def _made_here(container: Any) -> bool:
     if around and (Contents(container) in around[-1].saved or id(container) in around[-1].own):
         return id(container) in around[-1].own
     own = jax.tree.leaves(container, is_leaf=lambda x: x is not container and (is_value(x) or is_container(x)))
+    if len(own) == 1 and own[0] is container:  # a `deque`, of which JAX knows nothing
+        held = Contents(container).get()
+        own = held.values if isinstance(held, Items) else []
     return any(_made_here(v) if is_container(v) else any(map(_jax.made_here, parts(v))) for v in own)  # a list in it may have changed by itself
 
 

@@ -18,8 +18,10 @@ from autograph.runtime._jax import Tracer, convert_type, is_reference
 from autograph.runtime.block import containers
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import ConcreteValueError
-from autograph.runtime.frames import of_block
+from autograph.runtime.frames import of_block, watched
+from autograph.runtime.heap import Contents
 from autograph.runtime.identity import doubt_all
+from autograph.runtime.lifted import touch
 from autograph.runtime.optional import present, read
 from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import here
@@ -58,6 +60,8 @@ def get_item(x: Any, i: Any) -> Any:
         return getattr(jnp, "r_" if isinstance(x, type(np.r_)) else "c_")[i]
     if isinstance(x, jax.Array) and 0 in x.shape:
         return _of_nothing(x, i)
+    if isinstance(x, dict) and hasattr(type(x), "__missing__") and watched() and not unknown(i) and i not in x:
+        touch(Contents(x))  # a `defaultdict` is about to make it
     if isinstance(x, jax.Array) or not (unknown(i) or (type(i) is tuple and any(map(unknown, i)))):
         return x[plain(i) if isinstance(x, Tracer) else i]
     if isinstance(x, np.ndarray):

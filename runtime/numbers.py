@@ -85,7 +85,10 @@ def sum(items: Any, /, start: Any = 0) -> Any:
     if isinstance(items, Each):
         return total(items, start)
     if unknown(items) and items.ndim > 0:
-        return start + jnp.sum(items, axis=0, dtype=items.dtype if items.dtype != bool else None) if items.shape[0] else start
+        if not items.shape[0]:
+            return start
+        first = start + items[0]  # truth values become numbers with the first addition
+        return start + jnp.sum(items, axis=0, dtype=first.dtype if items.dtype == bool else items.dtype)
     return builtins.sum(items, start)
 
 

@@ -81,6 +81,7 @@ def with_room(attempt: Callable[[list[Any]], Any], state: list[Any], place: Plac
             if grow.home is not None and not (positions and isinstance(grow.home.location, (Cell, Variable))):  # which the block carries itself
                 more = _at_home(grow, grow.home, room)
             else:
+                refuse_outside(state[positions[0]], grow.place)
                 more = _roomier(state[positions[0]], grow, room)
                 state = [more if k in positions else x for k, x in enumerate(state)]
             keys = _keys(state)
@@ -112,6 +113,15 @@ def _at_home(grow: Grow, home: Home, room: int) -> Growing:
         hide(more.kind.bound)
     home.put(more)
     return more
+
+
+def refuse_outside(items: Any, place: errors.Place | None) -> None:
+    """Raise EffectError (AG405) if a variable of the function holds a list of the code around, which would not change."""
+    if any(id(items) in frame.outside for frame in frames()):
+        raise errors.EffectError(
+            f"the list {changed_object(place)} of the code around becomes longer or shorter in compiled code, and only a variable holds it here",
+            place, "let an object hold it (`self.items.append(x)`), or return a new list",
+        )  # fmt: skip
 
 
 def refuse_other_names(items: list[Any], home: Home, place: errors.Place | None) -> None:

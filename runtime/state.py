@@ -20,13 +20,14 @@ from autograph.runtime.cells import stores
 from autograph.runtime.changes import Begin, NeedsState
 from autograph.runtime.fitting import argument_too_large
 from autograph.runtime.frames import TRACING, Frame
-from autograph.runtime.heap import HeapLocation, Variable
+from autograph.runtime.heap import Contents, HeapLocation, Variable
 from autograph.runtime.objects import Walk
 from autograph.runtime.options import shifted, static_arguments
 from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.points_to import doubt
 from autograph.runtime.specs import is_container
 from autograph.runtime.values import ARRAYS
+from autograph.runtime.watching import makes_keys
 
 _MOST_TRACES = 8  # for one call: each finds more of what the function changes
 
@@ -101,6 +102,7 @@ class State:
         for tracer, array in zip(held.arrays, walk.arrays, strict=True):
             if isinstance(array, ARRAYS):
                 frame.stands[id(tracer)] = tracer, array
+        frame.defaults += [Contents(x) for x in walk.objects if makes_keys(type(x))]
         arrays = iter(held.arrays)
         holders: dict[int, list[HeapLocation]] = {}
         for place, spec in walk.slots:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from autograph.runtime.frames import frames, lifting
@@ -11,6 +12,23 @@ from autograph.runtime.identity import is_spoiled
 from autograph.runtime.lifted import touch
 from autograph.runtime.numpy_places import note_moves
 from autograph.runtime.specs import is_container
+
+
+def makes_keys(cls: type) -> bool:
+    """Whether dicts of a class make a key when it is read: `defaultdict`, and classes with a `__missing__` of their own."""
+    return issubclass(cls, dict) and hasattr(cls, "__missing__") and cls is not Counter
+
+
+def making_keys(cls: Any) -> Callable[..., Any]:
+    """A class of such dicts, the objects of which are watched."""
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        made = cls(*args, **kwargs)
+        if (frame := next((f for f in frames() if f.root), None)) is not None:
+            frame.defaults.append(Contents(made))
+        return made
+
+    return make
 
 
 class Watch:
@@ -25,6 +43,14 @@ class Watch:
         for location, before in self.before:
             now = location.get()
             if not now.same(before) and not is_spoiled(now):
+                frame = lifting()[-1]
+                if (
+                    makes_keys(type(location.obj))
+                    and location in frame.saved
+                    and location not in frame.preset
+                    and not before.alike(frame.saved[location])
+                ):
+                    frame.saved[location] = before  # a key had been made when code told of a change
                 location.put(before)
                 told = location in lifting()[-1].written
                 touch(location, late=False)

@@ -1,0 +1,68 @@
+"""Functions of `operator`, methods taken from a class, and `object.__setattr__`, which change what they are given: as the statement would.
+
+operator.setitem(d, k, v)      =>   d[k] = v
+list.append(items, x)          =>   items.append(x)
+object.__setattr__(o, n, v)    =>   what o holds under n, without the class's own code
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from types import MethodDescriptorType, MethodWrapperType, WrapperDescriptorType
+from typing import Any
+
+import jax
+import numpy as np
+
+from autograph.runtime.attributes import noticed, place_of, set_attr
+from autograph.runtime.calls import MUTATING, call
+from autograph.runtime.items import del_item, store_item
+from autograph.runtime.numpy_places import note_binding
+from autograph.runtime.specs import is_container
+
+
+def instead_of(f: Any) -> Callable[..., Any] | None:
+    """What is called in the place of a function that changes what it is given; None for any other."""
+    if f in (operator.setitem, operator.delitem):
+        return functools.partial(_changed_item, f)
+    if getattr(f, "__module__", "") == "_operator" and f.__name__ in _IN_PLACE:
+        return functools.partial(_in_place, f)
+    if type(f) in (MethodDescriptorType, WrapperDescriptorType):
+        if f.__name__ == "__setattr__":
+            return functools.partial(_set_attribute, f) if f is object.__setattr__ else None
+        return functools.partial(_of_class, f) if f.__name__ in MUTATING else None
+    if type(f) is MethodWrapperType and f.__name__ == "__setattr__":
+        return functools.partial(set_attr, f.__self__)
+    return None
+
+
+_IN_PLACE = {f"i{name}": f"__i{name}__" for name in ("add", "mul", "and", "or", "sub", "xor")} | {"iconcat": "__iadd__"}
+
+
+def _changed_item(f: Any, x: Any, i: Any, *value: Any) -> None:
+    if isinstance(x, (np.ndarray, jax.Array)):
+        f(x, i, *value)
+    elif value:
+        store_item(x, i, *value)
+    else:
+        del_item(x, i)
+
+
+def _in_place(f: Any, x: Any, value: Any) -> Any:
+    method = getattr(x, _IN_PLACE[f.__name__], None) if is_container(x) else None
+    if method is None:
+        return f(x, value)
+    call(method)(value)
+    return x
+
+
+def _of_class(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> Any:
+    return call(getattr(x, f.__name__))(*args, **kwargs) if is_container(x) and type(x) is f.__objclass__ else f(x, *args, **kwargs)
+
+
+def _set_attribute(f: Any, obj: Any, name: str, value: Any) -> None:
+    place = place_of(obj, name)
+    note_binding(place, value)
+    f(obj, name, noticed(place, value))
