@@ -13,11 +13,12 @@ from autograph.runtime._jax import Var
 from autograph.runtime.errors import AliasError
 from autograph.runtime.frames import Frame, frames
 from autograph.runtime.places import here
-from autograph.runtime.points_to import Arrays, Mark, Share, chosen_from, is_numpys, may_be, note_comparison, numpys, points_to, share_of
+from autograph.runtime.points_to import Arrays, Mark, Share, chosen_from, is_numpys, keep_apart, may_be, note_comparison, numpys, points_to, share_of
 from autograph.runtime.shared import aliasable, guard, numpy_of, origin, stood_for, unguarded
 from autograph.runtime.values import Blank
 
 Pair = tuple[int, int]
+_MOST_COMPARED = 30  # arrays of a loop that are compared with each other
 
 
 def one_for_each(results: list[Any], sides: Sequence[Sequence[Any]], share: Callable[[int, Any], Share]) -> list[Any]:
@@ -71,6 +72,7 @@ def _alike(keys: dict[int, Any]) -> Iterator[Pair]:
 class Pairs(NamedTuple):
     """Which of a loop's arrays are one before and after every turn (`guarded`: unless an error has occurred), and which may be one after it.
 
+    Two that are `apart` are never one, though a turn may move both.
     `outside` are the arrays from outside that variables may hold after a turn, `before` those before the loop; `numpys` may hold NumPy's.
     """
 
@@ -80,6 +82,7 @@ class Pairs(NamedTuple):
     outside: Sequence[tuple[int, Iterable[Any]]] = ()
     before: Sequence[tuple[int, Any]] = ()
     numpys: Sequence[int] = ()
+    apart: Collection[Pair] = ()
 
 
 class _Turn:
@@ -175,7 +178,9 @@ def shared_pairs(before: Sequence[Any], begin: Sequence[Any], after: Sequence[An
     sometimes = {pair for pair in turn.maybe - known if turn.meet(turn.ends[pair[0]], turn.ends[pair[1]])}
     outside = [(k, [*turn.outside(end).values(), *(x for x in end.values() if isinstance(x, np.ndarray))]) for k, end in turn.ends.items()]
     numpys = [k for k in turn.arrays if is_numpys(before[k]) or is_numpys(after[k])]
-    return Pairs(always, known - always, sometimes, outside, [(k, before[k]) for k in turn.arrays], numpys)
+    two = combinations(turn.arrays, 2) if len(turn.arrays) <= _MOST_COMPARED else ()
+    apart = [(k, j) for k, j in two if (k, j) not in known and (k, j) not in turn.maybe and not turn.meet(turn.ends[k], turn.ends[j])]
+    return Pairs(always, known - always, sometimes, outside, [(k, before[k]) for k in turn.arrays], numpys, apart)
 
 
 def after_loop(results: list[Any], pairs: Pairs, certain: bool) -> None:
@@ -190,6 +195,8 @@ def after_loop(results: list[Any], pairs: Pairs, certain: bool) -> None:
         numpys(results[k])
     for k, j in pairs.guarded:
         guard(results[k], results[j], None, None)
+    for k, j in pairs.apart:
+        keep_apart(results[k], results[j])
     for k, j in pairs.sometimes:
         mark = Mark()
         points_to(results[k], [mark])

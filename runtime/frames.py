@@ -17,9 +17,9 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "adopted begun bounds buffers changed checked chosen compared constants copied count defaults discarded exact excluded fresh given gone "
-            "grows guarded guards joins key late lent let_go lifting made marked memory outside own pairs passed pending places points_to "
-            "preset protected reached reads rebound refusal replaced root saved sharing spoiled staged stands stored trace twins "
+            "adopted apart begun bounds buffers changed checked chosen compared constants copied count defaults discarded exact excluded fresh "
+            "given gone grows guarded guards joins key late lent let_go lifting made marked memory outside own pairs passed pending places "
+            "points_to preset protected reached reads rebound refusal replaced root saved sharing spoiled staged stands stored trace twins "
             "values versions waiting written"
         ).split()
     )
@@ -41,6 +41,7 @@ class Frame:
         self.constants: dict[int, tuple[Any, Any]] = {}  # by identity: NumPy arrays, and the constants that stand for them
         self.stands: dict[int, tuple[Any, Any]] = {}  # by identity: an array of this block, and the one around that it stands for
         self.points_to: dict[int, tuple[Any, dict[int, Any]]] = {}  # by identity: a value, and the arrays that it may be, as traced values decide
+        self.apart: dict[frozenset[int], tuple[Any, Any]] = {}  # by identity: two arrays that are not one, whatever each of them may be
         self.twins: dict[int, list[Any]] = {}  # by identity: containers that may be the same object, as traced values decide
         self.fresh: set[int] = set()  # identities of those that this block has made
         self.spoiled: list[tuple[Any, Any]] = []  # a container that has changed, and one that may be the same
@@ -104,6 +105,7 @@ class Frame:
         self.chosen = None
         self.joins.clear()
         self.points_to.clear()
+        self.apart.clear()
         self.compared.clear()
         self.twins.clear()
         self.spoiled.clear()

@@ -88,7 +88,7 @@ def sum(items: Any, /, start: Any = 0) -> Any:
         if not items.shape[0]:
             return start
         first = start + items[0]  # truth values become numbers with the first addition
-        return start + jnp.sum(items, axis=0, dtype=first.dtype if items.dtype == bool else items.dtype)
+        return start + jnp.sum(items, axis=0, dtype=first.dtype if items.dtype == jnp.bool_ else items.dtype)
     return builtins.sum(items, start)
 
 

@@ -108,7 +108,17 @@ def any_chosen() -> bool:
 
 def doubtful(a: Any, b: Any) -> bool:
     """Whether only traced values decide if two arrays, which are not known to be one, are one."""
-    return any_chosen() and not may_be(a).keys().isdisjoint(may_be(b))
+    return any_chosen() and not may_be(a).keys().isdisjoint(may_be(b)) and not _apart(id(a), id(b))
+
+
+def keep_apart(a: Any, b: Any) -> None:
+    """Two arrays are not one, though each of them may be the same third one: two buffers that a loop exchanges."""
+    if aliasable(a) and aliasable(b) and a is not b and (around := lifting()):
+        around[-1].apart[frozenset((id(a), id(b)))] = a, b
+
+
+def _apart(a: int, b: int) -> bool:
+    return any(frozenset((a, b)) in frame.apart for frame in frames())
 
 
 class Comparison(NamedTuple):
@@ -144,7 +154,7 @@ def meeting(frame: Frame) -> Iterator[tuple[int, int]]:
     for i, (x, *_) in (frame.points_to | frame.guarded).items():
         for j in may_be(x, errors=True):
             groups.setdefault(j, {j: None})[i] = None
-    yield from dict.fromkeys(pair for group in groups.values() for pair in combinations(group, 2))
+    yield from dict.fromkeys(pair for group in groups.values() for pair in combinations(group, 2) if not _apart(*pair))
 
 
 class Share(NamedTuple):

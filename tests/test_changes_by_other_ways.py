@@ -1,0 +1,185 @@
+"""Containers and objects that change otherwise than by a statement on them: functions of `operator`, methods of the class, keys that a read makes."""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter, UserList, defaultdict, deque
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import pytest
+
+import autograph as ag
+
+
+class Thing:
+    a: Any
+
+
+def by_setitem(d: Any, l: Any, o: Any, x: Any) -> Any:
+    if x > 0:
+        operator.setitem(d, "a", 1.0)
+    return d["a"]
+
+
+def by_the_method_of_dict(d: Any, l: Any, o: Any, x: Any) -> Any:
+    if x > 0:
+        dict.__setitem__(d, "a", 1.0)
+    return d["a"]
+
+
+def by_the_setattr_of_object(d: Any, l: Any, o: Any, x: Any) -> Any:
+    if x > 0:
+        object.__setattr__(o, "a", x + 1)
+    return o.a
+
+
+def by_its_own_setattr(d: Any, l: Any, o: Any, x: Any) -> Any:
+    if x > 0:
+        o.__setattr__("a", x + 1)
+    return o.a
+
+
+def by_operators_in_place(d: Any, l: Any, o: Any, x: Any) -> Any:
+    if x > 0:
+        operator.iconcat(l, [1])
+        l.pop()
+        operator.setitem(l, 0, x)
+    return operator.add(l[0], 1)
+
+
+def by_methods_of_list(d: Any, l: Any, o: Any, x: Any) -> Any:
+    list.append(l, x)
+    list.sort(l, key=lambda v: -v)
+    operator.delitem(d, "b")
+    return l[0] + len(d)
+
+
+def a_deque(d: Any, l: Any, o: Any, x: Any) -> Any:
+    q = deque([x, x])
+    if x > 0:
+        q[0] = x + 1
+    q.appendleft(q.pop() + x)
+    return q[0]
+
+
+def a_bytearray(d: Any, l: Any, o: Any, x: Any) -> Any:
+    q = bytearray(b"ab")
+    q[0] = 5
+    return q[0] + x
+
+
+def a_counter(d: Any, l: Any, o: Any, x: Any) -> Any:
+    c = Counter("aab")
+    if x > 0:
+        c["a"] += 1
+    return c.total() + c["z"]
+
+
+def a_key_that_is_there(d: Any, l: Any, o: Any, x: Any) -> Any:
+    e: Any = defaultdict(float)
+    e["q"] += x
+    if x > 0:
+        e["q"] += x
+    return len(e) + e["q"]
+
+
+WORK = [
+    by_setitem, by_the_method_of_dict, by_the_setattr_of_object, by_its_own_setattr, by_operators_in_place, by_methods_of_list, a_deque, a_bytearray,
+    a_counter, a_key_that_is_there,
+]  # fmt: skip
+
+
+def outcome(f: Callable[..., Any], x: Any) -> Any:
+    o, d, l = Thing(), {"a": 0.0, "b": 1.0}, [3.0, 1.0]
+    o.a = 0.5
+    out = float(f(d, l, o, x))
+    return out, {k: float(v) for k, v in d.items()}, [float(v) for v in l], float(o.a)
+
+
+@pytest.mark.parametrize("x", [-1.0, 1.0])
+@pytest.mark.parametrize("f", WORK, ids=lambda f: f.__name__)
+def test_as_in_python(f: Callable[..., Any], x: float) -> None:
+    assert outcome(ag.function(f), jnp.float32(x)) == outcome(f, x)
+
+
+def a_user_list(d: Any, l: Any, o: Any, x: Any) -> Any:
+    u = UserList([0.0, 1.0])
+    if x > 0:
+        u[0] = 5.0
+    return u[0]
+
+
+def a_key_that_a_read_makes(d: Any, l: Any, o: Any, x: Any) -> Any:
+    e: Any = defaultdict(float)
+    if x > 0:
+        y = e["q"]
+    return len(e)
+
+
+def a_key_that_an_operator_makes(d: Any, l: Any, o: Any, x: Any) -> Any:
+    e: Any = defaultdict(float)
+    if x > 0:
+        e["q"] += x
+    return len(e)
+
+
+def a_key_that_is_made_and_set(d: Any, l: Any, o: Any, x: Any) -> Any:
+    e: Any = defaultdict(float)
+    if x > 0:
+        e["q"] = e["q"] + 1
+    return len(e)
+
+
+@pytest.mark.parametrize("f", [a_user_list, a_key_that_a_read_makes, a_key_that_an_operator_makes, a_key_that_is_made_and_set])
+def test_on_one_side_only_it_is_refused(f: Callable[..., Any]) -> None:
+    with pytest.raises(ag.StagingError, match="AG405"):
+        outcome(ag.function(f), jnp.float32(-1))
+
+
+def shared_and_left_early(a: Any, l: Any) -> Any:
+    def g(e: Any) -> None:
+        l[0] += e
+
+    if a > 3:
+        return a
+    l.append(a)
+    return a
+
+
+def shared_in_a_branch(a: Any, l: Any) -> Any:
+    def g(e: Any) -> None:
+        l[0] += e
+
+    if a > 3:
+        l.append(a)
+    g(2)
+    return len(l)
+
+
+def bound_by_a_function_inside(a: Any, l: Any) -> Any:
+    def g(e: Any) -> None:
+        nonlocal l
+        l = [e]
+
+    if a > 3:
+        l.append(a)
+    return a
+
+
+@pytest.mark.parametrize("f", [shared_and_left_early, shared_in_a_branch, bound_by_a_function_inside])
+def test_a_list_of_the_caller_that_only_a_shared_variable_holds_does_not_grow(f: Callable[..., Any]) -> None:
+    items = [1, 2, 3]
+    with pytest.raises(ag.StagingError, match="AG405 the list .* of the code around becomes longer or shorter"):
+        ag.function(f)(jnp.int32(5), items)
+    assert items == [1, 2, 3]
+
+
+def test_truth_values_are_added_as_numbers() -> None:
+    assert ag.function(lambda v: sum(v))(jnp.array([True, True, False, True])) == 3
+    assert ag.function(lambda v: sum(v, 10))(jnp.array([True, True])) == 12
+    assert ag.function(lambda v: sum(v > 1))(jnp.array([1, 2, 3])) == 2
+    assert ag.function(lambda v: sum(v))(jnp.ones((3, 2), bool)).tolist() == [3, 3]
+    small = ag.function(lambda v: sum(v))(jnp.array([100, 100], jnp.int8))
+    assert small == -56 and small.dtype == jnp.int8
