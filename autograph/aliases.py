@@ -36,6 +36,7 @@ class Aliases:
         self.operated: dict[Position, tuple[str, ...]] = {}  # for `x += v`, the same
         self.calls: dict[Position, Update] = {}
         self.shared: dict[Position, tuple[str, ...]] = {}  # for calls that store: the other paths
+        self.returned: set[str] = set()  # the paths whose array the function may return
         self.handed: set[tuple[str, int | str, str]] = set()  # callee, argument, and a name that may hold what is given there
         lasting = self._start(node, stored, given)
         if lasting - given:  # an earlier call may have left them
@@ -101,6 +102,9 @@ class Aliases:
             case ast.Return() | ast.Raise():
                 for child in ast.iter_child_nodes(stmt):
                     state = self._expr(child, state)
+                if isinstance(stmt, ast.Return) and stmt.value is not None:
+                    given = self._sources.of(stmt.value)
+                    self.returned |= given.union(*(_aliases(p, state) for p in given))
                 self._ends.append(state)
                 return None
             case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):

@@ -13,8 +13,11 @@ from autograph.callees import convert_object, dressed, form_in, leave_alone
 from autograph.errors import NotAFunction
 from autograph.forms import Form, form_of
 from autograph.listing import listing
+from autograph.runtime._jax import boundary, hide_frames
+from autograph.runtime.options import known_options
 from autograph.signatures import StagedFunction
 
+hide_frames(__file__)
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -23,6 +26,7 @@ R = TypeVar("R")
 def convert(fn: Callable[P, R], /, *, form: Literal["both", "staged"] = ...) -> Callable[P, R]: ...
 @overload
 def convert(*, form: Literal["both", "staged"] = ...) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+@boundary
 def convert(fn: Any = None, /, *, form: Literal["both", "staged"] = "both") -> Any:
     """Convert a function: under `jax.jit`, `vmap`, `grad` ... its control flow may depend on traced values.
 
@@ -71,6 +75,7 @@ def _own(twin: types.FunctionType) -> types.FunctionType:
 def function(fn: Callable[P, R], /, **options: Any) -> StagedFunction[P, R]: ...
 @overload
 def function(**options: Any) -> Callable[[Callable[P, R]], StagedFunction[P, R]]: ...
+@boundary
 def function(fn: Any = None, /, **options: Any) -> Any:
     """`convert` and `jax.jit` in one; takes the options of `jax.jit` (`static_argnames`, `donate_argnums`, ...).
 
@@ -97,7 +102,9 @@ def function(fn: Any = None, /, **options: Any) -> Any:
     111
     """
     if fn is None:
+        known_options(options)
         return functools.partial(function, **options)
+    known_options(options)
     return runtime.jit(convert(fn), **options)
 
 

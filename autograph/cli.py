@@ -225,22 +225,22 @@ def _check(options: Any) -> int:
 
 
 def _run(options: Any) -> int:
-    import linecache
+    from autograph.running import script_code
 
-    from autograph.module import transpile
-
-    text, name, _ = read(options.script)
-    new = transpile(text, name, options.all)
+    text, _, _ = read(options.script)
     path = os.path.abspath(options.script)
-    if new != text:  # tracebacks show the text that runs
-        name = f"<converted {options.script}>"
-        linecache.cache[name] = (len(new), None, new.splitlines(keepends=True), name)
+    code = script_code(text, path, options.all)
     sys.argv = [options.script, *options.args]
     sys.path[0] = os.path.dirname(path)
     module = type(sys)("__main__")
     module.__dict__.update(__file__=path, __builtins__=__builtins__)
     sys.modules["__main__"] = module
-    exec(compile(new, name, "exec", dont_inherit=True), module.__dict__)
+    try:
+        exec(code, module.__dict__)
+    except Exception as error:  # as Python shows it: from the script's own lines on
+        error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
+        sys.excepthook(type(error), error, error.__traceback__)
+        return 1
     return 0
 
 

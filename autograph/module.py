@@ -27,14 +27,16 @@ def transpile(text: str, name: str = "<string>", everything: bool = False) -> st
     Raises:
       SourceUnavailable: (AG101) it does not parse.
     """
+    file, _, edits = edits_of(text, name, everything)
+    return apply(file.lines, edits) if edits else text
+
+
+def edits_of(text: str, name: str, everything: bool) -> tuple[File, list[Any], list[Edit]]:
+    """A file, the functions of it that are converted, and what that changes."""
     file = parsed(text, name)
-    if file.transpiled:
-        return text
-    chosen = [node for node in chosen_functions(file, everything) if stageable(node)]
-    if not chosen:
-        return text
+    chosen = [] if file.transpiled else [node for node in chosen_functions(file, everything) if stageable(node)]
     edits = [edit for node in chosen for edit in _converted(node, file)]
-    return apply(file.lines, edits + _imports(file, chosen))
+    return file, chosen, edits + _imports(file, chosen) if chosen else []
 
 
 def parsed(text: str, name: str) -> File:

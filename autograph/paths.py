@@ -33,7 +33,7 @@ def chain(target: Any) -> tuple[Any, list[Any]]:
 
 
 def arguments_of(node: ast.Call, parameters: dict[int, str], method: bool) -> list[tuple[int | str, str]]:
-    """The arguments of a call that are paths and that the callee stores into."""
+    """The arguments of a call that are paths, for some parameters of the callee; those at negative positions are no parameters."""
     if any(isinstance(a, ast.Starred) for a in node.args):
         return []
     found: list[tuple[int | str, str]] = []
@@ -84,9 +84,8 @@ class Sources:
                 return self.of(a) | self.of(b)
             case ast.BoolOp(values=values) | ast.Tuple(elts=values) | ast.List(elts=values) | ast.Dict(values=values):
                 return frozenset().union(*map(self.of, values))
-            case ast.Call() if -1 in self.stored.get(called(value), {}):  # it may return what it was given
-                arguments = arguments_of(value, self.stored[called(value)], isinstance(value.func, ast.Attribute))
-                return frozenset(p for _, p in arguments)
+            case ast.Call() if given := {-2 - k: a for k, a in self.stored.get(called(value), {}).items() if k < 0}:  # it may return them
+                return frozenset(p for _, p in arguments_of(value, given, isinstance(value.func, ast.Attribute)))
             case ast.NamedExpr(target=target, value=inner):
                 return self.of(target) | self.of(inner)
             case ast.Starred(value=inner):

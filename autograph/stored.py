@@ -28,6 +28,7 @@ Given = dict[str, State]  # for functions by name: pairs of a parameter and a na
 def stored_parameters(functions: Sequence[Any]) -> tuple[dict[str, dict[int, str]], Given]:
     """The functions of a file, by name, that may store into an array they are given: which of their parameters.
 
+    Those that a function may return have the positions -2, -3, ... for the first, the second parameter, and so on.
     Also, for each, which names from outside that it uses its callers give it.
     """
     found: dict[str, dict[int, str]] = {}
@@ -39,15 +40,15 @@ def stored_parameters(functions: Sequence[Any]) -> tuple[dict[str, dict[int, str
     calls = {id(fn): {called(n) for n in ast.walk(fn) if isinstance(n, ast.Call)} for fn in defined}
     named = _named(defined)
     names = {fn.name for fn in storing}
+    giving = {id(fn) for fn in defined if _may_return(fn, {f.name for f in defined})}
     changing = True
     while changing:
         changing = False
-        for fn in {id(f): f for f in (*storing, *(f for f in defined if calls[id(f)] & (found.keys() | names)))}.values():
+        for fn in {id(f): f for f in (*storing, *(f for f in defined if id(f) in giving or calls[id(f)] & (found.keys() | names)))}.values():
             args = _parameters(fn)
-            into, handed = stored_into(fn, found, given.get(fn.name, frozenset()))
+            into, returned, handed = stored_into(fn, found, given.get(fn.name, frozenset()))
             mine = {k: a for k, a in enumerate(args) if a in into}
-            if any(isinstance(n, ast.Return) and isinstance(n.value, ast.Name) and n.value.id in into for n in ast.walk(fn)):
-                mine[-1] = ""  # it returns one of them
+            mine |= {-2 - k: a for k, a in enumerate(args) if a in returned}
             if mine.keys() - found.get(fn.name, {}).keys():
                 found[fn.name] = {**found.get(fn.name, {}), **mine}
                 changing = True
@@ -79,11 +80,42 @@ def _stores(fn: Any) -> bool:
     return any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) for n in ast.walk(fn))
 
 
-def stored_into(fn: Any, stored: dict[str, dict[int, str]], given: State = frozenset()) -> tuple[set[str], set[tuple[str, int | str, str]]]:
-    """The names of a function's that it stores into itself, by aliases, or through what it calls; and what it hands to these."""
+def _may_return(fn: Any, functions: set[str]) -> bool:
+    """Whether a function may return what it was given, going by names alone: the flow of the function tells."""
+    moved: list[tuple[set[str], set[str]]] = []
+    given: set[str] = set()
+    for n in ast.walk(fn):
+        if isinstance(n, ast.Return) and n.value is not None:
+            given |= _handed(n.value, functions)
+        elif isinstance(n, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and n.value is not None:
+            targets = n.targets if isinstance(n, ast.Assign) else [n.target]
+            moved.append(({m.id for t in targets for m in ast.walk(t) if isinstance(m, ast.Name)}, _handed(n.value, functions)))
+    while new := {name for to, names in moved if to & given for name in names} - given:
+        given |= new
+    return not given.isdisjoint(_parameters(fn))
+
+
+def _handed(value: Any, functions: set[str]) -> set[str]:
+    """The names whose value an expression may give, or hold."""
+    found: set[str] = set()
+    stack = [value]
+    while stack:
+        n = stack.pop()
+        if isinstance(n, ast.Name):
+            found.add(n.id)
+        elif isinstance(n, (ast.IfExp, ast.BoolOp, ast.Tuple, ast.List, ast.Dict, ast.NamedExpr, ast.Subscript, ast.Starred)):
+            stack += [c for c in ast.iter_child_nodes(n) if isinstance(c, ast.expr)]
+        elif isinstance(n, ast.Call) and called(n) in functions:
+            stack += [*n.args, *(k.value for k in n.keywords)]
+    return found
+
+
+def stored_into(fn: Any, stored: dict[str, dict[int, str]], given: State = frozenset()) -> tuple[set[str], set[str], set[tuple[str, int | str, str]]]:
+    """The parameters that a function stores into itself, by aliases, or through what it calls; those it may return; what it hands to these."""
     parameters = set(_parameters(fn))
     first = {frozenset({a, f".{a}"}) for a in parameters}
     first |= {frozenset({q, f".{a}"}) for pair in given for a in pair & parameters for q in pair - {a}}
     flow = Aliases(fn, stored, given | first)
     touched = {q for others in (*flow.stores.values(), *flow.shared.values()) for q in others}
-    return {a for a in parameters if f".{a}" in touched}, flow.handed
+    own = {a: f".{a}" for a in parameters}
+    return {a for a, mark in own.items() if mark in touched}, {a for a, mark in own.items() if mark in flow.returned}, flow.handed

@@ -20,8 +20,10 @@ def no_code(f: Any) -> ConversionError:
     if getattr(f, "__wrapped__", None) is not None:
         return wrapper(f)
     if isinstance(f, type):
+        own = [n for n, v in vars(f).items() if isinstance(v, types.FunctionType) and not (n.startswith("__") and n != "__call__")]
+        named = ", ".join(f"`{n}`" for n in own[:3]) or "`__call__`"
         return NotAFunction(
-            f"`{f.__qualname__}` is a class, and a class is not converted", _place(), "put the decorator above its methods (`__call__`)"
+            f"`{f.__qualname__}` is a class, and a class is not converted", _place(), f"put the decorator above its methods ({named})"
         )
     if isinstance(f, property):
         function = getattr(f.fget, "__name__", "a property")
@@ -30,6 +32,8 @@ def no_code(f: Any) -> ConversionError:
         return NotAFunction(f"`{name}` has no Python code to convert", _place(), advice)
     if hasattr(f, "shape") and hasattr(f, "dtype"):
         return NotAFunction("an `Array` has no Python code to convert", _place(), "give the function itself, and not its result")
+    if isinstance(f, (bool, int, str, tuple, list, dict, type(None))):
+        advice = "options are given by name: `@ag.function(static_argnums=0)`"
     return NotAFunction(f"{_article(kind)} `{kind}` has no Python code to convert", _place(), advice)
 
 
@@ -48,6 +52,9 @@ def without_source(error: SourceUnavailable, f: types.FunctionType) -> SourceUna
     if error.place is not None or (place := _place()) is None:
         return error
     name = "a lambda" if f.__name__ == "<lambda>" else f"`{f.__qualname__}`"
+    if f.__code__.co_filename == "<string>":  # of `eval` or `exec`
+        advice = "write it as a `def` in a file or a notebook cell, and import it"
+        return SourceUnavailable(f"{name} was made from a string, and there is no source text of it", place, advice)
     return SourceUnavailable(error.message.replace("no source text for", f"no source text of {name} in", 1), place, error.advice)
 
 

@@ -34,9 +34,16 @@ from jax.ref import AbstractRef
 FULL = os.environ.get("AUTOGRAPH_TRACEBACK") == "full"  # tracebacks keep all frames
 if FULL:
     jax.config.update("jax_traceback_filtering", "off")
-for _folder in {os.path.dirname(f(__file__)) + os.sep for f in (os.path.abspath, os.path.realpath)}:
-    _tracebacks.register_exclusion(_folder)  # our frames stay out of the user's tracebacks,
-    _source_info.register_exclusion(_folder)  # and equations are located at the user's lines
+
+
+def hide_frames(file: str) -> None:
+    """Let the frames of a file and those beside it stay out of the user's tracebacks, and equations be located at the user's lines."""
+    for folder in {os.path.dirname(f(file)) + os.sep for f in (os.path.abspath, os.path.realpath)}:
+        _tracebacks.register_exclusion(folder)
+        _source_info.register_exclusion(folder)
+
+
+hide_frames(__file__)
 
 try:
     from jax._src import flattree as _flattree

@@ -73,6 +73,11 @@ class AutographError(Exception):
         lines = [line for spot, label in sorted(spots, key=lambda s: (s[0] is None, s[0])) if spot for line in spot.shown(label)]
         super().__init__("\n".join([self.summary, *lines, *([f"  help: {advice}"] if advice else [])]))
 
+    def add_note(self, note: str) -> None:
+        """A note, but for JAX's that it has left frames out: `AUTOGRAPH_TRACEBACK=full` shows them."""
+        if "JAX has removed its internal frames" not in note:
+            super().add_note(note)
+
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.message, self.place, self.advice, self.also)
 

@@ -19,13 +19,14 @@ class Frame:
         (
             "adopted apart begun bounds buffers changed checked chosen compared constants copied count defaults discarded exact excluded fresh "
             "given gone grows guarded guards joins key late lent let_go lifting made marked memory outside own pairs passed pending places "
-            "points_to preset protected reached reads rebound refusal replaced root saved sharing spoiled staged stands stored trace twins "
+            "points_to preset printed protected reached reads rebound refusal replaced root saved sharing spoiled staged stands stored trace twins "
             "values versions waiting written"
         ).split()
     )
 
     def __init__(self, key: tuple[Any, ...], memory: dict[Any, Any], staged: bool, root: bool = False, checked: bool = False) -> None:
         self.key, self.memory, self.staged, self.count, self.discarded = key, memory, staged, 0, False
+        self.printed = False  # does the program print, or write to a log?
         self.changed = False  # has a run that may be thrown away had an effect that cannot be undone?
         self.saved: dict[Any, Any] = {}  # what places in objects held before this run changed them
         self.protected: Any = frozenset()  # the shared variables that the block carries itself

@@ -69,13 +69,16 @@ class Function:
             return self._stateful(args, kwargs)
         if self._later:
             check(self)
+        out, again = None, False
         try:
             out = self._jitted(*args, **kwargs)
         except NeedsState as need:
             self._state.note(need)
-            return self._stateful(args, kwargs)
+            again = True
         except OverflowError as error:
             raise argument_too_large(error) from None
+        if again:  # outside of the `except`: an error of the program has no cause of ours
+            return self._stateful(args, kwargs)
         if type(out) is Checked:
             return self._result(out)
         if trace_state.value is eval_trace and not self._checks.found and self._state.direct and not self._stored.concerns(args, kwargs):
@@ -247,6 +250,7 @@ def traced_by(
                 except Exception as error:
                     finals = stored.at_error(error) if stored is not None else {}
                     changed = put_at_error(error, [*frame.reached, *frame.stored]) or may_have_failed() or frame.written or stored is not None
+                    changed = changed or frame.printed
                     if not (changed and defer(error)):  # what was changed before is committed
                         raise
                 if box and isinstance(box[0], UNFINISHED):

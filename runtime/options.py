@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 from typing import Any
+
+import jax
 
 
 def static_arguments(options: dict[str, Any], count: int) -> tuple[set[int], set[str]]:
@@ -22,3 +26,13 @@ def shifted(options: dict[str, Any]) -> dict[str, Any]:
     if isinstance(out.get("in_shardings"), (tuple, list)):
         out["in_shardings"] = (None, *out["in_shardings"])
     return out
+
+
+def known_options(options: dict[str, Any]) -> None:
+    """Raise TypeError for an option that `ag.function` does not have."""
+    known = [*list(inspect.signature(jax.jit).parameters)[1:], "checks"]
+    for name in options:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean `{near[0]}`?" if near else f"its options are those of `jax.jit`, and `checks`: {', '.join(known)}"
+            raise TypeError(f"`ag.function` has no option `{name}`; {hint}")

@@ -13,7 +13,7 @@ import numpy as np
 from autograph.runtime import _jax
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.deferred import fine
-from autograph.runtime.frames import in_block, touched
+from autograph.runtime.frames import frames, in_block, touched
 from autograph.runtime.host_effects import printing_to
 from autograph.runtime.lifted import may_have_failed
 from autograph.runtime.values import traced
@@ -37,6 +37,8 @@ def afterwards(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, 
     if not _jax.staging() and not in_block() and not traced(args, kwargs):
         f(*args, **kwargs)
         return
+    for frame in frames():
+        frame.printed = True
     flat, tree = jax.tree_util.tree_flatten_with_path((tuple(args), dict(kwargs)), is_leaf=lambda x: x is None)
     dynamic = [isinstance(x, jax.Array) for _, x in flat]
     weak = [len(path) > 2 and d and _jax.aval_of(x).weak_type for (path, x), d in zip(flat, dynamic, strict=True)]

@@ -253,9 +253,9 @@ def shown_name(code: CodeType, name: str) -> str:
     return name[:-1] if name.endswith("_") and name[:-1] in (*code.co_freevars, *code.co_names) else name
 
 
-def last_store(code: CodeType | None, name: str) -> Place | None:
-    """The line of the last assignment to `name` in a body, blocks inside it included."""
-    found = list(_stores(code, name)) if code else []
+def last_store(code: CodeType | None, name: str, above: int = sys.maxsize) -> Place | None:
+    """The line of the last assignment to `name` in a body, blocks inside it included; with `above` the last one above that line."""
+    found = [p for p in _stores(code, name) if p.lineno < above] if code else []
     if code is None or not found:
         return None
     last = max(found, key=lambda p: (p.lineno, p.col_offset or 0))

@@ -5,13 +5,16 @@ The value of a side may come from a branch inside it, or from a `return` in a lo
 
 from __future__ import annotations
 
+import dis
+import linecache
+import re
 from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from autograph.runtime.errors import BranchTypeError, Place
 from autograph.runtime.frames import frames
-from autograph.runtime.places import last_store, place_of, returning, value_of
+from autograph.runtime.places import is_block, last_store, place_of, returning, value_of, visible
 from autograph.runtime.raw_errors import is_generated
 from autograph.runtime.spec_text import describe, instead, pair
 from autograph.runtime.specs import Mismatch, Spec, Static, Type
@@ -60,15 +63,52 @@ def disagree(
     function = returning(frame)
     what = f"`{names[k]}{m.path}`" if names else f"what `{function}` returns" if function else "what this branch gives"
     specs = (m.a, m.b)
-    lines = [_line(names, k, s, _code(fn), span.joins) for s, fn, span in zip(specs, fns, spans, strict=True)]
+    lines = [
+        (_before(frame, names[k]) if names and _only_reads(_code(fn), names[k]) else None) or _line(names, k, s, _code(fn), span.joins)
+        for s, fn, span in zip(specs, fns, spans, strict=True)
+    ]
     texts = pair(describe(m.a), describe(m.b))
     sides = [f"{text}{f' (line {at.line})' if at else ''}" for text, at in zip(texts, lines, strict=True)]
     why = f"; {m.why}" if m.why else ""
     also = list(zip(lines, texts, strict=True))
     return BranchTypeError(
         f"{what} is {sides[0]} where the test is true and {sides[1]} where it is false{why}", place_of(frame),
-        instead(m.a, m.b, "give both sides the same type and shape"), also,
+        instead(m.a, m.b, _usual(names[k] if names else "", lines)), also,
     )  # fmt: skip
+
+
+_LONGER = re.compile(r"\b(append|concatenate|hstack|vstack|stack)\(")
+
+
+def _usual(name: str, lines: Sequence[Place | None]) -> str:
+    """What to write where the sides differ in type or shape."""
+    if name and any(at is not None and _LONGER.search(linecache.getline(at.file, at.line)) for at in lines):
+        return f"an array keeps its shape: make `{name}` a list and append to it (`{name} = []`), or store into an array of fixed size and count"
+    return "give both sides the same type and shape"
+
+
+def _only_reads(code: CodeType | None, name: str) -> bool:
+    """Whether a side gives a variable as it was before the branch."""
+    if code is None or code.co_name != "<lambda>":
+        return False
+    loads = [i for i in dis.get_instructions(code) if i.opname.startswith(("LOAD", "CALL", "BINARY"))]
+    return len(loads) == 1 and loads[0].argval == name
+
+
+def _before(frame: FrameType | None, name: str) -> Place | None:
+    """The last assignment to a variable above the line that a function, or the block in it that runs, has come to."""
+    line = frame.f_lineno if frame is not None else 0
+    while frame is not None:
+        if (last := last_store(frame.f_code, name, line)) is not None:
+            text = linecache.getline(last.file, last.line).encode()[last.column : last.end]
+            if text == name.encode():
+                return last
+            line = last.line  # what a loop or branch gives, which is no assignment of the user's
+        elif is_block(frame.f_code):
+            frame = visible(frame.f_back)
+        else:
+            break
+    return None
 
 
 def _line(names: Sequence[str], k: int, spec: Spec, side: CodeType | None, inside: Sequence[Join]) -> Place | None:

@@ -82,6 +82,11 @@ def for_turns(m: Mismatch, name: str) -> str:
         return f"start `{name}` with the type and shape that a turn gives it"
     if len(a) == len(b) and sum(x != y for x, y in zip(a, b, strict=True)) == 1 and all(x <= y for x, y in zip(a, b, strict=True)):
         return f"a loop variable keeps its shape: if turns make `{name}` longer, keep a fixed-size buffer and a counter, or append to a list"
+    if len(a) == len(b) and all(x >= y for x, y in zip(a, b, strict=True)):
+        return (
+            f"a loop variable keeps its shape: store what a turn computes into `{name}` (`{name}[1:-1] = ...`); "
+            f"only if every turn gives {b}, start it with that shape"
+        )
     return f"a loop variable keeps its shape: start `{name}` with shape {b}, or keep a fixed-size buffer"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from tests.sourced import define
 
 
 def in_a_loop(x: Any, n: Any) -> Any:
@@ -587,3 +589,57 @@ def test_a_copy_beside_none_is_no_other_name() -> None:
         return best
 
     assert ag.function(f)(jnp.ones(4), jnp.int32(2)).tolist() == f(np.ones(4, np.float32), 2).tolist() == [9, 1, 1, 1]
+
+
+def _gives_its_parameter(p: Any, e: Any) -> Any:
+    return p
+
+
+def _gives_it_under_another_name(p: Any, e: Any) -> Any:
+    q = p if e > 0 else p
+    return q
+
+
+def _stores_and_gives_another_name(p: Any, e: Any) -> Any:
+    q = p
+    q[0] = e
+    return q
+
+
+def _gives_a_pair(p: Any, e: Any) -> Any:
+    return _gives_its_parameter(p, e), e
+
+
+def _gives_a_copy(p: Any, e: Any) -> Any:
+    return p + 0
+
+
+@pytest.mark.parametrize("helper", ["_gives_its_parameter", "_gives_it_under_another_name", "_stores_and_gives_another_name", "_gives_a_copy"])
+def test_a_callee_that_may_return_its_parameter(helper: str) -> None:
+    source = f"""
+def f(z, n):
+    y = z
+    for k in range(3):
+        z = {helper}(z, 3)
+        z[k] = y[0] + y[k - 1] + 1
+        if y[1] > 4 * n:
+            break
+    return z, y
+"""
+    names = ("_gives_its_parameter", "_gives_it_under_another_name", "_stores_and_gives_another_name", "_gives_a_copy")
+    helpers = "\n".join(inspect.getsource(globals()[name]) for name in names)
+    f = define(helpers + source, "f", Any=Any)
+    for n in (1, 2):
+        want = f(np.arange(3, dtype=np.int32), n)
+        got = ag.function(f)(jnp.arange(3), jnp.int32(n))
+        assert [x.tolist() for x in got] == [x.tolist() for x in want]
+
+
+def test_a_callee_that_returns_its_parameter_in_a_tuple() -> None:
+    def f(z: Any, n: Any) -> Any:
+        y = z
+        z, _ = _gives_a_pair(z, 3)
+        z[0] = y[1] + n
+        return y[0]
+
+    assert ag.function(f)(jnp.arange(3), 4) == f(np.arange(3), 4) == 5

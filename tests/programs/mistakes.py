@@ -42,7 +42,7 @@ assert half(9) == 4
 rules = {"relu": "lambda x: x if x > 0 else 0.0", "flip": "lambda x: -x"}
 rule = ag.function(eval(rules["relu"]))  # here
 ''',
-        ("lambda", "define the function in a file"),
+        ("a lambda was made from a string", "write it as a `def` in a file"),
         '''
 rules = {"relu": lambda x: x if x > 0 else 0.0, "flip": lambda x: -x}
 rule = ag.function(rules["relu"])
@@ -3114,14 +3114,14 @@ from collections import defaultdict
 def counted(v):
     counts = defaultdict(int)
     for x in v:
-        counts["all"] += 1  # here
+        counts["all"] += 1
         if x > 0:
-            counts["positive"] += 1
+            counts["positive"] += 1  # here
     return counts["positive"] / counts["all"]
 
 counted(jnp.array([1.0, -1.0]))
 ''',
-        ("`counts`", "'all'", "begin with all keys"),
+        ("`counts`", "'positive'", "begin with all keys"),
         '''
 from collections import defaultdict
 
