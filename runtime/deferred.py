@@ -70,14 +70,14 @@ def fail(when: Any, kind: type[Exception], text: str, refusal: Callable[[], Auto
         raise _made(kind, text, place_of(caller()), advice)
     if refusal is not None and not (checked() and reachable()):
         raise refusal()
-    if (handler := handler_around()) is not None:
+    if (handler := handler_around(kind)) is not None:
         raise _caught(handler, f"{kind.__name__} that only traced values decide: {text}")
     _record(when, _made(kind, text, place_of(caller()), advice))
 
 
 def fail_with(when: Any, error: Exception) -> None:
     """Raise an error of the user's where `when`, a traced bool or True, holds: when the compiled function ends, or by a callback."""
-    if (handler := handler_around()) is not None:
+    if (handler := handler_around(type(error))) is not None:
         raise _caught(handler, f"{type(error).__name__} that only traced values decide to raise")
     _record(when, error)
 
@@ -94,7 +94,7 @@ def defer(error: Exception) -> bool:
     raised = explicit_raise(error) is not None
     if not raised and (type(error) not in _PYTHONS or not (checked() and reachable()) or not _of_users_code(error)):
         return False
-    if (handler := handler_around()) is not None:
+    if (handler := handler_around(type(error))) is not None:
         if raised:
             raised_at = place_of_error(error)
             raise _caught(handler, f"{type(error).__name__} that only traced values decide to raise", raised_at and raised_at[0]) from None

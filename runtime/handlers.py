@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 from autograph.runtime.errors import Place, StagedRaiseError
@@ -19,8 +19,8 @@ _SUPPRESSING = frozenset({"suppress", "raises", "assertRaises"})  # context mana
 _ROOTS = frozenset({"traced", "outside"})  # our functions that begin the trace of a user's function
 
 
-def handler_around() -> Place | None:
-    """The place of an `except` that would catch an error raised now, in the functions that are being traced."""
+def handler_around(kind: type[BaseException]) -> Place | None:
+    """The place of an `except` that would catch an error of a class raised now, in the functions that are being traced."""
     if not any(f.root for f in frames()):
         return None  # whose `except` is around is not known
     frame: FrameType | None = sys._getframe(1)
@@ -29,7 +29,7 @@ def handler_around() -> Place | None:
         if code.co_filename.startswith(HIDDEN):
             if code.co_name in _ROOTS:
                 return None
-        elif code.co_exceptiontable and (line := _catches(code, frame.f_lasti)):
+        elif code.co_exceptiontable and (line := _catches(frame, kind)):
             return Place(code.co_filename, line)
         frame = frame.f_back
     return None
@@ -152,27 +152,64 @@ def finally_around(error: BaseException | None = None) -> Place | None:
     return None
 
 
-def _catches(code: CodeType, offset: int) -> int:
-    """The line of the `except` that covers an instruction; 0 if there is none."""
+_UNKNOWN = object()
+
+
+def _catches(frame: FrameType, kind: type[BaseException]) -> int:
+    """The line of the `except` that would catch an error of a class which is raised where a function is; 0 if there is none."""
+    code = frame.f_code
     parsed = dis.Bytecode(code)
-    handlers = [e.target for e in parsed.exception_entries if e.start <= offset < e.end]  # type: ignore[attr-defined]
-    if not handlers:
-        return 0
-    line, target = 0, None
+    steps = [i for i in parsed if i.opname not in ("CACHE", "EXTENDED_ARG")]
+    entries: Any = parsed.exception_entries  # type: ignore[attr-defined]
     suppresses = not _SUPPRESSING.isdisjoint(code.co_names)
-    for instruction in parsed:
-        if instruction.positions is not None and instruction.positions.lineno:
-            line = instruction.positions.lineno
-        if instruction.offset in handlers:
-            target = line
-        if target is not None:
-            match instruction.opname:
-                case "CHECK_EXC_MATCH" | "CHECK_EG_MATCH":
+    todo, seen = [e.target for e in entries if e.start <= frame.f_lasti < e.end], set()
+    while todo:
+        if (target := todo.pop()) in seen:
+            continue
+        seen.add(target)
+        k = next(n for n, i in enumerate(steps) if i.offset >= target)
+        first = line = steps[k].positions.lineno or 0 if steps[k].positions else 0
+        stack: list[Any] = []
+        while k < len(steps):
+            step, k = steps[k], k + 1
+            line = step.positions.lineno or line if step.positions else line
+            first = first or line
+            match step.opname:
+                case "CHECK_EXC_MATCH":
+                    if _matches(stack.pop() if stack else _UNKNOWN, kind):
+                        return line
+                    k = next(n for n, i in enumerate(steps) if i.offset >= steps[k].argval)  # the next clause
+                case "CHECK_EG_MATCH":
                     return line
-                case "POP_EXCEPT":  # a bare `except`
-                    return target
+                case "POP_EXCEPT" if k < 2 or steps[k - 2].opname != "COPY":  # a bare `except`, and not the way out of another
+                    return first
                 case "WITH_EXCEPT_START" if suppresses:
-                    return target
-                case "RERAISE" | "WITH_EXCEPT_START":  # `finally`, `with`
-                    target = None
+                    return first
+                case "RERAISE":  # of a `finally`, a `with`, or after the last clause: what stands around comes next
+                    todo += [e.target for e in entries if e.start <= step.offset < e.end]
+                    break
+                case "RETURN_VALUE" | "RETURN_CONST" | "RAISE_VARARGS":
+                    break
+                case _:
+                    _evaluate(step, stack, frame)
     return 0
+
+
+def _evaluate(step: dis.Instruction, stack: list[Any], frame: FrameType) -> None:
+    """Follow the expression that says what an `except` catches."""
+    if step.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FAST", "LOAD_DEREF"):
+        spaces = (frame.f_locals, frame.f_globals, frame.f_builtins)
+        stack.append(next((space[step.argval] for space in spaces if step.argval in space), _UNKNOWN))
+    elif step.opname == "LOAD_ATTR" and stack:
+        stack.append(getattr(stack.pop(), str(step.argval), _UNKNOWN))
+    elif step.opname == "BUILD_TUPLE" and step.arg is not None and len(stack) >= step.arg:
+        stack[len(stack) - step.arg :] = [tuple(stack[len(stack) - step.arg :])]
+    elif step.opname not in ("PUSH_NULL", "NOP", "RESUME", "PUSH_EXC_INFO"):
+        stack.clear()
+
+
+def _matches(caught: Any, kind: type[BaseException]) -> bool:
+    """Whether an `except` of a class, or of a tuple of them, catches an error of another; what is not known may."""
+    if isinstance(caught, tuple):
+        return any(_matches(c, kind) for c in caught)
+    return not isinstance(caught, type) or issubclass(kind, caught)

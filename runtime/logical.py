@@ -98,7 +98,7 @@ def asserted(p: Any, message: Callable[[], Any] | None = None) -> bool:
     if p is True:
         return True
     args = () if message is None else (message(),)
-    if p is False and not in_block() and not may_have_failed() and not (changed_outside() and handler_around() is None):
+    if p is False and not in_block() and not may_have_failed() and not (changed_outside() and handler_around(AssertionError) is None):
         raise AssertionError(*args)
     fail_with(True if p is False else lax.bitwise_not(p), AssertionError(*args))
     return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
 from collections.abc import Callable
 from typing import Any
@@ -224,3 +225,105 @@ def test_a_manager_sees_errors_that_are_there_while_tracing() -> None:
         return x
 
     assert f(jnp.float32(2)) == 2
+
+
+class Own(Exception):
+    pass
+
+
+def another_class(x: Any) -> Any:
+    try:
+        if x < 0:
+            raise ValueError("negative")
+        return x
+    except KeyError:
+        return -1.0
+
+
+def several_classes(x: Any) -> Any:
+    try:
+        if x < 0:
+            raise Own("negative")
+        return x
+    except (KeyError, IndexError):
+        return -1.0
+    except ZeroDivisionError:
+        raise
+
+
+def in_a_callee(x: Any) -> Any:
+    def half(y: Any) -> Any:
+        assert y > 0, "not positive"
+        return y / 2
+
+    try:
+        return half(x)
+    except TypeError:
+        return 5.0
+
+
+@pytest.mark.parametrize("x", [4.0, -4.0])
+@pytest.mark.parametrize("f", [another_class, several_classes, in_a_callee])
+def test_an_except_that_does_not_catch_the_error(f: Callable[..., Any], x: float) -> None:
+    def outcome(f: Callable[..., Any], x: Any) -> Any:
+        try:
+            return float(f(x))
+        except (ValueError, Own, AssertionError) as error:
+            return type(error), str(error).split("\n")[0]
+
+    assert outcome(ag.function(f), jnp.float32(x)) == outcome(f, x)
+
+
+def one_of_its_clauses(x: Any) -> Any:
+    try:
+        if x < 0:
+            raise ValueError("negative")
+        return x
+    except KeyError:
+        return -1.0
+    except Exception:  # here
+        return 5.0
+
+
+def around_a_finally(x: Any) -> Any:
+    try:
+        try:
+            if x < 0:
+                raise ValueError("negative")
+            return x
+        finally:
+            x + 1
+    except ValueError:  # here
+        return 5.0
+
+
+def around_another_except(x: Any) -> Any:
+    try:
+        try:
+            if x < 0:
+                raise ValueError("negative")
+            return x
+        except KeyError:
+            pass
+    except ValueError:  # here
+        return 5.0
+
+
+def around_a_with(x: Any) -> Any:
+    try:
+        with contextlib.nullcontext():
+            if x < 0:
+                raise ValueError("negative")
+        return x
+    except:  # noqa: E722  here
+        return 5.0
+
+
+@pytest.mark.parametrize("f", [one_of_its_clauses, around_a_finally, around_another_except, around_a_with])
+def test_an_except_that_may_catch_the_error(f: Callable[..., Any]) -> None:
+    with pytest.raises(ag.StagingError, match="AG404 an `except` around this may catch the ValueError") as caught:
+        ag.function(f)(jnp.float32(4))
+    lines, first = inspect.getsourcelines(f)
+    assert caught.value.place is not None and caught.value.place.line == first + next(
+        k for k, line in enumerate(lines) if line.rstrip().endswith("here")
+    )
