@@ -53,7 +53,7 @@ def without_source(error: SourceUnavailable, f: types.FunctionType) -> SourceUna
         return error
     name = "a lambda" if f.__name__ == "<lambda>" else f"`{f.__qualname__}`"
     if f.__code__.co_filename == "<string>":  # of `eval` or `exec`
-        advice = "write it as a `def` in a file or a notebook cell, and import it"
+        advice = "write it as a `def` in a file or a notebook cell; a program that makes code can register the text in `linecache`"
         return SourceUnavailable(f"{name} was made from a string, and there is no source text of it", place, advice)
     return SourceUnavailable(error.message.replace("no source text for", f"no source text of {name} in", 1), place, error.advice)
 

@@ -18,14 +18,14 @@ from autograph.runtime.calls import call
 from autograph.runtime.errors import AliasError
 from autograph.runtime.frames import frames, watched
 from autograph.runtime.heap import Contents, Entry
-from autograph.runtime.items import is_array, last_replaced, replaced_numpy
+from autograph.runtime.items import is_array, last_replaced, put_at, replaced_numpy
 from autograph.runtime.lifted import touch
 from autograph.runtime.numpy_places import note_store, within_call
 from autograph.runtime.places import assigned_names, caller, here, kept_after, place_of, variable_of, visible
 from autograph.runtime.points_to import doubtful, note_comparison
 from autograph.runtime.raw_errors import mark_of
 from autograph.runtime.shared import aliasable, origin
-from autograph.runtime.stale import note_other_names
+from autograph.runtime.stale import note_other_names, taken
 from autograph.runtime.unwound import leave
 from autograph.runtime.values import Maybe
 
@@ -82,7 +82,11 @@ def _others(old: Any, new: Any, others: Sequence[Any], names: list[Any]) -> list
             held = getattr(x.obj, x.name, None)
             after = _renewed(held, old, new)
             if after is not held:
+                note_other_names(old, f"`{variable_of(x.obj) or type(x.obj).__name__}.{x.name}`", (x.obj, x.name))
+                spots = taken(old)  # of functions around, which know nothing of this store
                 set_attr(x.obj, x.name, after)
+                for spot in spots:
+                    put_at(spot, new)
     return [_renewed(x, old, new) for x in names]
 
 

@@ -22,7 +22,7 @@ from autograph.runtime.frames import attempt, frames, in_block
 from autograph.runtime.handlers import finally_around, handler_around, note_error
 from autograph.runtime.lifted import ERROR, ErrorValues, load, may_have_failed, reachable, store
 from autograph.runtime.places import caller, function_around, place_of
-from autograph.runtime.raised import as_of_concrete, explicit_raise, innermost_of, is_users, place_of_error
+from autograph.runtime.raised import as_of_concrete, explicit_raise, innermost_of, is_unhashable, is_users, place_of_error
 from autograph.runtime.values import Blank
 
 
@@ -92,7 +92,7 @@ def _caught(handler: Place, what: str, raised: Place | None = None) -> StagedRai
 def defer(error: Exception) -> bool:
     """Whether an error in a block that may not run is now deferred to when it does: a `raise` of the user's, or Python's own."""
     raised = explicit_raise(error) is not None
-    if not raised and (type(error) not in _PYTHONS or not (checked() and reachable()) or not _of_users_code(error)):
+    if not raised and (type(error) not in _PYTHONS or not (checked() and reachable()) or not _of_users_code(error) or is_unhashable(error)):
         return False
     if (handler := handler_around(type(error))) is not None:
         if raised:

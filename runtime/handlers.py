@@ -168,7 +168,7 @@ def _catches(frame: FrameType, kind: type[BaseException]) -> int:
             continue
         seen.add(target)
         k = next(n for n, i in enumerate(steps) if i.offset >= target)
-        first = line = steps[k].positions.lineno or 0 if steps[k].positions else 0
+        first = line = 0
         stack: list[Any] = []
         while k < len(steps):
             step, k = steps[k], k + 1

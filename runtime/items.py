@@ -129,7 +129,7 @@ def becomes(x: Any, after: Any) -> Any:
             frame.gone[id(x)] = x
     _last().pairs = _weakly([(x, after)])
     for spot in taken(x):
-        _put(spot, after)
+        put_at(spot, after)
     for frame in frames():
         for places in frame.sharing:
             _share(x, after, places)
@@ -144,7 +144,7 @@ def _share(x: Any, after: Any, places: list[HeapLocation]) -> None:
     if after is x or not any(origin(v) is x for place in places for v in _values(place)):
         return
     for spot in unforeseen(x, places[0].name):
-        _put(spot, after)
+        put_at(spot, after)
     for place in places:
         held = place.get()
         if isinstance(held, Items):
@@ -156,7 +156,7 @@ def _share(x: Any, after: Any, places: list[HeapLocation]) -> None:
             place.put(noticed(place, after))
 
 
-def _put(spot: Spot, after: Any) -> None:
+def put_at(spot: Spot, after: Any) -> None:
     if isinstance(spot.key, HeapLocation):
         set_attr(spot.holder, spot.key.attribute, after)  # type: ignore[attr-defined]
     else:

@@ -56,6 +56,11 @@ def as_of_concrete(error: BaseException) -> None:
     error.args = tuple(re.sub(r"'\w*Tracer'", "'Array'", a) if isinstance(a, str) else a for a in error.args)
 
 
+def is_unhashable(error: BaseException) -> bool:
+    """Whether a traced value was a key of a dict, or an item of a set: no array can be."""
+    return isinstance(error, TypeError) and re.match(r"unhashable type: '(\w*Tracer|ArrayImpl|Array)'", str(error)) is not None
+
+
 def place_of_error(error: BaseException) -> tuple[Place, str] | None:
     """Where the operation stands that failed, and the function that it stands in."""
     found = innermost_of(error)

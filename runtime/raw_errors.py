@@ -11,7 +11,7 @@ import inspect
 import linecache
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import AsyncGeneratorType, CodeType, CoroutineType, FrameType, GeneratorType, TracebackType
 from typing import Any
 
@@ -22,7 +22,7 @@ from autograph.runtime.advice import for_value, slice_part, written
 from autograph.runtime.errors import AutographError, ConcreteValueError, NotStagedError, Place, without_comment
 from autograph.runtime.fitting import TOO_LARGE, too_large
 from autograph.runtime.places import HIDDEN, here, is_block, place_in, place_of
-from autograph.runtime.raised import as_of_concrete, is_users
+from autograph.runtime.raised import as_of_concrete, is_unhashable, is_users
 
 RAW = (
     jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError, jax.errors.TracerIntegerConversionError,
@@ -49,7 +49,7 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
         except (IndexError, TypeError) as error:
             if is_raw(error) or re.search(r" type \w+Tracer\b", str(error)):
                 raise _named(error) from (error if _jax.full() else None)
-            if re.match(r"unhashable type: '(\w*Tracer|ArrayImpl|Array)'", str(error)):
+            if is_unhashable(error):
                 raise _unhashable(error) from (error if _jax.full() else None)
             as_of_concrete(error)
             _add_note(error)
@@ -57,7 +57,12 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
         except AttributeError as error:
             as_of_concrete(error)
             _add_note(error)
-            raise
+            if (missing := re.match(r"\w*Tracer has no attribute '?(\w+)", str(error))) is None:
+                raise
+            error.args = (f"'Array' object has no attribute '{missing[1]}'",)
+            if missing[1] in _OF_LISTS:
+                error.add_note(f"an array keeps its shape: use a list for `{missing[1]}`, or store into the array (`x[k] = v`)")
+            raise error from (error.__cause__ if _jax.full() else None)
         except OverflowError as error:
             if not str(error).startswith(TOO_LARGE):
                 raise
@@ -131,7 +136,8 @@ def _recursion(error: RecursionError) -> AutographError | None:
     code = next(c for c, _ in codes.most_common() if not is_block(c) or len(codes) == 1)
     return NotStagedError(
         f"`{code.co_name}` calls itself in a branch that traced values decide: both sides are traced, so the recursion does not end",
-        Place(code.co_filename, lines[code]), "write it as a loop, or let a number that is known end it (a depth, a length)",
+        Place(code.co_filename, lines[code]),
+        "write it as a loop, or let a number that is known end it (a depth: an argument is known if it is static, `static_argnames`)",
     )  # fmt: skip
 
 
@@ -202,8 +208,19 @@ def _unhashable(error: Exception) -> AutographError:
     text = linecache.getline(place.file, place.line, last.tb_frame.f_globals).strip()
     return ConcreteValueError(
         f"{traced} cannot be hashed: it is no key of a dict, no item of a set, and no argument of a function that caches: `{text}`", place,
-        "use an array that it indexes, or make it static (`static_argnames`); a cached function has its own in `__wrapped__`",
+        _for_key(names, text),
     )  # fmt: skip
+
+
+def _for_key(names: Sequence[str], text: str) -> str:
+    """What to write in the place of a traced key."""
+    name = names[0].strip("`") if names else "k"
+    if re.search(r"\.(add|discard|remove)\(|\{|\bin\b|\bset\(", text) and ":" not in text.partition("{")[2]:
+        return f"in the place of a set use a `jnp` array of truth values (`seen = jnp.zeros(n, bool)`, `seen[{name}] = True`), or make it static"
+    return "use an array that it indexes, or make it static (`static_argnames`); a cached function has its own in `__wrapped__`"
+
+
+_OF_LISTS = frozenset({"append", "extend", "insert", "pop", "remove", "count", "index"})
 
 
 def _traced_names(node: ast.AST | None, frame: FrameType) -> list[str]:

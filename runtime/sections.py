@@ -248,8 +248,9 @@ jax.tree_util.register_pytree_node(Section, lambda s: ((s.length, s.rows), s.ori
 REDUCTIONS = frozenset("sum prod any all mean min max argmin argmax".split())
 _ORDERING = frozenset("sort argsort lexsort median percentile quantile unique searchsorted partition".split())
 _ORDERED = (
-    "let the other elements be last (`jnp.sort(jnp.where(mask, x, jnp.inf))`), of which `mask.sum()` are its own; for a median "
-    "`jnp.nanmedian(jnp.where(mask, x, jnp.nan))`; or make the bound static (`static_argnames`)"
+    "with `k = jnp.arange(len(x))` of the whole array `x` and `mask = (k >= start) & (k < stop)`, let the other elements be last "
+    "(`jnp.sort(jnp.where(mask, x, jnp.inf))`), of which `mask.sum()` are its own; for a median `jnp.nanmedian(jnp.where(mask, x, jnp.nan))`; "
+    "or make the bound static (`static_argnames`)"
 )
 _SAME_NAME = {"amin": "min", "amax": "max", "absolute": "abs"}
 

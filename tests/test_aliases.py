@@ -643,3 +643,61 @@ def test_a_callee_that_returns_its_parameter_in_a_tuple() -> None:
         return y[0]
 
     assert ag.function(f)(jnp.arange(3), 4) == f(np.arange(3), 4) == 5
+
+
+class Storing:
+    """An object whose call stores into its array through another name."""
+
+    def __init__(self, a: Any) -> None:
+        self.a = a
+
+    def __call__(self, e: Any) -> Any:
+        y = self.a
+        y[0] = e
+        return 2
+
+
+def given_to_the_object(o: Any, e: Any) -> Any:
+    v = jnp.zeros(3) + 1
+    Storing(v)(e)
+    return v[0]
+
+
+def taken_from_the_object(o: Any, e: Any) -> Any:
+    v = o.a
+    for i in range(e):
+        o(i + 1)
+    return v[0]
+
+
+@pytest.mark.parametrize("f", [given_to_the_object, taken_from_the_object])
+def test_a_call_stores_through_another_name_of_an_attribute(f: Callable[..., Any]) -> None:
+    with pytest.raises(ag.StagingError, match="AG407 `self.a` is stored into, and `v` in `.*` would keep the old array"):
+        ag.function(f)(Storing(jnp.zeros(3)), jnp.int32(3))
+
+
+def in_a_list(o: Any, e: Any) -> Any:
+    l = [o.a]
+    o(e)
+    return l[0][0]
+
+
+def read_again(o: Any, e: Any) -> Any:
+    v = o.a
+    o(e)
+    v = o.a
+    return v[0]
+
+
+def names_of_the_function_itself(o: Any, e: Any) -> Any:
+    y = o.a
+    z = y
+    if e > 1:
+        y[0] = e
+    return z[0] + o.a[0]
+
+
+@pytest.mark.parametrize("e", [1, 3])
+@pytest.mark.parametrize("f", [in_a_list, read_again, names_of_the_function_itself])
+def test_what_hears_of_a_store_through_another_name_of_an_attribute(f: Callable[..., Any], e: int) -> None:
+    assert ag.function(f)(Storing(jnp.zeros(3)), jnp.int32(e)) == f(Storing(np.zeros(3)), e)
