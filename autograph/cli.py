@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from autograph import __version__
 from autograph.errors import AutographError
@@ -23,7 +23,7 @@ _MANY = 5  # files from which on progress is shown
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command.  Exit codes: 0 done, 1 the input is at fault, or `--check` or `check` found something, 2 wrong use."""
-    options = _parser().parse_args(argv)
+    options = _parsed(argv)
     try:
         code = int(options.run(options))
         sys.stdout.flush()
@@ -40,8 +40,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 1
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="autograph", description="Plain Python control flow for JAX.")
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors say what may have been meant."""
+
+    def error(self, message: str) -> NoReturn:
+        wrong = re.search(r"invalid choice: '([^']*)'|unrecognized arguments: (\S+)", message)
+        known = [*self._option_string_actions, *(c for a in self._actions if isinstance(a.choices, dict) for c in a.choices)]
+        given = (wrong[1] or wrong[2]) if wrong else ""
+        near = difflib.get_close_matches(given, known, 1) or difflib.get_close_matches(f"-{given}", known, 1)
+        super().error(f"{message}; did you mean {near[0]}?" if given and near else message)
+
+
+def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser, commands = _parser()
+    options, rest = parser.parse_known_args(argv)
+    if rest:  # the command's own usage is shown
+        commands[options.command].error(f"unrecognized arguments: {' '.join(rest)}")
+    return options
+
+
+def _parser() -> tuple[_Parser, dict[str, _Parser]]:
+    parser = _Parser(prog="autograph", description="Plain Python control flow for JAX.")
     parser.add_argument("--version", action="version", version=f"autograph {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
@@ -78,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("script", metavar="SCRIPT", help="a Python file")
     run.add_argument("args", metavar="ARGS", nargs=argparse.REMAINDER, help="the arguments of the script")
     run.set_defaults(run=_run)
-    return parser
+    return parser, commands.choices
 
 
 def _complain(error: Exception) -> None:
@@ -93,15 +112,17 @@ def _complain(error: Exception) -> None:
 def _transpile(options: Any) -> int:
     if options.output and (options.check or options.diff):
         fail("-o writes a file, --check and --diff write none: give one of them")
+    files = list(python_files(options.files))
     several = len(options.files) > 1 or os.path.isdir(options.files[0])
     if several and not (options.output or options.check or options.diff):
         fail("several files need -o FOLDER, --check or --diff")
-    files = list(python_files(options.files))
+    if several and options.output and os.path.isfile(options.output):
+        fail(f"{options.output}: a file; several files need a folder")
     code = changed = 0
     for k, (name, below) in enumerate(files):
         _progress(k, len(files), name)
         try:
-            changed += _transpiled(name, below if several else "", options)
+            changed += _transpiled(name, below if several or os.path.isdir(options.output or "") else "", options)
         except (Failure, AutographError, RecursionError) as error:  # the others are still done
             _complain(error if not isinstance(error, RecursionError) else Failure(f"{name}: an expression is nested too deeply"))
             code = 1
@@ -152,15 +173,14 @@ def _progress(done: int, count: int, what: str) -> None:
 
 def _target(target: str) -> tuple[Any, File]:
     """The node of the function that a target names, and its file."""
-    from autograph.module import functions
-    from autograph.source import File, lines_of
+    from autograph.module import functions, parsed
 
     place, colon, wanted = target.rpartition(":")
     if not colon:
         fail(f"{target}: a target is module:function or file.py:function")
     path = place if place.endswith(".py") or os.sep in place else module_file(place)
     text, name, _ = read(path)
-    file = File(name, lines_of(text))
+    file = parsed(text, name)
     found = dict(functions(file.tree))
     if wanted not in found:
         fail(f"{path}: no function `{wanted}`; there are: {', '.join(found) or 'none'}")

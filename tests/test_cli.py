@@ -295,7 +295,7 @@ def test_an_expression_too_deep(folder: Path, capsys: pytest.CaptureFixture[str]
 
 def test_a_target_that_cannot_be_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "inner").mkdir()
-    for target in ("nowhere/new.py", "train.py/new.py", "inner"):
+    for target in ("nowhere/new.py", "train.py/new.py"):
         assert refused(capsys, "transpile", "train.py", "-o", target).startswith(f"autograph: {target}: ")
     assert names(folder) == ["inner", "train.py"] and names(folder / "inner") == []
     assert (folder / "train.py").read_text() == PROGRAM
@@ -666,6 +666,95 @@ def test_run_a_script_without_decorators(folder: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "-1 ['a', '-b']\n"), done.stderr
     failed = command("run", "script.py", cwd=folder)
     assert failed.returncode == 1 and "TracerBoolConversionError" in failed.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["trasnpile", "x.py"], 2, "did you mean transpile?"),
+        (["transpile", "--outptu", "y.py", "x.py"], 2, "autograph transpile: error: unrecognized arguments: --outptu; did you mean --output?"),
+        (["run", "-all", "x.py"], 2, "did you mean --all?"),
+        (["show", "broken.py:f"], 1, "broken.py:2:5: AG101"),
+        (["transpile", "empty"], 1, "there is no Python file in this folder"),
+        (["transpile", ".", "-o", "broken.py"], 1, "broken.py: a file; several files need a folder"),
+    ],
+)
+def test_what_may_have_been_meant(folder: Path, words: list[str], code: int, says: str) -> None:
+    (folder / "empty").mkdir()
+    (folder / "broken.py").write_text("def f(x):\n    break\n")
+    done = command(*words, cwd=folder)
+    assert done.returncode == code and says in done.stderr, done.stderr
+
+
+def test_one_file_into_a_folder(folder: Path) -> None:
+    (folder / "out").mkdir()
+    (folder / "one.py").write_text(PROGRAM)
+    assert command("transpile", "one.py", "-o", "out", cwd=folder).returncode == 0
+    assert (folder / "out" / "one.py").read_text() == CONVERTED
+
+
+WRONG = """\
+import autograph as ag
+import jax.numpy as jnp
+
+
+@ag.function
+def shrink(rod, tol):
+    # a comment that moves nothing
+    while jnp.sum(rod) > tol:
+        rod = 0.5 * rod[1:-1]
+    return rod
+
+
+@ag.function
+def late(v, limit):
+    for x in v:
+        if x > limit:
+            found = x
+    return found
+
+
+if __name__ == "__main__":
+    import sys
+
+    shrink(jnp.ones(9), 0.1) if sys.argv[1:] else late(jnp.ones(3), 5.0)
+"""
+
+
+def test_run_shows_the_lines_of_the_script(folder: Path) -> None:
+    (folder / "wrong.py").write_text(WRONG)
+    done = command("run", "wrong.py", "shape", cwd=folder)
+    lines = WRONG.splitlines()
+    loop, store = lines.index("    while jnp.sum(rod) > tol:") + 1, lines.index("        rod = 0.5 * rod[1:-1]") + 1
+    assert done.returncode == 1 and f"wrong.py:{loop}: AG201 loop variable `rod` is float32[9] before the loop" in done.stderr
+    assert f"(line {store})" in done.stderr and "help: " in done.stderr and f'wrong.py", line {loop}, in shrink' in done.stderr
+    assert "cli.py" not in done.stderr and "converted" not in done.stderr
+    done = command("run", "wrong.py", cwd=folder)
+    assert f'wrong.py", line {lines.index("    return found") + 1}, in late' in done.stderr and "cli.py" not in done.stderr
+    assert "UnboundLocalError: cannot access local variable 'found'" in done.stderr and done.returncode == 1
+
+
+def test_every_converted_function_keeps_its_places() -> None:
+    """What `run` compiles is the transpiled text, and each line of a converted function is one of the lines that it was."""
+    from autograph.edits import apply
+    from autograph.module import edits_of, transpile
+    from autograph.running import script_code
+
+    for file in sorted((Path(__file__).parent.parent / "examples").glob("*.py")):
+        text = file.read_text()
+        parsed, chosen, edits = edits_of(text, str(file), True)
+        assert chosen and apply(parsed.lines, edits) == transpile(text, str(file), True)
+        lines: dict[str, set[int]] = {}
+        codes = [(script_code(text, str(file), True), "")]
+        while codes:
+            code, name = codes.pop()
+            codes += [(c, name or c.co_name) for c in code.co_consts if isinstance(c, type(code))]
+            lines.setdefault(name, set()).update(first for first, *_ in code.co_positions() if first)
+        for node in chosen:
+            if node in parsed.tree.body:
+                first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+                assert lines[node.name] <= set(range(first, node.end_lineno + 1)), (file.name, node.name)
+                assert {b.lineno for b in node.body[-1:]} & lines[node.name], (file.name, node.name)
 
 
 def test_run_passes_errors_and_exit_codes_on(folder: Path) -> None:
