@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from autograph.report import Report, Statement
 
-_CHARACTER, _LINE = 6.7, 17  # of the text, in pixels
+_CHARACTER, _LINE = 7.25, 17  # of the text, in pixels
 _PAD, _GAP, _MARGIN = 12, 26, 24
 _COLOURS = {"while": "#2f6fb3", "for": "#2f6fb3", "if": "#b06a1f", "elif": "#b06a1f", "match": "#b06a1f", "expression": "#6b7280"}
 _STYLE = (

@@ -213,6 +213,16 @@ class Begin:
             self._refuse_hidden()
         return Changes(found, arrays, self._doubts(frame, variables))
 
+    def put_back(self, frame: Frame) -> None:
+        """At the end of the trace: what code changed without telling (`vars(x)`, `functools.cached_property`) is what it was."""
+        objects = [("argument", x) for x in self.parts] + [("object", x) for x in (self.walk.objects if self.walk else ())]
+        for (_, x), before in zip(objects, self.before.values(), strict=True):
+            now = _snapshot(x)
+            for place in dict.fromkeys([*before, *now]):
+                old = before.get(place, Unset(place.name))
+                if place not in frame.saved and not _unchanged(old, now.get(place, Unset(place.name))):
+                    place.put(old)
+
     def _tagged(self, frame: Frame, found: list[Change], arrays: list[Any]) -> list[tuple[Change, Any]]:
         """Note what NumPy's arrays become that were stored into; gives the places that hold one of them as only traced values decide."""
         homes: list[tuple[Change, Any]] = []

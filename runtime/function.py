@@ -261,6 +261,7 @@ def traced_by(
                 changes = begin.changes(frame, box, checks.direct, getattr(inspect.unwrap(fn), "__globals__", {}))
                 box[:] = [begin.given(x) for x in box]
             finally:
+                begin.put_back(frame)
                 restore(frame)
         traces.note(given[0], given[1], held.guards if state is not None else ())
         out = leaving(box.pop(), fn.__name__) if box else None

@@ -18,12 +18,14 @@ from autograph.runtime.arguments import Held, is_array, mutable_parts, unwrapped
 from autograph.runtime.buffers import Buffers
 from autograph.runtime.cells import stores
 from autograph.runtime.changes import Begin, NeedsState
+from autograph.runtime.errors import AttributeStateError
 from autograph.runtime.fitting import argument_too_large
 from autograph.runtime.frames import TRACING, Frame
 from autograph.runtime.heap import Contents, HeapLocation, Variable
 from autograph.runtime.objects import Walk
 from autograph.runtime.options import shifted, static_arguments
 from autograph.runtime.packing import as_is, pack, unpack
+from autograph.runtime.places import here
 from autograph.runtime.points_to import doubt
 from autograph.runtime.specs import is_container
 from autograph.runtime.values import ARRAYS
@@ -91,7 +93,10 @@ class State:
             finally:
                 _calls.walks.pop()
             return out, walk, mutable_parts(args, kwargs)
-        raise AssertionError("the state of the function does not settle")
+        raise AttributeStateError(
+            f"{self.places[-1].name if self.places else 'an object'} is changed, and what holds it is made anew in each call", here(),
+            "use a local variable, or an object of a class that is registered as a pytree",
+        )  # fmt: skip
 
     def begin(self, held: Held, args: Any, kwargs: Any, frame: Frame) -> Begin:
         """The beginning of a trace: the objects hold the function's inputs."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections import Counter, UserList, defaultdict, deque
 from collections.abc import Callable
@@ -183,3 +184,66 @@ def test_truth_values_are_added_as_numbers() -> None:
     assert ag.function(lambda v: sum(v))(jnp.ones((3, 2), bool)).tolist() == [3, 3]
     small = ag.function(lambda v: sum(v))(jnp.array([100, 100], jnp.int8))
     assert small == -56 and small.dtype == jnp.int8
+
+
+class Remembers:
+    def __init__(self, x: Any) -> None:
+        self.x, self.made = x, 0
+
+    @functools.cached_property
+    def doubled(self) -> Any:
+        self.made += 1
+        return self.x * 2
+
+
+def test_a_cached_property_of_an_argument() -> None:
+    given, want = Remembers(jnp.float32(2)), Remembers(2.0)
+
+    def f(m: Any) -> Any:
+        return m.doubled + m.doubled
+
+    g = ag.function(f)
+    for _ in range(2):
+        assert g(given) == f(want) == 8
+        assert {k: float(v) for k, v in vars(given).items()} == {k: float(v) for k, v in vars(want).items()}
+
+
+def test_a_function_that_stays_python_leaves_no_tracer() -> None:
+    o = Thing()
+    o.a = 0.0
+
+    @ag.function
+    def f(o: Any, x: Any) -> Any:
+        o.a = o.a + x
+        return len(vars(o))
+
+    assert f(o, 1.0) == 1 and o.a == 1 and f(o, 2.0) == 1 and o.a == 3
+
+
+def test_what_an_error_leaves_changed_without_telling() -> None:
+    o = Thing()
+    o.a = 0.0
+
+    @ag.function
+    def f(o: Any, x: Any) -> Any:
+        vars(o)["a"] = x
+        if x > 0:
+            return locals()
+        return x
+
+    with pytest.raises(ag.StagingError, match="AG501"):
+        f(o, 1.0)
+    assert o.a == 0.0
+
+
+def test_an_attribute_of_a_class_that_the_function_makes() -> None:
+    @ag.function
+    def f(x: Any) -> Any:
+        class Local:
+            n = 0.0
+
+        Local.n = x
+        return Local.n
+
+    with pytest.raises(ag.StagingError, match="AG401 `Local.n` is changed, and what holds it is made anew in each call"):
+        f(1.0)
