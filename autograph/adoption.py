@@ -1,5 +1,7 @@
 """Classes of the user's whose special methods and properties Python calls itself: those are replaced by their twins.
 
+The comparisons that `dataclass` writes have no source text: they are replaced by the comparison of the fields that they stand for.
+
 A twin does what its function does wherever nothing is traced, so a class may keep it.  Other methods are converted where they are called.
 """
 
@@ -12,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograph.policy import is_users
+from autograph.runtime.comparisons import by_fields
 
 _adopted: weakref.WeakSet[type] = weakref.WeakSet()
 _KEPT = frozenset({"__init_subclass__", "__class_getitem__", "__new__", "__del__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"})
@@ -23,13 +26,26 @@ def adopt(cls: type, twin: Callable[[types.FunctionType], Any]) -> None:
         if k in _adopted or k.__module__ == "builtins":
             continue
         _adopted.add(k)
-        for name, member in list(vars(k).items()):
-            new = _converted(name, member, twin)
+        unequal = [("__ne__", _MISSING)] if "__ne__" not in vars(k) and _generated(k, "__eq__") else []
+        for name, member in [*vars(k).items(), *unequal]:
+            new = by_fields(k, name) if member is _MISSING or _generated(k, name) else _converted(name, member, twin)
             if new is not member:
                 try:
                     type.__setattr__(k, name, new)
                 except TypeError:  # a class that cannot be changed
                     break
+
+
+_MISSING = object()
+_COMPARING = frozenset({"__eq__", "__lt__", "__le__", "__gt__", "__ge__"})
+
+
+def _generated(cls: type, name: str) -> bool:
+    """Whether `dataclass` has written a comparison of a class."""
+    member, params = vars(cls).get(name), vars(cls).get("__dataclass_params__")
+    if name not in _COMPARING or type(member) is not types.FunctionType or params is None:
+        return False
+    return bool(params.eq if name == "__eq__" else params.order) and member.__code__.co_filename.startswith("<")
 
 
 def _converted(name: str, member: Any, twin: Callable[[types.FunctionType], Any]) -> Any:

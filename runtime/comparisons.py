@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import operator
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from autograph.runtime._jax import recording
 from autograph.runtime.branches import cond
 from autograph.runtime.calls import call
 from autograph.runtime.errors import NotStagedError
@@ -35,7 +38,7 @@ def in_(x: Any, items: Any) -> Any:
     if isinstance(items, (type({}.values()), type({}.items()))):
         items = list(items)
     if isinstance(items, (list, tuple)):
-        return _among(x, items) if traced_part(x) or any(map(traced_part, items)) else x in items
+        return _among(x, items) if traced_part(x) or any(map(traced_part, items)) or any(map(_compares, (x, *items))) else x in items
     if isinstance(items, Range):
         return _in_range(x, items)
     if isinstance(items, Counted):
@@ -52,6 +55,11 @@ def in_(x: Any, items: Any) -> Any:
         return jnp.any(jnp.asarray(items) == x) if np.ndim(items) == 1 else _among(x, list(items))
     method = getattr(type(items), "__contains__", None)
     return truth(call(method)(items, x)) if method is not None else x in items
+
+
+def _compares(x: Any) -> bool:
+    """Whether the class of an object compares by code of the user's, or by its fields: what that gives may be traced."""
+    return recording() and isinstance(getattr(type(x), "__eq__", None), FunctionType)
 
 
 def not_in(x: Any, items: Any) -> Any:
@@ -140,6 +148,22 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     **{symbol: functools.partial(lambda symbol, a, b: ordered(a, symbol, b), symbol) for symbol in _ORDER}, "==": equal, "!=": not_equal,
     "is": is_, "is not": lambda a, b: not_(is_(a, b)), "in": in_, "not in": not_in,
 }  # fmt: skip
+
+
+_DUNDERS = {"__eq__": "==", "__ne__": "!=", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
+
+
+def by_fields(cls: type, name: str) -> Callable[[Any, Any], Any]:
+    """The comparison that `dataclass` writes for a class, of fields that may be traced."""
+    compared, symbol = [f.name for f in dataclasses.fields(cls) if f.compare], _DUNDERS[name]
+
+    def method(self: Any, other: Any) -> Any:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return _COMPARE[symbol](*(tuple(getattr(x, n) for n in compared) for x in (self, other)))
+
+    method.__name__, method.__qualname__, method.__module__ = name, f"{cls.__qualname__}.{name}", cls.__module__
+    return method
 
 
 def compare(left: Any, symbol: str, right: Any, *rest: Any) -> Any:

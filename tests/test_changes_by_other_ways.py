@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import operator
 from collections import Counter, UserList, defaultdict, deque
@@ -247,3 +248,31 @@ def test_an_attribute_of_a_class_that_the_function_makes() -> None:
 
     with pytest.raises(ag.StagingError, match="AG401 `Local.n` is changed, and what holds it is made anew in each call"):
         f(1.0)
+
+
+@dataclasses.dataclass
+class Point:
+    x: Any
+    y: Any
+
+
+@dataclasses.dataclass(order=True)
+class Job:
+    due: Any
+    name: str = dataclasses.field(default="", compare=False)
+
+
+def compared(a: Any, b: Any) -> Any:
+    p, q = Point(a, b), Point(b, a)
+    same = 1 if p == q else 0
+    other = 1 if p != q else 0
+    first = Job(a, "a").due if Job(a, "a") <= Job(b, "b") else -1
+    return same, other, first, 1 if p in [q, Point(a, 2.0)] else 0, p == 3, 1 if Job(a) > Job(b) else 0
+
+
+@pytest.mark.parametrize("values", [(2.0, 2.0), (1.0, 3.0), (3.0, 1.0), (1.0, 2.0)])
+def test_dataclasses_compare_their_fields(values: tuple[float, float]) -> None:
+    assert [float(x) for x in ag.function(compared)(*map(jnp.float32, values))] == [float(x) for x in compared(*values)]
+    assert Point(1, 2) == Point(1, 2) and Point(1, 2) != Point(1, 3) and Job(1, "a") == Job(1, "b") and Job(1) < Job(2)
+    with pytest.raises(TypeError, match="not supported between instances of 'Job' and 'int'"):
+        Job(1) < 2
