@@ -145,7 +145,10 @@ class Growing(Counted):
     def __iter__(self) -> Iterator[Any]:
         if _jax.concrete(self.length):
             return iter(self.known())
-        raise self.refusal("its items are wanted one by one")
+        raise self.refusal(
+            "its items are wanted one by one",
+            "use a `for` statement, or `sum`, `max`, `any` of them; return it from the function, and make a text there; or `ag.padded(items, size)`",
+        )
 
     def __len__(self) -> int:
         if _jax.concrete(self.length):
