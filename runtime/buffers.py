@@ -22,7 +22,7 @@ import numpy as np
 
 from autograph.runtime.errors import ArrayStoreError, Place
 from autograph.runtime.frames import Frame, frames, lifting
-from autograph.runtime.heap import Attribute, HeapLocation, Items, entries
+from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items, entries
 from autograph.runtime.lifted import ERROR, load, may_have_failed, touch
 from autograph.runtime.places import here
 from autograph.runtime.points_to import may_be, note_comparison
@@ -204,10 +204,12 @@ def _own_frames() -> Iterator[Frame]:
             return
 
 
-def tracked(place: HeapLocation) -> Buffers | None:
-    """What tells in the function that is being traced which array a place holds, if that is told by a tag."""
-    found: Buffers | None = next((frame.buffers for frame in _own_frames() if frame.root), None)
-    return found if found is not None and place in found.tags else None
+def refuse_tagged(place: HeapLocation) -> None:
+    """Raise GivenAnother if a tag tells which array a place holds that a compiled function changes which another one calls: it knows no tags."""
+    inside = entries(place.obj, place.get()) if isinstance(place, Contents) else [place]
+    for frame in frames():
+        if frame.buffers is not None and any(p in frame.buffers.tags for p in inside):
+            raise given_another(place, here(), "a compiled function that is called changes it")
 
 
 def note_version(x: Any, after: Any) -> None:

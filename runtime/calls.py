@@ -91,7 +91,7 @@ def call(f: Any) -> Any:
             if found is not None:
                 return found  # type: ignore[no-any-return]
         if isinstance(f, type) and makes_keys(f) and recording():
-            return making_keys(f)
+            return making_keys((_resolve or _find())(f))
         if type(f) in _NATIVE:
             owner = f.__self__
             if type(owner) is str and f.__name__ == "join":

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from autograph.runtime import _jax
+from autograph.runtime.buffers import refuse_tagged
 from autograph.runtime.changes import Change, Changes, Known, Reached
 from autograph.runtime.doubts import remember
 from autograph.runtime.heap import Attribute, Contents, HeapLocation
@@ -85,6 +86,7 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> d
         def whole(x: Any, own: Callable[[Any], Any] = own) -> Any:
             return jax.tree.map(own, x, is_leaf=lambda x: x is None or isinstance(x, (Maybe, Counted, Left, Made)))
 
+        refuse_tagged(place)
         touch(place)
         place.put(whole(value))
     pairs = [(_array(a, changes, walk, became), _array(b, changes, walk, became)) for a, b in changes.doubts.pairs]

@@ -455,6 +455,36 @@ def test_a_call_in_another_trace_is_refused_as_before() -> None:
     assert g.a.tolist() == [1, 1, 1]
 
 
+@ag.function
+def _stored_by_another(g: Any, x: Any) -> None:
+    g.a[0] = x
+
+
+@ag.function
+def _item_stored_by_another(g: Any, x: Any) -> None:
+    g.l[0][0] = x
+
+
+@pytest.mark.parametrize("inner", [_stored_by_another, _item_stored_by_another])
+def test_a_compiled_function_that_is_called_changes_the_place(inner: Any) -> None:
+    """It knows no tags of the one that calls it."""
+
+    @ag.function
+    def f(g: Any, x: Any) -> Any:
+        if x > 2:
+            g.a, g.l[0] = g.a * 2, g.l[0] * 2
+        inner(g, x)
+        g.a[1] = 7
+        g.l[0][1] = 7
+        return x
+
+    g = Grid(a=np.zeros(2, np.float32), l=[np.zeros(2, np.float32)])
+    first = g.a, g.l[0]
+    with pytest.raises(ag.StagingError, match="AG403 .* a compiled function that is called changes it"):
+        f(g, jnp.float32(1))
+    assert g.a is first[0] and g.l[0] is first[1] and not g.a.any() and not g.l[0].any()
+
+
 OTHER: Any = None
 
 
