@@ -206,9 +206,9 @@ def _own_frames() -> Iterator[Frame]:
 
 def refuse_tagged(place: HeapLocation) -> None:
     """Raise GivenAnother if a tag tells which array a place holds that a compiled function changes which another one calls: it knows no tags."""
-    inside = entries(place.obj, place.get()) if isinstance(place, Contents) else [place]
-    for frame in frames():
-        if frame.buffers is not None and any(p in frame.buffers.tags for p in inside):
+    tagged = [frame.buffers.tags for frame in frames() if frame.buffers is not None]
+    for tags in tagged:  # mostly none: a call looks no further
+        if any(p in tags for p in (entries(place.obj, place.get()) if isinstance(place, Contents) else [place])):
             raise given_another(place, here(), "a compiled function that is called changes it")
 
 

@@ -34,7 +34,7 @@ from autograph.runtime.numpy_places import BOUND, let_go_became, moved_items, no
 from autograph.runtime.optional import present, read
 from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import caller, here
-from autograph.runtime.points_to import any_chosen, chosen_from, doubtful, is_numpys, maybe_one, no_doubt, numpys
+from autograph.runtime.points_to import any_chosen, chosen_from, doubtful, is_numpys, maybe_one, no_doubt, note_comparison, numpys
 from autograph.runtime.rows import unknown
 from autograph.runtime.sections import Section
 from autograph.runtime.shared import origin
@@ -77,10 +77,8 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
 
 def _is_view(x: Any) -> bool:
     """Whether another array holds what is stored into this one."""
-    base = x.base
-    return base is not None and (
-        base.size > x.size or isinstance(base, np.ndarray) and sys.getrefcount(base) > 3
-    )  # the view, this variable, the call
+    base = x.base  # held by the view, this variable and the call
+    return base is not None and (base.size > x.size or isinstance(base, np.ndarray) and sys.getrefcount(base) > 3)
 
 
 def _same(x: Any) -> Any:
@@ -140,9 +138,11 @@ def becomes(x: Any, after: Any) -> Any:
 
 def _share(x: Any, after: Any, places: list[HeapLocation]) -> None:
     """Places that held one array when the call began, and hold it still, hold the new one."""
-    x = origin(x)
-    if after is x or not any(origin(v) is x for place in places for v in _values(place)):
+    stored, x = x, origin(x)
+    one = [v for place in places for v in _values(place) if origin(v) is x]
+    if after is x or not one:
         return
+    note_comparison([stored], one, True, frames())  # they have to be one in every turn of a loop
     for spot in unforeseen(x, places[0].name):
         put_at(spot, after)
     for place in places:

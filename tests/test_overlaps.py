@@ -125,3 +125,26 @@ def test_two_buffers_that_may_become_one_are_refused() -> None:
     t.w, t.m = jnp.zeros(2), jnp.ones(2)
     with pytest.raises(ag.StagingError, match="AG407"):
         ag.function(exchanged_or_one)(t, jnp.int32(3))
+
+
+def one_array_until_it_is_replaced(t: Any, n: Any) -> Any:
+    for i in range(n):
+        t.w[0] += i + 1
+        if i == 1:
+            t.w = t.w * 2
+    return t.m[0]
+
+
+def one_array_in_every_turn(t: Any, n: Any) -> Any:
+    for i in range(n):
+        t.w[0] += i + 1
+    return t.m[0]
+
+
+@pytest.mark.parametrize("make", [np.zeros, jnp.zeros])
+def test_two_attributes_that_are_one_array_in_some_turns(make: Any) -> None:
+    t = Two()
+    t.w = t.m = make(2, dtype=np.float32)
+    with pytest.raises(ag.StagingError, match="AG407 a turn of this loop stores into an array"):
+        ag.function(one_array_until_it_is_replaced)(t, jnp.int32(4))
+    assert ag.function(one_array_in_every_turn)(t, jnp.int32(4)) == 10 and t.w.tolist() == t.m.tolist() == [10, 0]
