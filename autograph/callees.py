@@ -23,7 +23,7 @@ from autograph.forms import Form, Staged, form_at, form_of
 from autograph.listing import LOCK
 from autograph.policy import CALLERS, is_library, is_listed, is_stdlib, is_users
 from autograph.runtime.aliasing import Variant, guarded, install
-from autograph.source import file_of
+from autograph.source import converted_ahead, file_of
 
 KEY = "__autograph_twin__"
 
@@ -68,7 +68,7 @@ def twin_of(f: types.FunctionType) -> types.FunctionType:
         entry = _entry(f)
         if entry is not None:
             return entry.twin  # type: ignore[no-any-return]
-        if file_of(f.__code__.co_filename, f.__globals__).transpiled:
+        if any(f.__globals__ is space for space in converted_ahead) or file_of(f.__code__.co_filename, f.__globals__).transpiled:
             leave_alone(f)
             return f
         form = form_of(f.__code__, f.__globals__)

@@ -249,10 +249,10 @@ def _run(options: Any) -> int:
 
     text, _, _ = read(options.script)
     path = os.path.abspath(options.script)
-    code = script_code(text, path, options.all)
+    module = type(sys)("__main__")
+    code = script_code(text, path, options.all, module.__dict__)
     sys.argv = [options.script, *options.args]
     sys.path[0] = os.path.dirname(path)
-    module = type(sys)("__main__")
     module.__dict__.update(__file__=path, __builtins__=__builtins__)
     sys.modules["__main__"] = module
     try:

@@ -16,8 +16,8 @@ from autograph.module import edits_of, functions
 from autograph.source import File, converted_ahead
 
 
-def script_code(text: str, name: str, everything: bool) -> CodeType:
-    """The code of a script with its functions converted, under the file's name.
+def script_code(text: str, name: str, everything: bool, namespace: dict[str, Any]) -> CodeType:
+    """The code of a script with its functions converted, under the file's name, to run in this namespace.
 
     Raises:
       SourceUnavailable: (AG101) it does not parse.
@@ -31,7 +31,7 @@ def script_code(text: str, name: str, everything: bool) -> CodeType:
     names = {node: qualified for qualified, node in functions(file.tree)}
     for node in chosen:
         _place(new[names[node]], node, file)
-    converted_ahead.add(name)
+    converted_ahead.append(namespace)
     return compile(tree, name, "exec", dont_inherit=True)
 
 

@@ -133,7 +133,7 @@ class File:
     @property
     def transpiled(self) -> bool:
         """Whether the file was written by the transpiler: its functions are converted already."""
-        return self.name in converted_ahead or "autograph.runtime" in self.modules.values() and not self.converted
+        return "autograph.runtime" in self.modules.values() and not self.converted
 
     def find(self, code: CodeType) -> Found:
         """The node of a code object: by first line and name; a lambda by the columns that its instructions come from."""
@@ -209,7 +209,7 @@ def _decorated(tree: ast.Module, modules: dict[str, str], counts: Counter[str]) 
 
 
 _files: dict[str, File] = {}
-converted_ahead: set[str] = set()  # the scripts that run converted, under their own names
+converted_ahead: list[dict[str, Any]] = []  # the namespaces of scripts that run converted, under their own names
 
 
 def file_of(name: str, module_globals: dict[str, Any] | None = None) -> File:

@@ -734,6 +734,32 @@ def test_run_shows_the_lines_of_the_script(folder: Path) -> None:
     assert "UnboundLocalError: cannot access local variable 'found'" in done.stderr and done.returncode == 1
 
 
+IMPORTED = """\
+import jax
+
+import autograph as ag
+
+@ag.convert
+def sign(x):
+    return 1 if x > 0 else -1
+
+def other(x):
+    return 2 if x > 0 else -2
+
+if __name__ == "__main__":
+    import imported
+    assert imported.sign is not sign
+    print(jax.jit(sign)(2.0), jax.jit(imported.sign)(-2.0), jax.jit(ag.convert(imported.other))(2.0))
+"""
+
+
+def test_a_script_that_runs_converted_is_imported_as_it_is(folder: Path) -> None:
+    """What was converted ahead is the script, and no other module of its file."""
+    (folder / "imported.py").write_text(IMPORTED)
+    done = command("run", "imported.py", cwd=folder)
+    assert (done.returncode, done.stdout) == (0, "1 -1 2\n"), done.stderr
+
+
 def test_every_converted_function_keeps_its_places() -> None:
     """What `run` compiles is the transpiled text, and each line of a converted function is one of the lines that it was."""
     from autograph.edits import apply
@@ -745,7 +771,7 @@ def test_every_converted_function_keeps_its_places() -> None:
         parsed, chosen, edits = edits_of(text, str(file), True)
         assert chosen and apply(parsed.lines, edits) == transpile(text, str(file), True)
         lines: dict[str, set[int]] = {}
-        codes = [(script_code(text, str(file), True), "")]
+        codes = [(script_code(text, str(file), True, {}), "")]
         while codes:
             code, name = codes.pop()
             codes += [(c, name or c.co_name) for c in code.co_consts if isinstance(c, type(code))]
