@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -99,15 +100,21 @@ def holds(values: Each, word: str) -> Any:
 
 def extreme(values: Each, name: str, better: Callable[[Any, Any], Any], options: dict[str, Any]) -> Any:
     """`min` or `max`, with their options."""
-    key = options.get("key") or (lambda x: x)
+    key = options.get("key")
+    default = [options["default"]] if "default" in options else []
 
     def step(best: Any, value: Any) -> Any:
+        new = value if key is None else (value, key(value))  # called once for each value, in their order
         missing = _missing(best)
         if missing is True:
-            return value
-        return cond(or_(missing, lambda: better(key(value), key(some(best)))), lambda: value, lambda: best)
+            return new
+        rank = (lambda x: x) if key is None else operator.itemgetter(1)
+        return cond(or_(missing, lambda: better(rank(new), rank(some(best)))), lambda: new, lambda: best)
 
-    return _taken(values.fold(step, Unset(name)), ValueError, empty(name), *([options["default"]] if "default" in options else []))
+    found = values.fold(step, Unset(name))
+    if key is None:
+        return _taken(found, ValueError, empty(name), *default)
+    return _taken(found, ValueError, empty(name), *[(value, None) for value in default])[0]
 
 
 def _missing(x: Any) -> Any:

@@ -203,6 +203,40 @@ def test_36_functions_that_call_their_argument_get_the_twin() -> None:
     assert ag.function(lambda x: jax.lax.fori_loop(0, 3, lambda i, x: half(x), x))(5.0) == 0.625
 
 
+@pytest.mark.parametrize("best", [max, min])
+@pytest.mark.parametrize("x", [1.0, -3.0, 2.0])
+def test_36_a_key_is_called_once_for_each_value_in_their_order(best: Any, x: float) -> None:
+    def of_list(x: Any) -> Any:
+        seen = []
+
+        def key(v: Any) -> Any:
+            seen.append(v)
+            return abs(v)
+
+        return best([x, 2.0, x + 1], key=key), best(x, -x, key=key), best((x,), key=key), jnp.stack(seen)
+
+    def of_rows(v: Any) -> Any:
+        turns, weighed = 0, 0.0
+
+        def key(a: Any) -> Any:
+            nonlocal turns, weighed
+            turns += 1
+            weighed += turns * a
+            return a * a
+
+        return best(v, key=key), max((a + 1 for a in v if a < 2), key=key, default=5.0), turns, weighed
+
+    jax.tree.map(np.testing.assert_allclose, ag.function(of_list)(x), of_list(jnp.float32(x)))
+    for n in (0, 2, 9):
+        v = x + jnp.arange(1, n + 1) % 4
+        if n:
+            jax.tree.map(np.testing.assert_allclose, ag.function(of_rows)(v), of_rows(v))
+        else:
+            for f in (of_rows, ag.function(of_rows)):
+                with pytest.raises(ValueError, match="empty"):
+                    f(v)
+
+
 def test_36_functions_that_keep_their_argument_get_it_as_it_is() -> None:
     def g(x: Any) -> Any:
         return x
