@@ -1,6 +1,7 @@
 """Classes of the user's whose special methods and properties Python calls itself: those are replaced by their twins.
 
-The comparisons that `dataclass` writes have no source text: they are replaced by the comparison of the fields that they stand for.
+The comparisons that `dataclass` writes have no source text: they are replaced by the comparison of the fields that they stand for.  The `!=` that
+Python derives from a class's `__eq__` asks for a bool, and is replaced likewise.
 
 A twin does what its function does wherever nothing is traced, so a class may keep it.  Other methods are converted where they are called.
 """
@@ -13,8 +14,9 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from autograph.policy import is_users
-from autograph.runtime.comparisons import by_fields
+from autograph.policy import is_users, is_wrapper
+from autograph.runtime.cached import Cached
+from autograph.runtime.comparisons import by_fields, unlike
 
 _adopted: weakref.WeakSet[type] = weakref.WeakSet()
 _KEPT = frozenset({"__init_subclass__", "__class_getitem__", "__new__", "__del__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"})
@@ -26,17 +28,19 @@ def adopt(cls: type, twin: Callable[[types.FunctionType], Any]) -> None:
         if k in _adopted or k.__module__ == "builtins":
             continue
         _adopted.add(k)
-        unequal = [("__ne__", _MISSING)] if "__ne__" not in vars(k) and _generated(k, "__eq__") else []
-        for name, member in [*vars(k).items(), *unequal]:
-            new = by_fields(k, name) if member is _MISSING or _generated(k, name) else _converted(name, member, twin)
-            if new is not member:
+        changed = {name: by_fields(k, name) if _generated(k, name) else _converted(name, member, twin) for name, member in vars(k).items()}
+        if "__ne__" not in changed and _generated(k, "__eq__"):
+            changed["__ne__"] = by_fields(k, "__ne__")
+        elif getattr(k, "__ne__", None) is getattr(object, "__ne__", None) and _is_users(vars(k).get("__eq__")):
+            changed["__ne__"] = unlike(k)
+        for name, new in changed.items():
+            if new is not vars(k).get(name):
                 try:
                     type.__setattr__(k, name, new)
                 except TypeError:  # a class that cannot be changed
                     break
 
 
-_MISSING = object()
 _COMPARING = frozenset({"__eq__", "__lt__", "__le__", "__gt__", "__ge__"})
 
 
@@ -58,11 +62,13 @@ def _converted(name: str, member: Any, twin: Callable[[types.FunctionType], Any]
         return member if same else property(parts[0], parts[1], parts[2], member.__doc__)
     if type(member) is functools.cached_property and _is_users(member.func):
         function: Any = member.func
-        new = functools.cached_property(twin(function))
+        new = Cached(twin(function))
         new.attrname = name
         return new
+    if _is_users(getattr(type(member), "__get__", None)) or _is_users(getattr(type(member), "__set__", None)):
+        adopt(type(member), twin)
     return member
 
 
 def _is_users(f: Any) -> bool:
-    return type(f) is types.FunctionType and is_users(f.__code__)
+    return type(f) is types.FunctionType and (is_users(f.__code__) or is_wrapper(f.__code__))

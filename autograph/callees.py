@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import collections
+import contextlib
 import functools
 import itertools
 import math
@@ -21,8 +22,9 @@ from autograph.adoption import adopt
 from autograph.errors import ConversionError, SourceUnavailable
 from autograph.forms import Form, Staged, form_at, form_of
 from autograph.listing import LOCK
-from autograph.policy import CALLERS, is_library, is_listed, is_stdlib, is_users
-from autograph.runtime.aliasing import Variant, guarded, install
+from autograph.policy import CALLERS, CONTEXT_MANAGER, is_library, is_listed, is_stdlib, is_users, is_wrapper
+from autograph.runtime.aliasing import Variant, guarded, install, keeping_arrays
+from autograph.runtime.managers import stacked
 from autograph.source import converted_ahead, file_of
 
 KEY = "__autograph_twin__"
@@ -128,6 +130,8 @@ def resolve_function(f: types.FunctionType) -> Any:
 
 def _careful(new: Any, form: Form | Staged | None, name: str) -> Any:
     """A converted function for a call that cannot be told of arrays it stores into."""
+    if type(form) is Form and form.lent:
+        return keeping_arrays(new, form.lent, form.code)
     if type(form) is not Form or form.variant is None:
         return new
     positions = _positions(form.code)
@@ -155,6 +159,8 @@ def resolve(f: Any) -> Any:
     if kind is types.FunctionType:
         return resolve_function(f)
     if kind is types.MethodType:
+        if type(f.__self__) is contextlib.ExitStack and _tracing() and (new := stacked(f)) is not None:
+            return new
         if _tracing() and not isinstance(f.__self__, type):
             adopted(type(f.__self__))
         new = call(f.__func__) if _tracing() else resolve(f.__func__)
@@ -205,7 +211,9 @@ _HIGHER = {map, filter, iter, sorted, min, max, functools.reduce, itertools.accu
 def _first(f: types.FunctionType) -> Any:
     """A function that is met for the first time."""
     code = f.__code__
-    if is_users(code):
+    if code is CONTEXT_MANAGER:
+        return _with_generator(f)
+    if is_users(code) or is_wrapper(code):
         try:
             return twin_of(f)
         except ConversionError:
@@ -215,6 +223,15 @@ def _first(f: types.FunctionType) -> Any:
     if f in (functools.wraps, functools.update_wrapper):  # they keep their argument and do not call it
         return f
     return _with_twins(f)
+
+
+def _with_generator(f: types.FunctionType) -> types.FunctionType:
+    """What `contextlib.contextmanager` makes of a generator function, made of its twin."""
+    (generator,) = (c.cell_contents for c in f.__closure__ or ())
+    twin = _own_twin(generator)
+    new = f if twin is generator else dressed(types.FunctionType(f.__code__, f.__globals__, f.__name__, None, (types.CellType(twin),)), f)
+    f.__dict__[KEY] = Twin(f, new, new)
+    return new
 
 
 def _own_twin(x: Any) -> Any:

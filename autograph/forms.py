@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import copy
 import functools
+import inspect
 import weakref
 from collections.abc import Callable
 from types import CodeType, FunctionType
@@ -20,7 +21,10 @@ from autograph.listing import LOCK, lowered
 from autograph.load import KEY, Table, compiled, refer
 from autograph.passes.stageable import WHY_PYTHON, obstacle
 from autograph.plain import Plain
+from autograph.runtime.aliasing import keeping_arrays
+from autograph.runtime.lifted import reachable
 from autograph.source import File, file_of
+from autograph.stored import stored_into
 from autograph.variants import variant_of
 
 
@@ -55,6 +59,7 @@ class Form:
         reason = obstacle(self.node)
         self.stageable, self.enters = not reason, reason in ("", "finally")
         self.python = f"`{code.co_name}` {WHY_PYTHON[reason].partition(';')[0]}" if reason else ""  # why it has no staged form
+        self.generator = bool(code.co_flags & inspect.CO_GENERATOR)
         self.inside: dict[tuple[int, int], Form] = {}
         self.inner_nonlocals: frozenset[str] = frozenset()  # names of this function that one inside it may bind anew
         self._plain: Any = lambda: None
@@ -86,6 +91,13 @@ class Form:
         form.node, form._plain, form._staged, form._direct = found[0], lambda: None, None, None
         form.__dict__["variant"] = None
         return form, found[1]
+
+    @functools.cached_property
+    def lent(self) -> frozenset[str]:
+        """The parameters of a generator that it stores into: of arrays nothing comes back to its caller."""
+        if not self.generator or getattr(self.node, "name", "") not in self.file.stored:
+            return frozenset()
+        return frozenset(stored_into(self.node, self.file.stored, self.file.given(self.node))[0])
 
     @property
     def aliases(self) -> Aliases | None:
@@ -142,9 +154,12 @@ class Form:
 
     def enter(self, witness: FunctionType) -> Callable[..., Any]:
         """The staged function of the plain one that is running: its cells are the witness's, by name."""
-        code = (self._staged or self.staged()) if self.stageable else self.direct()
+        staged = self.stageable and (not self.generator or reachable())  # it would run on when this call has ended
+        code = (self._staged or self.staged()) if staged else self.direct()
         cells = dict(zip(witness.__code__.co_freevars, witness.__closure__ or (), strict=True))
         fn = FunctionType(code, witness.__globals__, code.co_name, None, tuple([cells[n] for n in code.co_freevars]) or None)
+        if self.generator:
+            return keeping_arrays(fn, self.lent, self.code) if self.lent else fn
         return Form.runtime.entered(fn)  # type: ignore[no-any-return]
 
     def function(self, code: CodeType, like: FunctionType) -> FunctionType:

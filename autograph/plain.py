@@ -56,7 +56,8 @@ class Plain(Stores):
         runs = [b for b in node.body[doc:] if not isinstance(b, (ast.Global, ast.Nonlocal))]
         where = _start((runs or node.body)[0])
         rest = self.visit_all(node.body[doc:]) or [at(ast.Pass(), where)]
-        enter = [at(ast.If(_traced(), [at(ast.Return(self._enter(node)), where)], []), where)] if self.entry else []
+        entered = ast.YieldFrom(self._enter(node)) if self.form.generator else self._enter(node)
+        enter = [at(ast.If(_traced(), [at(ast.Return(entered), where)], []), where)] if self.entry else []
         return replaced(node, body=[*node.body[:doc], *head, *enter, *rest])
 
     def _declarations(self, node: Any) -> list[Any]:

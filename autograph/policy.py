@@ -5,6 +5,8 @@ Decided by the file of a code object, never by `__module__`, which `functools.wr
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import importlib.util
 import os
 import sys
@@ -23,8 +25,17 @@ INSTALLED = tuple(
 OURS = (_HERE, _REAL)
 LIBRARIES = (*INSTALLED, *OURS, *STDLIB, "<frozen")
 
+_ORDERS = ("lt", "le", "gt", "ge")
+
 # Modules of the standard library whose functions call a function they are given.
 CALLERS = frozenset({"builtins", "functools", "itertools", "operator", "_functools", "_operator"})
+
+
+# What `contextlib.contextmanager` makes of a generator function.
+CONTEXT_MANAGER = contextlib.contextmanager(lambda: iter(())).__code__
+
+# Functions of the standard library that are made for a class or function of the user's, and run its code: they are converted like it.
+_MADE = frozenset({"singledispatch.<locals>.wrapper", *(f"_{a}_from_{b}" for a in _ORDERS for b in _ORDERS)})
 
 
 _listed: dict[str, bool] = {}  # by file, or folder with its separator: is what stands there converted?
@@ -78,6 +89,11 @@ def is_users(code: CodeType) -> bool:
     if _listed and (listed := is_listed(code)) is not None:
         return listed
     return not (file.startswith(LIBRARIES) or f"site-packages{os.sep}" in file or f"dist-packages{os.sep}" in file)
+
+
+def is_wrapper(code: CodeType) -> bool:
+    """Whether code is of `functools.singledispatch` or `functools.total_ordering`, and runs what the user wrote."""
+    return code.co_qualname in _MADE and code.co_filename == functools.__file__
 
 
 def is_stdlib(code: CodeType) -> bool:

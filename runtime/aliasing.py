@@ -260,6 +260,21 @@ def guarded(f: Callable[..., Any], name: str, positions: dict[str, int]) -> Call
     return checked
 
 
+def keeping_arrays(f: Callable[..., Any], stored: frozenset[str], code: CodeType) -> Callable[..., Any]:
+    """A generator function that stores into some of its parameters: refused where they are arrays, of which nothing can come back."""
+
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        for n, x in {**dict(zip(code.co_varnames, args)), **kwargs}.items():
+            if n in stored and is_array(x):
+                raise AliasError(
+                    f"`{code.co_name}` is a generator that stores into its parameter `{n}`, an array: its caller would keep the old one", here(),
+                    "keep the array in an attribute of an object, or write a function that returns it",
+                )  # fmt: skip
+        return f(*args, **kwargs)
+
+    return checked
+
+
 def borrowed(name: str, parameter: str, x: Any, array: Any) -> None:
     """Called by a function before it stores into an array that it was given, or that is in `x`, which it was given.
 

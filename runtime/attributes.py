@@ -101,8 +101,10 @@ def _setter(obj: Any, name: str) -> Callable[[Any], None] | None:
     for k in cls.__mro__:
         member = vars(k).get(name)
         if member is not None:
-            setter = getattr(member, "fset", None)
-            return None if setter is None else lambda value: call(setter)(obj, value)
+            if (setter := getattr(member, "fset", None)) is not None:
+                return lambda value: call(setter)(obj, value)
+            descriptor: Any = getattr(type(member), "__set__", None)
+            return (lambda value: call(descriptor)(member, obj, value)) if isinstance(descriptor, FunctionType) else None
     return None
 
 

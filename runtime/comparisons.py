@@ -71,7 +71,7 @@ def equal(a: Any, b: Any) -> Any:
     """`a == b`; of tuples and lists with traced values in them, item by item."""
     a, b = read(a), read(b)
     for kind in (tuple, list):
-        if isinstance(a, kind) and isinstance(b, kind) and (traced_part(a) or traced_part(b)):
+        if isinstance(a, kind) and isinstance(b, kind) and (traced_part(a) or traced_part(b) or any(map(_compares, (*a, *b)))):
             if len(a) != len(b):
                 return False
             out: Any = True
@@ -97,7 +97,7 @@ def not_equal(a: Any, b: Any) -> Any:
 def ordered(a: Any, symbol: str, b: Any) -> Any:
     """`a < b` and the like; of tuples and lists with traced values in them, by the first items that differ."""
     for kind in (tuple, list):
-        if isinstance(a, kind) and isinstance(b, kind) and (traced_part(a) or traced_part(b)):
+        if isinstance(a, kind) and isinstance(b, kind) and (traced_part(a) or traced_part(b) or any(map(_compares, (*a, *b)))):
             if not (a and b):
                 return _ORDER[symbol](len(a), len(b))
             rest = functools.partial(ordered, a[1:], symbol, b[1:])
@@ -163,6 +163,17 @@ def by_fields(cls: type, name: str) -> Callable[[Any, Any], Any]:
         return _COMPARE[symbol](*(tuple(getattr(x, n) for n in compared) for x in (self, other)))
 
     method.__name__, method.__qualname__, method.__module__ = name, f"{cls.__qualname__}.{name}", cls.__module__
+    return method
+
+
+def unlike(cls: type) -> Callable[[Any, Any], Any]:
+    """The `__ne__` that Python derives from the `__eq__` of a class, which may give a traced value."""
+
+    def method(self: Any, other: Any) -> Any:
+        found = call(type(self).__eq__)(self, other)
+        return found if found is NotImplemented else not_(found)
+
+    method.__name__, method.__qualname__, method.__module__ = "__ne__", f"{cls.__qualname__}.__ne__", cls.__module__
     return method
 
 

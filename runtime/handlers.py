@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import inspect
 import sys
 import threading
 from collections.abc import Iterator
@@ -29,7 +30,7 @@ def handler_around(kind: type[BaseException]) -> Place | None:
         if code.co_filename.startswith(HIDDEN):
             if code.co_name in _ROOTS:
                 return None
-        elif code.co_exceptiontable and (line := _catches(frame, kind)):
+        elif code.co_exceptiontable and (line := catches(frame, kind)):
             return Place(code.co_filename, line)
         frame = frame.f_back
     return None
@@ -94,11 +95,11 @@ def finishing(*unset: str, reads: tuple[str, ...] = ()) -> None:
       StagedRaiseError: (AG404) only traced values decide whether there was one.
     """
     frame, before, held = caller(), 0, None
-    while _finishing.tries:
-        t = _finishing.tries.pop()
-        before, held = t.code, t.held
-        if t.frame is frame:
-            break
+    k = next((k for k, t in reversed([*enumerate(_finishing.tries)]) if t.frame is frame), None)
+    if k is not None:
+        own, *inside = _finishing.tries[k:]
+        before, held = own.code, own.held
+        _finishing.tries[k:] = [t for t in inside if t.frame is not None and t.frame.f_code.co_flags & inspect.CO_GENERATOR]  # these may go on
     if not may_have_failed() or frame is None:
         return
     if unset:
@@ -155,8 +156,8 @@ def finally_around(error: BaseException | None = None) -> Place | None:
 _UNKNOWN = object()
 
 
-def _catches(frame: FrameType, kind: type[BaseException]) -> int:
-    """The line of the `except` that would catch an error of a class which is raised where a function is; 0 if there is none."""
+def catches(frame: FrameType, kind: type[BaseException] | None) -> int:
+    """The line of the `except` that would catch an error of a class (None: of any) which is raised where a function is; 0 if there is none."""
     code = frame.f_code
     parsed = dis.Bytecode(code)
     steps = [i for i in parsed if i.opname not in ("CACHE", "EXTENDED_ARG")]
@@ -208,8 +209,8 @@ def _evaluate(step: dis.Instruction, stack: list[Any], frame: FrameType) -> None
         stack.clear()
 
 
-def _matches(caught: Any, kind: type[BaseException]) -> bool:
+def _matches(caught: Any, kind: type[BaseException] | None) -> bool:
     """Whether an `except` of a class, or of a tuple of them, catches an error of another; what is not known may."""
     if isinstance(caught, tuple):
         return any(_matches(c, kind) for c in caught)
-    return not isinstance(caught, type) or issubclass(kind, caught)
+    return not isinstance(caught, type) or kind is None or issubclass(kind, caught)

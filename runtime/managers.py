@@ -1,27 +1,30 @@
-"""`with` statements of the user's context managers: `__exit__` runs also after an error that only traced values know, as it does in Python.
+"""`with` statements of context managers that run the user's code: they are left also after an error that only traced values know, as in Python.
 
-It is run once for both ways out of the block, so it must not ask for the error, nor stop it.
+What is run at the end is run once for both ways out of the block, so it must not ask for the error, nor stop it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dis
-from types import CodeType, FunctionType
+from collections.abc import Callable
+from types import CodeType, FunctionType, GeneratorType
 from typing import Any
 
-from autograph.runtime.calls import adopt
+from autograph.runtime.calls import adopt, call
 from autograph.runtime.errors import StagedRaiseError
 from autograph.runtime.frames import lifting
-from autograph.runtime.handlers import as_without_errors, code_now
+from autograph.runtime.handlers import as_without_errors, catches, code_now
 from autograph.runtime.host_effects import check_entered
 from autograph.runtime.places import here
 
 
 class Managed:
-    """A context manager of the user's in a trace."""
+    """A context manager in a trace; `leave` is run at the end of the block whatever the manager's `__exit__` is."""
 
-    def __init__(self, manager: Any) -> None:
-        self.manager, self.place = manager, here()
+    def __init__(self, manager: Any, leave: Callable[[], Any] | None = None) -> None:
+        self.manager, self.leave, self.place = manager, leave, here()
+        self.before = code_now()
 
     def __enter__(self) -> Any:
         value = type(self.manager).__enter__(self.manager)
@@ -29,18 +32,29 @@ class Managed:
         return value
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> Any:
+        if self.leave is not None:
+            with as_without_errors(self.before):
+                self.leave()
+            return None
         leave = type(self.manager).__exit__
         if code_now() is self.before:
             return leave(self.manager, kind, error, trace)
-        name = type(self.manager).__qualname__
-        if (why := _asks(original_code(leave))) is not None:
+        of_generator = leave is _OF_GENERATOR
+        why = _catching(self.manager.gen) if of_generator else _asks(original_code(leave))
+        if why is not None:
+            name = self.manager.gen.__name__ if of_generator else f"{type(self.manager).__qualname__}.__exit__"
             raise StagedRaiseError(
-                f"an error that only traced values decide may leave this `with`, and `{name}.__exit__` {why}", self.place,
-                "test for it before the `with`, or let `__exit__` do the same in both cases and return nothing",
+                f"an error that only traced values decide may leave this `with`, and `{name}` {why}", self.place,
+                "test for it before the `with`, or let the manager do the same in both cases, and not stop the error",
             )  # fmt: skip
+        if of_generator:  # after an error only what its `finally` says is run, as of any function
+            return leave(self.manager, None, None, None)
         with as_without_errors(self.before):
             leave(self.manager, None, None, None)
         return None
+
+
+_OF_GENERATOR = type(contextlib.contextmanager(lambda: iter(()))()).__exit__
 
 
 def entering(manager: Any) -> Any:
@@ -52,10 +66,49 @@ def entering(manager: Any) -> Any:
     check_entered(manager)
     if not lifting():
         return manager
+    if type(manager) is contextlib.closing:
+        return Managed(manager, call(manager.thing.close))  # type: ignore[attr-defined]
     adopt(type(manager))
     leave = getattr(type(manager), "__exit__", None)
-    converted = isinstance(leave, FunctionType) and original_code(leave) is not leave.__code__
+    converted = isinstance(leave, FunctionType) and (leave is _OF_GENERATOR or original_code(leave) is not leave.__code__)
     return Managed(manager) if converted and hasattr(type(manager), "__enter__") else manager
+
+
+def stacked(method: Any) -> Callable[..., Any] | None:
+    """A method of `contextlib.ExitStack` that puts something on it, in a trace: what that does at the end it does after an error, too."""
+    stack, name = method.__self__, method.__name__
+    if not lifting() or name not in ("callback", "enter_context", "push"):
+        return None
+    if name == "enter_context":
+        return lambda manager: stack.enter_context(entering(manager))
+
+    def callback(f: Any, /, *args: Any, **kwargs: Any) -> Any:
+        stack.push(Managed(f, lambda: call(f)(*args, **kwargs)))
+        return f
+
+    def push(leave: Any) -> Any:
+        if hasattr(type(leave), "__exit__"):
+            managed = entering(leave)
+        elif isinstance(leave, FunctionType) and (why := _asks(leave.__code__, 0)) is not None:
+            raise StagedRaiseError(
+                f"`{leave.__name__}` is to be called at the end of a `with`, where only traced values may know of an error, and it {why}", here(),
+                "give `callback` a function that does the same in both cases",
+            )  # fmt: skip
+        else:
+            managed = Managed(leave, lambda: call(leave)(None, None, None))
+        stack.push(managed)
+        return leave
+
+    return callback if name == "callback" else push
+
+
+def _catching(generator: Any) -> str | None:
+    """Whether a generator that is suspended would catch an error which is thrown into it."""
+    while isinstance(generator, GeneratorType):
+        if generator.gi_frame is not None and catches(generator.gi_frame, None):
+            return "may catch it"
+        generator = generator.gi_yieldfrom
+    return None
 
 
 def original_code(f: FunctionType) -> CodeType:
@@ -64,10 +117,10 @@ def original_code(f: FunctionType) -> CodeType:
     return next((code for code in found if isinstance(code, CodeType)), f.__code__)
 
 
-def _asks(code: CodeType) -> str | None:
-    """What the code of an `__exit__` has to do with the error."""
+def _asks(code: CodeType, first: int = 1) -> str | None:
+    """What the code of an `__exit__` has to do with the error, which it is given from the parameter `first` on."""
     count = code.co_argcount + bool(code.co_flags & 0x04) + code.co_kwonlyargcount
-    given, before, value = set(code.co_varnames[1:count]), None, None
+    given, before, value = set(code.co_varnames[first:count]), None, None
     if not given.isdisjoint(code.co_cellvars):
         return "looks at the error"
     for i in dis.get_instructions(code):

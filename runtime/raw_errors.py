@@ -242,6 +242,11 @@ def _truth_needed(frame: FrameType, place: Place, shown: str) -> NotStagedError:
             )  # fmt: skip
     if why := getattr(code.co_consts[-1], "python", "") if mark_of(code) == "Form" else "":
         return NotStagedError(f"the truth of a traced value is needed{shown}; {why}", place, "use `jnp.where`, or do without what keeps it Python")
+    if code.co_flags & inspect.CO_GENERATOR and not name.startswith("<") and mark_of(code) == "Staged":
+        return NotStagedError(
+            f"the truth of a traced value is needed{shown}; of the generator `{name}` what yields, or jumps out of a loop that yields, stays Python",
+            place, "yield in all cases, and let the loop that takes the values decide; or use `jnp.where`",
+        )  # fmt: skip
     if code.co_flags & inspect.CO_GENERATOR:
         return NotStagedError(
             f"the truth of a traced value is needed{shown}; `{name}` is a generator, and stays Python", place,

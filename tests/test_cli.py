@@ -248,7 +248,7 @@ def test_functions_that_stay_python_are_told(folder: Path, capsys: pytest.Captur
     assert main(["transpile", "looks.py"]) == 0
     out, err = capsys.readouterr()
     assert out == (folder / "looks.py").read_text()
-    assert err.splitlines()[0] == f"looks.py:5:1: AG501 {told}" and err.splitlines()[1].startswith("looks.py:12:1: AG501 `g` is a generator or ")
+    assert err.splitlines()[0] == f"looks.py:5:1: AG501 {told}" and err.splitlines()[1].startswith("looks.py:12:1: AG501 `g` is a coroutine, ")
     assert main(["show", "looks.py:f"]) == 0
     assert capsys.readouterr().out == f"# {told}\ndef f(x):\n    if x > 0:\n        x = len(locals())\n    return x\n"
     assert main(["show", "looks.py:g"]) == 0
@@ -636,7 +636,7 @@ def test_explain_an_error(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
 
 def test_check_lists_what_would_be_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "import time\nimport autograph as ag\n\n@ag.function\ndef f(x):\n    for k in range(3):\n        t = time.time()\n    return g(x)\n"
-    (folder / "bad.py").write_text(text + "\ndef g(x):\n    yield x\n")
+    (folder / "bad.py").write_text(text + "\ndef g(x):\n    y = 1 + (yield x)\n")
     assert main(["check", "bad.py"]) == 1
     out = capsys.readouterr().out.splitlines()
     assert [line.split(" ")[:2] for line in out] == [["bad.py:7:13:", "AG405"], ["bad.py:10:1:", "AG501"]]

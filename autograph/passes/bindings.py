@@ -34,7 +34,7 @@ def _block(block: list[Any], declared: Names, told: bool | None, context: Contex
     out: list[Any] = []
     for stmt in block:
         if not isinstance(stmt, s.SCOPES):
-            inside = False if told is None and isinstance(stmt, (s.If, s.While, s.For)) else told
+            inside = False if told is None and isinstance(stmt, (s.If, s.While, s.For)) and stmt not in context.kept else told
             for inner in s.blocks(stmt):
                 inner[:] = _block(inner, declared, inside, context)
         if told is False or isinstance(stmt, (*s.SCOPES, s.Global, s.Nonlocal)):

@@ -23,6 +23,7 @@ class Context:
     around: dict[Any, frozenset[str]] = field(default_factory=dict)  # for each function in the tree, the locals of those around it
     unsure: dict[Any, frozenset[Any]] = field(default_factory=dict)  # by function: reads that the source does not prove to be of a set variable
     suppressed: set[Any] = field(default_factory=set)  # those of them that are sure unless a `with` swallows an exception
+    kept: set[Any] = field(default_factory=set)  # statements of generators that stay Python
     dropped: dict[Any, frozenset[str]] = field(default_factory=dict)  # by function: names that only code binds that never runs
     aliases: dict[tuple[int, int], tuple[str, ...]] = field(default_factory=dict)  # by the place of a store: other paths that may hold the array
     updates: dict[tuple[int, int], Update] = field(default_factory=dict)  # by the place of a call: the arguments that the callee may store into

@@ -21,6 +21,7 @@ from typing import Any
 from autograph import syntax as s
 from autograph.passes.context import Context
 from autograph.passes.exits import falls_through, jumps
+from autograph.passes.generators import kept, yields
 from autograph.passes.tails import nest
 from autograph.quote import quote, quote_expr
 
@@ -30,6 +31,7 @@ def lower_jumps(fn: Any, context: Context) -> None:
     if any(isinstance(j, s.Return) for j in jumps(body)):
         _return_none(body)
     fn.body = body
+    context.kept |= kept(body)
 
 
 def _block(block: list[Any], context: Context) -> list[Any]:
@@ -45,6 +47,9 @@ def _block(block: list[Any], context: Context) -> list[Any]:
 
 
 def _loop(loop: Any, context: Context) -> list[Any]:
+    if yields(loop):
+        loop.body, loop.orelse = nest(_block(loop.body, context), context), _block(loop.orelse, context)
+        return [loop]
     loop.body, orelse = nest(_block(loop.body, context), context), _block(loop.orelse, context)
     kinds = {type(j) for j in jumps(loop.body)}
     loop.orelse = []

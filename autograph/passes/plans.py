@@ -40,7 +40,7 @@ class Plans:
         self.exists, self.rebound = _closures(fn.body, self.scope)
         self.of: dict[Any, Plan] = {}
         for node, known in self.bound.before.items():
-            if known is not None and isinstance(node, (s.If, s.While, s.For)):
+            if known is not None and isinstance(node, (s.If, s.While, s.For)) and node not in context.kept:
                 self.of[node] = self._plan(node)
         self.tracked = self._tracked() - self.declared
 

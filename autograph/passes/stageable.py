@@ -8,7 +8,8 @@ from typing import Any
 
 # Functions that look at their own frame run their plain form inside a trace too.
 FRAMES = frozenset({"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe"})
-_PYTHON = frozenset({"Yield", "YieldFrom", "Await", "AsyncFor", "AsyncWith"})
+_YIELDS = frozenset({"Yield", "YieldFrom"})
+_PYTHON = frozenset({*_YIELDS, "Await", "AsyncFor", "AsyncWith"})
 _SCOPES = frozenset({"FunctionDef", "AsyncFunctionDef", "Lambda", "ClassDef"})
 _LOOPS = frozenset({"While", "For", "AsyncFor"})
 
@@ -18,7 +19,8 @@ def _kind(node: Any) -> str:
 
 
 WHY_PYTHON = {
-    "generator": "is a generator or coroutine, and stays Python: traced values cannot decide in it; return a list, or loop where it is used",
+    "generator": "yields inside of an expression, and stays Python: traced values cannot decide in it; write `x = yield y` as a statement",
+    "coroutine": "is a coroutine, and stays Python: traced values cannot decide in it; return a list, or loop where it is used",
     "frame": "looks at its own frame (`locals`, `eval`, ...), and stays Python: traced values cannot decide in it",
     "finally": "jumps out of a `finally`, and stays Python: traced values cannot decide in it",
 }
@@ -30,12 +32,15 @@ def stageable(fn: Any) -> bool:
 
 
 def obstacle(fn: Any) -> str:
-    """Why a function has none: it is a "generator" or coroutine, it looks at its "frame", or it jumps out of a "finally"."""
+    """Why a function has none: a "coroutine", a "generator" that yields inside of an expression, a look at its "frame", a jump out of a "finally"."""
     if _kind(fn) == "AsyncFunctionDef":
-        return "generator"
+        return "coroutine"
+    allowed: set[int] = set()
     for node in _own([fn.body] if _kind(fn) == "Lambda" else fn.body):
         kind = _kind(node)
-        if kind in _PYTHON:
+        if kind in ("Expr", "Assign", "Return") and _kind(node.value) in _YIELDS and all(_kind(t) == "Name" for t in getattr(node, "targets", ())):
+            allowed.add(id(node.value))
+        elif kind in _PYTHON and id(node) not in allowed:
             return "generator"
         if kind in ("Name", "Attribute") and (node.id if kind == "Name" else node.attr) in FRAMES:
             return "frame"

@@ -171,9 +171,7 @@ def with_contextmanager(x):
     return -w
 
 
-@block(
-    "a `@contextmanager` that branches on traced values", REALS, refused=traced("AG501"), why="a generator stays Python: its frame cannot be staged"
-)
+@block("a `@contextmanager` that branches on traced values", REALS)
 def with_generator(x):
     with scaled(x, 2.0) as y:
         return y + 1
