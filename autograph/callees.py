@@ -237,7 +237,7 @@ def _with_generator(f: types.FunctionType) -> types.FunctionType:
 def _own_twin(x: Any) -> Any:
     if type(x) in (list, tuple) and any(type(e) is types.FunctionType for e in x):
         return type(x)(map(_own_twin, x))
-    users = type(x) in (types.FunctionType, types.MethodType) and is_users(x.__code__)
+    users = type(x) in (types.FunctionType, types.MethodType) and (is_users(x.__code__) or is_wrapper(x.__code__))
     return resolve(x) if users or type(x) is functools.partial else x
 
 

@@ -130,7 +130,7 @@ def keeping(f: Callable[..., Any]) -> Callable[..., Any]:
     def maker(*args: Any, **kwargs: Any) -> Any:
         x = f(*args, **kwargs)
         if (frame := of_block()) is not None:
-            frame.made[id(x)] = weakref.ref(x) if isinstance(x, io.IOBase) else x  # a file is closed when nobody holds it any more
+            frame.made[id(x)] = weakref.ref(x) if isinstance(x, (io.IOBase, types.GeneratorType)) else x  # closed when nobody holds them any more
         return x
 
     return maker

@@ -21,7 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-MODULES = ("branches", "matching", "membership", "loops", "blocks", "types", "optional", "comprehensions")
+MODULES = ("branches", "matching", "membership", "loops", "generators", "blocks", "objects", "types", "optional", "comprehensions")
 FORMS = {"static": "not traced", "jit": "`jit`", "vmap": "`vmap`", "jvp": "`jvp`"}
 
 F = TypeVar("F", bound=Callable[..., Any])
