@@ -25,6 +25,7 @@ from autograph.listing import LOCK
 from autograph.policy import CALLERS, CONTEXT_MANAGER, is_library, is_listed, is_stdlib, is_users, is_wrapper
 from autograph.runtime.aliasing import Variant, guarded, install, keeping_arrays
 from autograph.runtime.managers import stacked
+from autograph.runtime.mentioned import adopt_mentioned
 from autograph.source import converted_ahead, file_of
 
 KEY = "__autograph_twin__"
@@ -141,6 +142,8 @@ def _careful(new: Any, form: Form | Staged | None, name: str) -> Any:
 def _staged(twin: types.FunctionType, f: Any) -> Any:
     """The staged function itself: no entry, one frame less."""
     form = form_in(twin)
+    if type(form) is Form:
+        adopt_mentioned(form.names, twin)
     return _careful(_staged_function(twin, f), form, twin.__name__)
 
 

@@ -23,6 +23,7 @@ from autograph.passes.stageable import WHY_PYTHON, obstacle
 from autograph.plain import Plain
 from autograph.runtime.aliasing import keeping_arrays
 from autograph.runtime.lifted import reachable
+from autograph.runtime.mentioned import adopt_mentioned, names_in
 from autograph.source import File, file_of
 from autograph.stored import stored_into
 from autograph.variants import variant_of
@@ -99,6 +100,11 @@ class Form:
             return frozenset()
         return frozenset(stored_into(self.node, self.file.stored, self.file.given(self.node))[0])
 
+    @functools.cached_property
+    def names(self) -> frozenset[str]:
+        """The globals and attributes that the user's code names."""
+        return names_in(self.code)
+
     @property
     def aliases(self) -> Aliases | None:
         """Which other names and places the stores of this function reach."""
@@ -154,6 +160,7 @@ class Form:
 
     def enter(self, witness: FunctionType) -> Callable[..., Any]:
         """The staged function of the plain one that is running: its cells are the witness's, by name."""
+        adopt_mentioned(self.names, witness)
         staged = self.stageable and (not self.generator or reachable())  # it would run on when this call has ended
         code = (self._staged or self.staged()) if staged else self.direct()
         cells = dict(zip(witness.__code__.co_freevars, witness.__closure__ or (), strict=True))

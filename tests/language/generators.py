@@ -132,7 +132,7 @@ def sides(x):
         yield -x
 
 
-@generators("a `yield` in both sides of a traced branch", REALS, refused=traced("AG501"), why="how a generator goes on after a `yield` is Python's to decide")
+@generators("a `yield` in both sides of a traced branch", REALS, refused=traced("AG501"), why="Python decides where a generator goes on")
 def yields_in_a_branch(x):
     for y in sides(x):
         x = x + y
@@ -145,9 +145,7 @@ def shrinking(x):
         x = x / 2
 
 
-@generators(
-    "a generator of as many values as traced ones say", REALS, refused=traced("AG501"), why="how many values there are is Python's to know"
-)
+@generators("a generator of as many values as traced ones say", REALS, refused=traced("AG501"), why="how many values there are is Python's to know")
 def traced_count(x):
     total = 0.0
     for y in shrinking(x):
@@ -160,9 +158,7 @@ def inside(x):
     yield y if y > 1 else -y
 
 
-@generators(
-    "a `yield` inside of an expression, and a traced condition", REALS, refused=traced("AG501"), why="such a generator stays Python; write `x = yield y`"
-)
+@generators("a `yield` inside of an expression, and a traced condition", REALS, refused=traced("AG501"), why="it stays Python; write `x = yield y`")
 def yields_in_an_expression(x):
     g = inside(x)
     return next(g) + g.send(x)
