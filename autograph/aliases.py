@@ -155,8 +155,12 @@ class Aliases:
         return out
 
     def _iterated(self, node: Any) -> Any:
-        """What a loop iterates, if its items may be arrays that something else holds: rows of an array are values."""
-        return node if isinstance(node, (ast.Tuple, ast.List, ast.Call)) or path_of(node) in self._containers else None
+        """What a loop iterates, if its items may be arrays that something else holds, or parts of one."""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("enumerate", "zip", "reversed"):
+            return ast.Tuple([inner for a in node.args if (inner := self._iterated(a)) is not None], ast.Load())
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("values", "items"):
+            return node.func.value
+        return node if isinstance(node, (ast.Tuple, ast.List, ast.Call)) or path_of(node) else None
 
     def _expr(self, node: Any, state: State) -> State:
         """What evaluating an expression does: walruses, methods that keep their argument, calls that store."""

@@ -35,7 +35,10 @@ def context_of(node: Any, tree: Any, file: File, free: frozenset[str]) -> Contex
     found = [a for n in functions if (a := file.aliases(n)) is not None]
     aliases = {at: paths for a in found for at, paths in (*a.stores.items(), *a.operated.items(), *a.shared.items())}
     updates = {at: update for a in found for at, update in a.calls.items()}
-    return Context(Fresh(tree), file.modules, file.bound, file.converted, free, aliases=aliases, updates=updates, memo=Memo(file.modules))
+    return Context(
+        Fresh(tree), file.modules, file.bound, file.converted, free, aliases=aliases, updates=updates, storing=frozenset(file.stored),
+        memo=Memo(file.modules),
+    )  # fmt: skip
 
 
 def lowered(node: Any, file: File, free: frozenset[str], after: str = "") -> Lowered:

@@ -8,6 +8,13 @@ from typing import Any
 UNKNOWN = "?"  # a container that has no path
 KEEPING = frozenset({"append", "appendleft", "insert", "add", "setdefault", "extend"})  # methods that keep an argument
 
+# What gives parts of arrays: views of NumPy's.
+VIEW_ATTRIBUTES = frozenset({"T", "mT", "real", "imag", "flat"})
+VIEWS = frozenset(
+    "reshape ravel transpose swapaxes squeeze view moveaxis rollaxis expand_dims atleast_1d atleast_2d atleast_3d flip fliplr flipud rot90 "
+    "split array_split hsplit vsplit dsplit matrix_transpose permute_dims unstack".split()
+)
+
 
 def path_of(node: Any) -> str:
     """The path that an expression names; nothing for any other."""

@@ -88,6 +88,7 @@ _WHERE = {
     "optional": "read read_free some some_free is_none is_not_none",
     "formatting": "text percent str_ repr_ format_",
     "values": "Unset blank",
+    "views": "part parts",
 }
 _HOME = {name: module for module, names in _WHERE.items() for name in names.split()}
 __all__ = [*_HOME, "calls"]  # pyright: ignore[reportUnsupportedDunderAll]

@@ -27,6 +27,7 @@ from autograph.runtime.specs import is_container
 from autograph.runtime.stale import refuse_other_names
 from autograph.runtime.subscripts import is_mask, where_masked
 from autograph.runtime.values import traced
+from autograph.runtime.views import note_change
 
 IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
     "+=": operator.iadd, "-=": operator.isub, "*=": operator.imul, "/=": operator.itruediv, "//=": operator.ifloordiv, "%=": operator.imod,
@@ -41,6 +42,7 @@ def in_place(x: Any, symbol: str, value: Any, *others: Any) -> Any:
     Raises:
       AliasError: (AG407) it is one of NumPy's, which changes in place, and another name holds it.
     """
+    note_change(x)
     if not _changes(x, value):
         return changed(x, symbol, value)
     name = next(iter(assigned_names(caller())), "") or variable_of(x) or "x"

@@ -14,7 +14,7 @@ import jax
 import numpy as np
 from jax.extend.core import jaxpr_as_fun
 
-from autograph.runtime import _jax
+from autograph.runtime import _jax, views
 from autograph.runtime._jax import ClosedJaxpr, Literal, Var
 from autograph.runtime.cells import held_in, restored
 from autograph.runtime.deferred import Exit, defer
@@ -39,7 +39,7 @@ class Block:
     `finish(block, result)` runs at the end of the same trace and says which arrays the jaxpr returns.  `consts` maps variables of the
     jaxpr to the values that they stand for: arrays and tracers of the trace around.  `sources` are the user's blocks that run in it, `state` what
     they are given besides the arguments; `stands` are the values outside that the last of the flat arguments stand for, `like` those of the last
-    arguments.  `chosen` is what chooses a side of a branch, and which side this is.
+    arguments; `rows` are the arrays that the first flat arguments are rows of.  `chosen` is what chooses a side of a branch, and which side this is.
     """
 
     def __init__(
@@ -56,6 +56,7 @@ class Block:
         state: Sequence[Any] = (),
         stands: Sequence[Any] = (),
         like: Sequence[Any] = (),
+        rows: Sequence[Any] = (),
         chosen: Any = None,
     ) -> None:
         self.args: list[Any] = []
@@ -78,6 +79,8 @@ class Block:
                 self.args = [unpack(s, arrays) for s in specs]
                 for x, outer in zip(flat[len(flat) - len(stands) :], stands, strict=True):
                     frame.stands[id(x)] = x, outer
+                for x, outer in zip(flat, rows):
+                    views.part(x, outer)
                 frame.passed = containers(self.args)
                 frame.given = containers(self.args, kept(specs))
                 doubt_all(self.args[len(specs) - len(like) :], [list(like)])

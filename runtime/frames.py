@@ -17,10 +17,10 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "adopted apart begun bounds buffers changed checked chosen compared constants copied count defaults discarded exact excluded fresh "
-            "given gone grows guarded guards joins key late lent let_go lifting made marked memory outside own pairs passed pending places "
-            "points_to preset printed protected reached reads rebound refusal replaced root saved sharing spoiled staged stands stored trace twins "
-            "values versions waiting written"
+            "adopted apart begun bounds buffers changed changing checked chosen compared constants copied count defaults discarded exact "
+            "excluded fresh given gone grows guarded guards joins key late lent let_go lifting made marked memory outside own pairs "
+            "parameters passed pending places points_to preset printed protected reached reads rebound refusal replaced root saved "
+            "sharing spoiled staged stands stored trace twins values versions views waiting written"
         ).split()
     )
 
@@ -41,6 +41,9 @@ class Frame:
         self.guarded: dict[int, tuple[Any, Any, Any, Any]] = {}  # what a place holds, what it would without an error, its code, what was before
         self.constants: dict[int, tuple[Any, Any]] = {}  # by identity: NumPy arrays, and the constants that stand for them
         self.stands: dict[int, tuple[Any, Any]] = {}  # by identity: an array of this block, and the one around that it stands for
+        self.views: dict[int, tuple[Any, Any]] = {}  # by identity: a part of an array, and the array
+        self.parameters: dict[int, tuple[Any, str]] = {}  # of a whole function, by identity: arrays among its arguments, and their parameters
+        self.changing: Any = None  # which of them would change in place if they were NumPy's, and where
         self.points_to: dict[int, tuple[Any, dict[int, Any]]] = {}  # by identity: a value, and the arrays that it may be, as traced values decide
         self.apart: dict[frozenset[int], tuple[Any, Any]] = {}  # by identity: two arrays that are not one, whatever each of them may be
         self.twins: dict[int, list[Any]] = {}  # by identity: containers that may be the same object, as traced values decide
@@ -106,6 +109,8 @@ class Frame:
         self.chosen = None
         self.joins.clear()
         self.points_to.clear()
+        self.views.clear()
+        self.parameters.clear()
         self.apart.clear()
         self.compared.clear()
         self.twins.clear()

@@ -36,6 +36,7 @@ from autograph.runtime.retraces import Traces
 from autograph.runtime.state import State
 from autograph.runtime.unwound import put_at_error
 from autograph.runtime.values import Blank, has_maybe, is_value, map_maybe
+from autograph.runtime.views import Noted, parameters, refuse_numpys
 
 
 class _Checks:
@@ -45,6 +46,7 @@ class _Checks:
         self.found, self.direct, self.always = always, False, always
         self.looked_at: Callable[[Any, Any], bool] = lambda args, kwargs: False  # do calls with such arguments have to be looked at?
         self.undo: Callable[[], None] = lambda: None  # let calls be looked at again
+        self.changing: Noted = {}  # arguments that would change in place if they were arrays of NumPy's
 
 
 class Function:
@@ -79,13 +81,19 @@ class Function:
             raise argument_too_large(error) from None
         if again:  # outside of the `except`: an error of the program has no cause of ours
             return self._stateful(args, kwargs)
+        if self._checks.changing:
+            refuse_numpys(self._fn, self._checks.changing, args, kwargs)
         if type(out) is Checked:
             return self._result(out)
-        if trace_state.value is eval_trace and not self._checks.found and self._state.direct and not self._stored.concerns(args, kwargs):
+        if trace_state.value is eval_trace and not self._checks.found and self._state.direct and not self._concerned(args, kwargs):
             self._checks.direct, self._checks.looked_at = True, self._stored.concerns
             self._checks.undo = functools.partial(_look_again, type(self), self._checks)
             type(self).__call__ = staticmethod(self._jitted)  # type: ignore[assignment]
         return out
+
+    def _concerned(self, args: Any, kwargs: Any) -> bool:
+        """Whether such calls have to be looked at, for what NumPy's arrays among the arguments would be afterwards."""
+        return bool(self._checks.changing) or self._stored.concerns(args, kwargs)
 
     def _stateful(self, args: Any, kwargs: Any, arrays: dict[str, Any] | None = None) -> Any:
         """A call with arguments that are no arrays, or of a function that changes what lives outside it."""
@@ -94,6 +102,8 @@ class Function:
         if self._later:
             check(self)
         out, walk, parts = self._state.run(lambda jitted: jitted, args, kwargs)
+        if self._checks.changing:
+            refuse_numpys(self._fn, self._checks.changing, args, kwargs)
         made: dict[int, Any] = {}
         inputs = [change.number for change in out.changes.found if change.where == "input"] if out.changes is not None else []
         if inputs or arrays:
@@ -237,6 +247,7 @@ def traced_by(
         with TRACING, paused(), root(_jax.current_trace(), {ERROR: 0}, checked=True) as frame:
             begin = state.begin(held, args, kwargs, frame) if state is not None else Begin(args, kwargs)
             frame.outside = begin.containers
+            frame.parameters, frame.changing = parameters(fn, begin.args, begin.kwargs), checks.changing
             try:
                 try:
                     if stored is None:
@@ -256,6 +267,8 @@ def traced_by(
                 if box and isinstance(box[0], UNFINISHED):
                     raise unfinished(fn)
                 frame.memory.clear()  # what it remembers may hold objects that the function made
+                frame.parameters.clear()
+                frame.views.clear()
                 if state is not None and frame.replaced:
                     state.stores = True
                 changes = begin.changes(frame, box, checks.direct, getattr(inspect.unwrap(fn), "__globals__", {}))
@@ -263,6 +276,8 @@ def traced_by(
             finally:
                 begin.put_back(frame)
                 restore(frame)
+        if checks.direct and checks.changing:
+            checks.undo()
         traces.note(given[0], given[1], held.guards if state is not None else ())
         out = leaving(box.pop(), fn.__name__) if box else None
         if type(frame.values[ERROR]) is not int:

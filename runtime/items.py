@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from autograph.runtime._jax import is_reference
 from autograph.runtime.attributes import is_selectable, noticed, set_attr, stores_into_attr, unless_failed_now
 from autograph.runtime.block import containers
 from autograph.runtime.branches import staged_cond
@@ -43,13 +44,14 @@ from autograph.runtime.specs import is_container, join, spec_of, widen
 from autograph.runtime.stale import Spot, note_other_names, taken, unforeseen
 from autograph.runtime.subscripts import has_span, is_mask, plain, store_masked, store_span
 from autograph.runtime.values import Maybe, traced
+from autograph.runtime.views import attribute_of, note_parts
 
 slice = builtins.slice
 
 
 def is_array(x: Any) -> bool:
     """Whether a store into `x` gives a new array."""
-    return isinstance(x, jax.Array) and not _is_ref(x)
+    return isinstance(x, jax.Array) and not is_reference(x)
 
 
 def set_item(x: Any, i: Any, value: Any) -> Any:
@@ -102,6 +104,7 @@ def index_of(i: Any) -> Any:
 
 def becomes(x: Any, after: Any) -> Any:
     """A store makes one array of another: what else holds the one is given the other, or it is refused."""
+    note_parts(x)
     for frame in frames():
         if id(x) in frame.lent:
             raise ArrayStoreError(
@@ -204,7 +207,7 @@ def store_item(x: Any, i: Any, value: Any, renewed: bool = False) -> None:
         raise ArrayStoreError(
             "an array that has no name here is stored into", here(), "give it one: `x = ...`, then `x[i] = v`; or store through what holds it"
         )
-    if not watched() or _is_ref(x):
+    if not watched() or isinstance(x, jax.Array) and is_reference(x):
         x[i] = value
     elif not is_container(x):
         check_stored(x)
@@ -386,15 +389,10 @@ def set_attr_item(obj: Any, name: str, i: Any, value: Any) -> Any:
 
 def set_attr_path(obj: Any, name: str, path: tuple[Any, ...], value: Any) -> Any:
     """`obj.name[i][j] = value`."""
-    x = getattr(obj, name)
+    x = attribute_of(obj, name)
     note_other_names(x, f"`{type(obj).__name__}.{name}`", (obj, name))
     new = set_path(x, path, value)
     if new is not x:
         stores_into_attr(obj, name)
         set_attr(obj, name, new)
     return new
-
-
-def _is_ref(x: Any) -> bool:
-    """Whether x is a mutable reference, which is an array type with its own stores."""
-    return isinstance(x, jax.Array) and type(getattr(x, "aval", None)).__name__ == "AbstractRef"

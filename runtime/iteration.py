@@ -88,7 +88,7 @@ def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints) -> list[Any
     place = Place(getattr(body, "__code__", None))
 
     def scanned(state: list[Any]) -> list[Any]:
-        stage = Stage(body, state, body, place, items=[rows.spec], turns=rows.length, all_made=True)
+        stage = Stage(body, state, body, place, items=[rows.spec], turns=rows.length, all_made=True, rows=rows.arrays)
         return stage.run_scan(rows.arrays, rows.length, min(hints.unroll, rows.length))
 
     return with_room(scanned, state, place, rows.length)  # type: ignore[no-any-return]

@@ -32,6 +32,7 @@ from autograph.runtime.spec_text import describe
 from autograph.runtime.specs import Mismatch, Spec, Static, join, leaves, spec_of, types, widen
 from autograph.runtime.subscripts import has_span, is_mask, load_span, plain
 from autograph.runtime.values import Copied, Counted, Maybe, traced
+from autograph.runtime.views import part
 
 AxisConcatenator = type(np.r_).__mro__[1]
 
@@ -63,7 +64,8 @@ def get_item(x: Any, i: Any) -> Any:
     if isinstance(x, dict) and hasattr(type(x), "__missing__") and watched() and not unknown(i) and i not in x:
         touch(Contents(x))  # a `defaultdict` is about to make it
     if isinstance(x, jax.Array) or not (unknown(i) or (type(i) is tuple and any(map(unknown, i)))):
-        return x[plain(i) if isinstance(x, Tracer) else i]
+        value = x[plain(i) if isinstance(x, Tracer) else i]
+        return part(value, x) if _is_basic(i) else value
     if isinstance(x, np.ndarray):
         return _from_array(x, i)
     if isinstance(x, (list, tuple, builtins.range)) and unknown(i) and i.shape == () and jnp.issubdtype(i.dtype, jnp.integer):
@@ -75,6 +77,11 @@ def get_item(x: Any, i: Any) -> Any:
             "keep the number, and look the text up outside" if text else "use a list or array of the values, indexed by an integer",
         )  # fmt: skip
     return x[i]
+
+
+def _is_basic(i: Any) -> bool:
+    """Whether an index takes a view in NumPy: it has no arrays and lists."""
+    return not any(np.ndim(p) for p in (i if type(i) is tuple else (i,)) if isinstance(p, (list, np.ndarray, jax.Array)))
 
 
 def _ends_needed(x: Any) -> Any:
@@ -102,11 +109,11 @@ def _from_array(x: Any, i: Any) -> Any:
     parts = i if type(i) is tuple else (i,)
     axis = 0
     index: list[Any] = []
-    for part in parts:
-        if unknown(part) and jnp.issubdtype(part.dtype, jnp.integer) and axis < x.ndim and Ellipsis not in parts[: len(index)]:
-            part = inside(part, x.shape[axis], f"index is out of bounds for axis {axis} with size {x.shape[axis]}")
-        index.append(part)
-        axis += part is not None
+    for p in parts:
+        if unknown(p) and jnp.issubdtype(p.dtype, jnp.integer) and axis < x.ndim and Ellipsis not in parts[: len(index)]:
+            p = inside(p, x.shape[axis], f"index is out of bounds for axis {axis} with size {x.shape[axis]}")
+        index.append(p)
+        axis += p is not None
     return jnp.asarray(x)[tuple(index)]
 
 

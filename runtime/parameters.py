@@ -14,7 +14,9 @@ from autograph.runtime.frames import in_block
 from autograph.runtime.numpy_calls import METHODS_IN_PLACE
 from autograph.runtime.places import place_in
 from autograph.runtime.points_to import is_numpys
+from autograph.runtime.shared import aliasable
 from autograph.runtime.values import traced
+from autograph.runtime.views import note_change
 
 
 def changed_in_place(code: CodeType, stored_into: Sequence[str]) -> dict[str, Place]:
@@ -59,9 +61,10 @@ def refusing(f: Any, new: Callable[..., Any]) -> Callable[..., Any]:
         return new
 
     def checked(*args: Any, **kwargs: Any) -> Any:
-        if any(map(is_numpys, (*args, *kwargs.values()))) and (in_block() or traced(args, kwargs)):
+        if any(map(aliasable, (*args, *kwargs.values()))) and (in_block() or traced(args, kwargs)):
             given = inspect.signature(f).bind(*args, **kwargs).arguments
             for name, place in changed.items():
+                note_change(given.get(name), place)
                 if is_numpys(given.get(name)):
                     raise ArrayStoreError(
                         f"`{name}` is a NumPy array that this function changes in place, and the caller's would not change", place,

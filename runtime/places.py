@@ -129,16 +129,21 @@ def read_after(frame: FrameType, name: str) -> bool:
     return "read" in _fates(frame, name)
 
 
+def read_after_statement(frame: FrameType, name: str) -> bool:
+    """The same, after the statement, which binds what the call gives to variables."""
+    return "read" in _fates(frame, name, skipping=bool(targets_after(frame)))
+
+
 def kept_after(frame: FrameType, name: str) -> bool:
     """Whether a variable, or what the caller passed as this parameter, may be read after the call that `frame` is in."""
     fates = _fates(frame, name)
     return "read" in fates or "kept" in fates and name in frame.f_code.co_varnames[: frame.f_code.co_argcount]
 
 
-def _fates(frame: FrameType, name: str) -> set[str]:
+def _fates(frame: FrameType, name: str, skipping: bool = False) -> set[str]:
     """What can happen next to a variable on the paths from the call that `frame` is in: "read", or "kept" to the end of the function.
 
-    A result of the call that is returned at once ends no path with "kept": it is the caller's own.
+    A result of the call that is returned at once ends no path with "kept": it is the caller's own.  `skipping`: after the stores that follow.
     """
     code: list[dis.Instruction] = []
     index: dict[int, int] = {}
@@ -147,6 +152,12 @@ def _fates(frame: FrameType, name: str) -> set[str]:
         if i.opname not in ("CACHE", "EXTENDED_ARG"):
             code.append(i)
     start = next(k for k, i in enumerate(code) if i.offset > frame.f_lasti)
+    while skipping and not code[start].opname.startswith("STORE_"):
+        start += 1
+    while skipping and code[start].opname.startswith("STORE_") and ("LOAD", name) not in _accesses(code[start]):
+        start += 1
+    if skipping and ("LOAD", name) in _accesses(code[start]):
+        return {"read"}
     handlers: Any = dis.Bytecode(frame.f_code).exception_entries  # type: ignore[attr-defined]
     todo = [start, *(index[e.target] for e in handlers if e.start <= frame.f_lasti < e.end)]
     fates: set[str] = set()

@@ -22,6 +22,7 @@ from autograph.runtime.optional import present, read
 from autograph.runtime.places import here
 from autograph.runtime.specs import Spec, Type, type_of
 from autograph.runtime.values import Counted, Maybe
+from autograph.runtime.views import part
 
 
 class Range:
@@ -141,7 +142,7 @@ def _rows(items: Any) -> Rows:
 
 
 def _row(x: Any, i: Any) -> Any:
-    return jax.lax.dynamic_index_in_dim(x, i, keepdims=False) if isinstance(i, jax.core.Tracer) else x[i]
+    return part(jax.lax.dynamic_index_in_dim(x, i, keepdims=False) if isinstance(i, jax.core.Tracer) else x[i], x)
 
 
 def range(*args: Any, unroll: int = 1, rolled: bool | None = None) -> Iterable[int]:
@@ -163,8 +164,8 @@ def range(*args: Any, unroll: int = 1, rolled: bool | None = None) -> Iterable[i
         static = builtins.range(*args)
         return static if unroll == 1 and rolled is None else Range(static.start, static.stop, static.step, unroll, rolled)
     start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
-    for part in (start, stop, step):
-        t = type_of(part)
+    for end in (start, stop, step):
+        t = type_of(end)
         if t is None or t.shape != () or t.dtype.kind not in "iu":
             raise ConcreteValueError(f"`range` needs 0-d integers, and this is {t}", here(), "round it: `x.astype(int)`")
     if unknown(step):

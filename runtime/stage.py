@@ -81,9 +81,9 @@ class Stage:
     def __init__(
         self, body: Callable[..., Any], state: list[Any], source: Callable[..., Any], place: Place,
         begin: Sequence[Spec] | None = None, items: Sequence[Spec] = (), test: Callable[..., Any] | None = None,
-        hidden: tuple[str, ...] = (), turns: int | None = None, all_made: bool = False,
+        hidden: tuple[str, ...] = (), turns: int | None = None, all_made: bool = False, rows: Sequence[Any] = (),
     ) -> None:  # fmt: skip
-        self.body, self.state, self.source, self.place, self.items = body, state, source, place, list(items)
+        self.body, self.state, self.source, self.place, self.items, self.rows = body, state, source, place, list(items), rows
         entry = [widen(spec_in_block(x)) for x in state]
         self.opened = [widen(spec_of(x)) for x in state]  # with what lists and dicts hold before the loop
         self.hidden = hidden
@@ -117,6 +117,7 @@ class Stage:
                 self.preset,
                 stands=self._before(),
                 like=self.state,
+                rows=self.rows,
             )
             old, self.specs = self.specs, self.joint
             if self.settled:

@@ -27,6 +27,7 @@ from autograph.passes.stores import lower_stores
 from autograph.passes.texts import lower_texts
 from autograph.passes.unsure import note_unsure_reads
 from autograph.passes.updates import lower_updates
+from autograph.passes.views import note_views
 from autograph.passes.walrus import spill_walruses
 from autograph.quote import quote
 from autograph.scopes import Scope
@@ -40,6 +41,7 @@ class Pass(NamedTuple):
 
 PASSES = (
     Pass("declared", declare_stores, True),  # first, while the names that the function binds are those of its text
+    Pass("views", note_views, True),  # before updates and stores, which tell which variables are stored into
     Pass("updates", lower_updates, True),  # before stores: what comes back from a call is stored like anything else
     Pass("appends", lower_appends, True),  # early: a list that a block makes longer is a variable that changes
     Pass("stores", lower_stores, True),  # early, likewise: a store into `x[i]` makes `x` a variable that changes
