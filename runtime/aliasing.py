@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import jax
 
-from autograph.runtime.attributes import set_attr, unless_failed_now
+from autograph.runtime.attributes import renew_attr, set_attr, unless_failed_now
 from autograph.runtime.calls import call
 from autograph.runtime.errors import AliasError
 from autograph.runtime.frames import frames, watched
@@ -26,7 +26,7 @@ from autograph.runtime.points_to import doubtful, note_comparison
 from autograph.runtime.raw_errors import mark_of
 from autograph.runtime.shared import aliasable, origin
 from autograph.runtime.stale import note_other_names, taken
-from autograph.runtime.unwound import leave
+from autograph.runtime.unwound import is_exact, leave, told_exactly
 from autograph.runtime.values import Maybe
 
 
@@ -61,54 +61,55 @@ def renew(old: Any, new: Any, *others: Any) -> Any:
     Places among the others are changed; without other names it is `new` alone.
     """
     names = [x for x in others if type(x) not in (Place, Fixed)]
+    exact = type(old) is Held and is_exact()  # the call has ended, but what it gives is what was stored before an error
     old = old.cell_contents if type(old) is Held else old
     if isinstance(new, (list, dict, tuple)):  # an item of it has become a new array
         for old, fresh in last_replaced():
-            new, names = _renewed(new, old, fresh), _others(old, fresh, others, names)
+            new, names = _renewed(new, old, fresh, exact), _others(old, fresh, others, names, exact)
     elif old is not new:
-        names = _others(old, new, others, names)
+        names = _others(old, new, others, names, exact)
     return (new, *names) if names else new
 
 
-def _others(old: Any, new: Any, others: Sequence[Any], names: list[Any]) -> list[Any]:
+def _others(old: Any, new: Any, others: Sequence[Any], names: list[Any], exact: bool) -> list[Any]:
     """What the names hold that may have held `old`; places are changed."""
     for x in others:
-        if type(x) is Fixed and _renewed(x.value, old, new) is not x.value:
+        if type(x) is Fixed and _renewed(x.value, old, new, exact) is not x.value:
             raise AliasError(
                 f"`{x.name}` holds the array that is stored into, and belongs to the code around this function", here(),
                 f"declare `global {x.name}` or `nonlocal {x.name}`, or store into a copy",
             )  # fmt: skip
         if type(x) is Place:
             held = getattr(x.obj, x.name, None)
-            after = _renewed(held, old, new)
+            after = _renewed(held, old, new, exact)
             if after is not held:
                 note_other_names(old, f"`{variable_of(x.obj) or type(x.obj).__name__}.{x.name}`", (x.obj, x.name))
                 spots = taken(old)  # of functions around, which know nothing of this store
-                set_attr(x.obj, x.name, after)
+                (renew_attr if exact else set_attr)(x.obj, x.name, after)
                 for spot in spots:
                     put_at(spot, new)
-    return [_renewed(x, old, new) for x in names]
+    return [_renewed(x, old, new, exact) for x in names]
 
 
-def _renewed(x: Any, old: Any, new: Any) -> Any:
+def _renewed(x: Any, old: Any, new: Any, exact: bool) -> Any:
     if isinstance(x, Maybe):  # where there is an array, it may be the one
-        inner = _renewed(x.value, old, new)
+        inner = _renewed(x.value, old, new, exact)
         return x if inner is x.value else Maybe(inner, x.tag, x.bits, x.name)
     if _is_new(x, new):
         return x
     if same(x, old):
         return new
     if type(x) is tuple:
-        parts = [_renewed(p, old, new) if not isinstance(p, (tuple, list, dict)) else p for p in x]
+        parts = [_renewed(p, old, new, exact) if not isinstance(p, (tuple, list, dict)) else p for p in x]
         return tuple(parts) if any(p is not q for p, q in zip(parts, x, strict=True)) else x
     keys: Any = range(len(x)) if type(x) is list else list(x) if type(x) is dict else ()
     for k in keys:
-        after = x[k] if isinstance(x[k], (tuple, list, dict)) else _renewed(x[k], old, new)
+        after = x[k] if isinstance(x[k], (tuple, list, dict)) else _renewed(x[k], old, new, exact)
         if after is not x[k]:
             if watched():
                 note_store(Entry(x, k))
                 touch(Contents(x), late=False)
-                x[k] = unless_failed_now(after, functools.partial(x.__getitem__, k))
+                x[k] = after if exact else unless_failed_now(after, functools.partial(x.__getitem__, k))
             else:
                 x[k] = after
     return x
@@ -177,7 +178,7 @@ def storing(f: Any, *wanted: int | str) -> Callable[..., tuple[Any, ...]]:
         positions = {p - skipped: n for n, p in variant.positions.items()}
         names = [positions.get(k, "") if isinstance(k, int) else k for k in wanted]
         try:
-            with within_call():
+            with within_call(), told_exactly(given):
                 result, *finals = variant.function(*args, **kwargs)
         except Exception as error:
             leave(error, f.__name__, zip(given, names, strict=True))

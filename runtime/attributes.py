@@ -20,6 +20,7 @@ from autograph.runtime.numpy_places import note_binding, note_store
 from autograph.runtime.points_to import no_doubt
 from autograph.runtime.shared import guard, guarded_as
 from autograph.runtime.specs import is_container
+from autograph.runtime.unwound import is_exact
 from autograph.runtime.values import ARRAYS, NUMBERS, Maybe, Unset, is_value
 
 
@@ -61,7 +62,7 @@ def _replace(obj: Any, name: str, value: Any) -> None:
     place = place_of(obj, name)
     if watched():
         note_binding(place, value)
-        value = noticed(place, value)
+        value = noticed(place, value, is_exact())
     place.put(value)
 
 
@@ -108,8 +109,8 @@ def _setter(obj: Any, name: str) -> Callable[[Any], None] | None:
     return None
 
 
-def noticed(location: HeapLocation, value: Any) -> Any:
-    """What a place is given, now that it is known to change."""
+def noticed(location: HeapLocation, value: Any, exact: bool = False) -> Any:
+    """What a place is given, now that it is known to change; `exact`: after an error too, as it is what was stored before."""
     old = location.get()
     replaced_at_home(old, value)
     if isinstance(old, Unset) or not (is_selectable(value) and is_selectable(old)):
@@ -117,7 +118,7 @@ def noticed(location: HeapLocation, value: Any) -> Any:
         touch(location)
         return value
     touch(location)
-    return value if old is value else unless_failed_now(value, lambda: old)
+    return value if old is value or exact else unless_failed_now(value, lambda: old)
 
 
 def is_selectable(value: Any) -> bool:

@@ -18,7 +18,7 @@ from autograph.runtime import _jax, views
 from autograph.runtime._jax import ClosedJaxpr, Literal, Var
 from autograph.runtime.cells import held_in, restored
 from autograph.runtime.deferred import Exit, defer
-from autograph.runtime.frames import Frame, Place, frames, with_defaults
+from autograph.runtime.frames import Frame, Place, with_defaults
 from autograph.runtime.heap import HeapLocation
 from autograph.runtime.identity import check_lengths, doubt_all
 from autograph.runtime.knowledge import Fact, assume, known, refined
@@ -28,7 +28,7 @@ from autograph.runtime.points_to import Share, copied, share_of, shares
 from autograph.runtime.room import refuse_or_grow
 from autograph.runtime.shared import aliasable, known_again, with_guards
 from autograph.runtime.specs import Spec, Type, of_aval, types
-from autograph.runtime.unwound import arrays_at
+from autograph.runtime.unwound import arrays_at, is_exact
 from autograph.runtime.values import CONTAINERS, Maybe, map_maybe, nothing
 from autograph.runtime.watching import Watch
 
@@ -94,7 +94,7 @@ class Block:
                                 box = [fn(*[map_maybe(known, a, CONTAINERS) for a in self.args])]
                             except BaseException as error:  # also an exit with a deferred error
                                 self.kept = held_in(*sources)
-                                if any(f.exact for f in frames()):
+                                if is_exact():
                                     self.kept = arrays_at(error, [*self.args, *state]) | self.kept
                                 raise
                     except Exit:

@@ -43,6 +43,7 @@ from autograph.runtime.slicing import split_index, stored, stored_masked
 from autograph.runtime.specs import is_container, join, spec_of, widen
 from autograph.runtime.stale import Spot, note_other_names, taken, unforeseen
 from autograph.runtime.subscripts import has_span, is_mask, plain, store_masked, store_span
+from autograph.runtime.unwound import is_exact
 from autograph.runtime.values import Maybe, traced
 from autograph.runtime.views import attribute_of, note_parts
 
@@ -119,7 +120,7 @@ def becomes(x: Any, after: Any) -> Any:
         _refuse_doubtful(x, frame.reached)
         if frame.root and after is not x:
             frame.replaced[id(origin(x))] = origin(x), here()
-    if any(frame.exact for frame in frames()):
+    if is_exact():
         after = unless_failed_now(after, functools.partial(_same, x))
     if after is not x:
         note_version(x, after)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
 import jax
 
 from autograph.runtime._jax import aval_of
+from autograph.runtime.frames import frames
 from autograph.runtime.heap import HeapLocation
 from autograph.runtime.lifted import touch
 from autograph.runtime.places import is_block
 from autograph.runtime.raw_errors import mark_of
+from autograph.runtime.shared import origin
 
 _LEFT = "_autograph_left"  # kept with the exception: those of Python have no weak references
 
@@ -24,6 +27,25 @@ def leave(error: BaseException, name: str, parameters: Iterable[tuple[Any, str]]
         after = became(error, held.get(parameter, given))
         if after is not given and isinstance(after, jax.Array):
             vars(error).setdefault(_LEFT, []).append((given, after, name))
+
+
+@contextmanager
+def told_exactly(given: Sequence[Any]) -> Iterator[None]:
+    """A call that stores into arrays: of those that places outside hold it gives what they held when an error occurred."""
+    root = next((f for f in frames() if f.root), None)
+    before = root is None or root.exact
+    if root is not None and not before:
+        held = {id(origin(place.get())) for place in root.reached}
+        root.exact = any(id(origin(x)) in held for x in given)
+    exact = root is not None and root.exact
+    yield
+    if root is not None and not exact:
+        root.exact = False
+
+
+def is_exact() -> bool:
+    """Whether arrays hold what was stored before an error which only traced values know."""
+    return any(f.exact for f in frames())
 
 
 def parameters_at(tb: TracebackType | None, name: str) -> dict[str, Any]:

@@ -116,6 +116,60 @@ def test_an_attribute_holds_what_was_stored_before_the_error(kind: Any) -> None:
     assert q.a.tolist() == [1.5, 1, 1]
 
 
+def stores_and_may_raise(w: Any, a: Any) -> None:
+    w[1] = a + 0.5
+    if a > 1:
+        raise ValueError("bad")
+    w[0] = 9
+
+
+def of_an_attribute(a: Any, q: Holder) -> None:
+    stores_and_may_raise(q.a, a)
+
+
+def of_an_attribute_in_a_loop(a: Any, q: Holder) -> None:
+    for i in range(3):
+        stores_and_may_raise(q.a, a - i)
+        q.a[2] += 1
+
+
+def of_an_attribute_in_a_traced_loop(a: Any, q: Holder) -> None:
+    while a < 4:
+        stores_and_may_raise(q.a, a)
+        a = a + 1
+
+
+def of_another_name(a: Any, q: Holder) -> None:
+    w = q.a
+    stores_and_may_raise(w, a)
+    w[2] = 7
+
+
+def after_an_assertion(a: Any, q: Holder) -> None:
+    if a > 1:
+        raise ValueError("before")
+    stores_and_may_raise(q.a, a)
+
+
+OF_ATTRIBUTES = [of_an_attribute, of_an_attribute_in_a_loop, of_an_attribute_in_a_traced_loop, of_another_name, after_an_assertion]
+
+
+@pytest.mark.parametrize("kind", [np.ones, jnp.ones], ids=["numpy", "jnp"])
+@pytest.mark.parametrize("f", OF_ATTRIBUTES, ids=lambda f: f.__name__)
+def test_an_attribute_holds_what_a_callee_stored_before_an_error_that_traced_values_decide(f: Callable[..., Any], kind: Any) -> None:
+    def run(g: Callable[..., Any], a: Any, make: Any) -> tuple[Any, Any]:
+        q = Holder(make(4, np.float32))
+        try:
+            g(a, q)
+        except ValueError as error:
+            return str(error), q.a.tolist()
+        return None, q.a.tolist()
+
+    compiled = ag.function(f)
+    for a in (0, 1, 2, 3):
+        assert run(compiled, a, kind) == run(f, a, np.ones)
+
+
 def caught(w: Any) -> Any:
     try:
         fills_and_raises(w, 1)
