@@ -21,7 +21,7 @@ from autograph.runtime.points_to import no_doubt
 from autograph.runtime.shared import guard, guarded_as
 from autograph.runtime.specs import is_container
 from autograph.runtime.unwound import is_exact
-from autograph.runtime.values import ARRAYS, NUMBERS, Maybe, Unset, is_value
+from autograph.runtime.values import ARRAYS, ITERATORS, NUMBERS, Maybe, Unset, is_value
 
 
 def set_attr(obj: Any, name: str, value: Any) -> None:
@@ -123,8 +123,10 @@ def noticed(location: HeapLocation, value: Any, exact: bool = False) -> Any:
 
 def is_selectable(value: Any) -> bool:
     """Whether traced values can choose between this value and another: not if it is an object of which the identity counts."""
-    return not is_container(value) and all(
-        isinstance(x, (*ARRAYS, *NUMBERS, Maybe)) for x in jax.tree.leaves(value, is_leaf=is_value) if x is not None
+    return (
+        not is_container(value)
+        and not isinstance(value, ITERATORS)
+        and all(isinstance(x, (*ARRAYS, *NUMBERS, Maybe)) for x in jax.tree.leaves(value, is_leaf=is_value) if x is not None)
     )
 
 

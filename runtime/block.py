@@ -21,6 +21,7 @@ from autograph.runtime.deferred import Exit, defer
 from autograph.runtime.frames import Frame, Place, with_defaults
 from autograph.runtime.heap import HeapLocation
 from autograph.runtime.identity import check_lengths, doubt_all
+from autograph.runtime.iterators import Positions
 from autograph.runtime.knowledge import Fact, assume, known, refined
 from autograph.runtime.lifted import ERROR, Location, enter, forget_local, kept, load, marker_p, restore, settle_late
 from autograph.runtime.packing import pack, to_type, unpack
@@ -87,7 +88,7 @@ class Block:
                 assume(facts(self.args))
                 try:
                     enter(frame)
-                    watch = Watch([*self.args, *state, *with_defaults()])
+                    watch, positions = Watch([*self.args, *state, *with_defaults()]), Positions()
                     try:
                         with restored(frame, *sources), refined(*sources):  # no cell holds a tracer when its trace ends
                             try:
@@ -104,6 +105,7 @@ class Block:
                             raise
                         box, self.left = [nothing], True
                     watch.notice()
+                    positions.check()
                     check_lengths(frame)
                     conflict = functools.partial(refuse_or_grow, around=[frame])
                     forget_local(frame, box, conflict)

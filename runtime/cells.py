@@ -9,7 +9,7 @@ from __future__ import annotations
 import dis
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import CellType, CodeType
+from types import CellType, CodeType, FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -140,6 +140,11 @@ def restored(frame: Frame, *fns: Callable[..., Any]) -> Iterator[None]:
                     space[name] = value
                 else:
                     space.pop(name, None)
+
+
+def held_in_cells(fn: FunctionType) -> list[Any]:
+    """What the variables of functions around hold that a function uses."""
+    return [x for c in fn.__closure__ or () if (x := _contents(c)) is not _EMPTY]
 
 
 def _contents(cell: CellType) -> Any:

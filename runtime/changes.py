@@ -21,14 +21,15 @@ from autograph.runtime.identity import is_spoiled, keep_twins, refuse_chosen, re
 from autograph.runtime.lifted import forget_local
 from autograph.runtime.made import Made
 from autograph.runtime.numpy_places import before_the_call, let_go_and_changed, maybe_at_home, stored_at_home
-from autograph.runtime.objects import Walk, is_state, places_in
+from autograph.runtime.objects import Walk, places_in
+from autograph.runtime.opaque import cannot_keep
 from autograph.runtime.packing import as_is, pack
 from autograph.runtime.places import here
 from autograph.runtime.points_to import meeting
 from autograph.runtime.regrown import Left, bring_back, contents_left
 from autograph.runtime.shared import origin, unguarded
 from autograph.runtime.specs import Spec, Static, is_container, spec_of
-from autograph.runtime.values import ARRAYS, NUMBERS, Found, Maybe, Unset, is_value, traced
+from autograph.runtime.values import ARRAYS, NUMBERS, Found, Unset, is_value, traced
 
 
 class NeedsState(BaseException):
@@ -341,13 +342,7 @@ class Begin:
             return Static(Known("object", number))
         if is_container(value) and not traced(value) or isinstance(value, ARRAYS) and not traced(value) and value.ndim and _is_outside(value):
             return Static(Known("outside", value))
-        if (
-            not isinstance(value, Maybe)
-            and is_state(value)
-            and jax.tree_util.treedef_is_leaf(jax.tree.structure(value))
-            and ((holds := traced(*vars(value).values() if hasattr(value, "__dict__") else ())) or id(value) in self.own)
-        ):
-            what = "that holds traced values, after this function has been compiled" if holds else "that is made when this function is compiled"
+        if (what := cannot_keep(value, self.own)) is not None:
             raise place.error(
                 f"{place.name} would keep a `{type(value).__name__}` {what}", here(),
                 "register its class as a pytree (`jax.tree_util.register_dataclass`), or make the object outside",

@@ -60,6 +60,8 @@ def effect_of(f: Any) -> Callable[..., Any] | None:
     if f is builtins.next:
         return _next
     owner = getattr(f, "__self__", None)
+    if isinstance(owner, types.GeneratorType) and f.__name__ == "send" and not any(_is_made_by(frame, owner) for frame in frames()):
+        return functools.partial(_sent, f)
     if isinstance(owner, _OWNED):
         if _is_made_here(owner):
             return functools.partial(_known_to, f) if isinstance(owner, io.IOBase) else None
@@ -121,7 +123,9 @@ def makes(f: Any) -> bool:
         return f in _MAKERS or issubclass(f, Iterator) and f.__module__ in ("builtins", "itertools")
     if f is builtins.open or isinstance(getattr(f, "__self__", None), pathlib.Path) and f.__name__ == "open":
         return True
-    return f is builtins.iter or f is np.random.default_rng or isinstance(f, types.FunctionType) and bool(f.__code__.co_flags & inspect.CO_GENERATOR)
+    if isinstance(f, (types.FunctionType, types.MethodType)):
+        return bool(f.__code__.co_flags & inspect.CO_GENERATOR)
+    return f is builtins.iter or f is np.random.default_rng
 
 
 def keeping(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -144,6 +148,16 @@ def _known_to(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
             "use `print(..., file=...)`, or return the value",
         )  # fmt: skip
     return f(*args, **kwargs)
+
+
+def _sent(send: Callable[..., Any], value: Any) -> Any:
+    """A call of `send` of a generator that goes on after the call of the compiled function."""
+    if traced(value):
+        raise EffectError(
+            "a generator from outside of the compiled function is sent a traced value, which it would keep", here(),
+            "make the generator in the function, or keep what it computes in an attribute of an object",
+        )  # fmt: skip
+    return send(value)
 
 
 def _drawing(f: Callable[..., Any], name: str) -> Callable[..., Any]:

@@ -20,6 +20,7 @@ from autograph.runtime.errors import NotStagedError
 from autograph.runtime.frames import Place
 from autograph.runtime.growing import refuse_hidden
 from autograph.runtime.hints import Hints, hints_here
+from autograph.runtime.iterators import is_held
 from autograph.runtime.live import Walk, longest, present, refuse_endless, unchanging
 from autograph.runtime.loops import run_while
 from autograph.runtime.places import here, parameter_names
@@ -29,6 +30,7 @@ from autograph.runtime.rolling import rest_rolled
 from autograph.runtime.room import with_room
 from autograph.runtime.rows import Range, Rows, rows_of, rows_of_static, weak_integers
 from autograph.runtime.stage import Stage, given, listed
+from autograph.runtime.values import ITERATORS
 
 Body = Callable[..., Any]
 
@@ -168,7 +170,9 @@ def _unrolled(items: Iterable[Any], body: Body, state: list[Any], flag: int | No
 
 
 def _sized(items: Any) -> bool:
-    """Whether taking all items has no effects and ends: containers, and `zip`, `enumerate`, `reversed` of them."""
+    """Whether taking all items has no effects that can be seen, and ends: containers, and `zip`, `enumerate`, `reversed` of them."""
+    if isinstance(items, ITERATORS) and is_held(items):
+        return False
     if isinstance(items, (zip, enumerate)):
         parts = items.__reduce__()[1]
         return all(_sized(p) for p in parts if not isinstance(p, int))

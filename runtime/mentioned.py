@@ -8,6 +8,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from autograph.runtime.calls import adopt
+from autograph.runtime.cells import held_in_cells
 from autograph.runtime.values import ARRAYS
 
 
@@ -18,7 +19,7 @@ def names_in(code: CodeType) -> frozenset[str]:
 
 def adopt_mentioned(names: frozenset[str], fn: FunctionType) -> None:
     """Replace what Python calls of the classes of objects that `fn` reaches: by its globals and closure, then by attributes of these names."""
-    held = [*_known(fn.__globals__, names), *(c.cell_contents for c in fn.__closure__ or () if _is_set(c))]
+    held = [*_known(fn.__globals__, names), *held_in_cells(fn)]
     seen: set[int] = set()
     while held:
         x = held.pop()
@@ -33,11 +34,3 @@ def adopt_mentioned(names: frozenset[str], fn: FunctionType) -> None:
 
 def _known(space: dict[str, Any], names: Iterable[str]) -> list[Any]:
     return [space[n] for n in names if n in space]
-
-
-def _is_set(cell: Any) -> bool:
-    try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return False
-    return True

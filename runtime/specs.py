@@ -11,7 +11,23 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph.runtime._jax import ShapedArray, Tracer, axes_of, shaped
-from autograph.runtime.values import ARRAYS, ATOMS, CONTAINERS, NONE, NUMBERS, UNSET, Blank, Counted, Maybe, Record, Stale, Unset, blank, is_value
+from autograph.runtime.values import (
+    ARRAYS,
+    ATOMS,
+    CONTAINERS,
+    ITERATORS,
+    NONE,
+    NUMBERS,
+    UNSET,
+    Blank,
+    Counted,
+    Maybe,
+    Record,
+    Stale,
+    Unset,
+    blank,
+    is_value,
+)
 
 Spec = Any  # a pytree of Type and Static
 
@@ -191,8 +207,13 @@ def over(spec: Spec, axes: frozenset[str]) -> Spec:
 
 
 def children(v: Any) -> tuple[list[Any], Any]:
+    if isinstance(v, ITERATORS):
+        return [v], _LEAF
     found: tuple[list[Any], Any] = jax.tree.flatten(v, is_leaf=lambda x: x is not v)
     return found
+
+
+_LEAF = jax.tree.structure(0)
 
 
 class Mismatch(Exception):

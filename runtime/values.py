@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import collections
+import itertools
 from collections.abc import Callable
+from types import GeneratorType
 from typing import Any, Final, NoReturn
 
 import jax
@@ -14,6 +16,11 @@ from autograph.runtime._jax import Tracer
 NUMBERS: Final = (bool, int, float, complex)
 ARRAYS: Final = (jax.Array, np.ndarray, np.generic)
 CONTAINERS: Final = (list, dict, set, collections.deque, bytearray)
+_OF_EACH_KIND: list[Any] = [[], (), range(1), range(1 << 70), "", b"", {}, {}.values(), {}.items(), set(), reversed([]), reversed({})]
+ITERATORS: Final[tuple[type, ...]] = (
+    GeneratorType, reversed, zip, map, filter, enumerate, *(c for c in vars(itertools).values() if isinstance(c, type)),
+    *map(type, map(iter, _OF_EACH_KIND)),
+)  # fmt: skip
 
 
 _held: Final[dict[int, list[Any]]] = {}  # by identity: an object that our own records hold, and how many do

@@ -16,10 +16,11 @@ import numpy as np
 from autograph.runtime._jax import recording
 from autograph.runtime.errors import AliasError, ArrayStoreError, Place
 from autograph.runtime.frames import frames, innermost
-from autograph.runtime.places import caller, here, is_block, read_after_statement, shown_name, visible
+from autograph.runtime.places import here, read_after_statement, shown_name
 from autograph.runtime.points_to import is_numpys
-from autograph.runtime.raw_errors import is_generated, mark_of
+from autograph.runtime.raw_errors import is_generated
 from autograph.runtime.shared import aliasable, origin
+from autograph.runtime.variables import users_variables
 
 
 class Change(NamedTuple):
@@ -158,18 +159,10 @@ def _bound(fn: Callable[..., Any], args: Any, kwargs: Any) -> Iterator[tuple[str
         return
 
 
-def _variables() -> Iterator[tuple[Any, str, Any]]:
-    """The variables of the user's functions that run: their frame, name and value."""
-    frame = caller()
-    while frame is not None and (mark_of(frame.f_code) in ("Form", "Staged") or is_block(frame.f_code)):
-        yield from ((frame, name, value) for name, value in frame.f_locals.items())
-        frame = visible(frame.f_back)
-
-
 def _is_read_later(x: Any) -> bool:
-    return any(origin(v) is x and read_after_statement(f, name) for f, name, v in _variables() if aliasable(v))
+    return any(origin(v) is x and read_after_statement(f, name) for f, name, v in users_variables() if aliasable(v))
 
 
 def _name_of(x: Any) -> str:
-    shown = ((f, shown_name(f.f_code, name)) for f, name, v in _variables() if aliasable(v) and origin(v) is x)
+    shown = ((f, shown_name(f.f_code, name)) for f, name, v in users_variables() if aliasable(v) and origin(v) is x)
     return next((name for f, name in shown if name.isidentifier() and not is_generated(f.f_code, name)), "")
