@@ -7,7 +7,7 @@ Where the number of items is known after all (each of n turns appends one) it is
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -47,7 +47,7 @@ class Grow(BaseException):
 class Growing(Counted):
     """A list of items of one spec: `buffers` have room for `kind.capacity` of them, of which there are `length`."""
 
-    def __init__(self, kind: Kind, length: Any, buffers: Sequence[Any]) -> None:
+    def __init__(self, kind: Kind, length: Any, buffers: Iterable[Any]) -> None:
         self.kind, self.length, self.buffers = kind, length, list(buffers)
 
     def row(self, i: Any) -> Any:

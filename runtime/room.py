@@ -7,9 +7,13 @@ A list that a variable of the block holds is replaced there.  Where an object, a
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
+
+import jax
+import jax.numpy as jnp
 
 from autograph.runtime import _jax, errors
 from autograph.runtime.advice import changed_object
@@ -110,8 +114,21 @@ def _at_home(grow: Grow, home: Home, room: int) -> Growing:
         refuse_other_names(items, home, grow.place)
     more = _roomier(items, grow, room)
     if not isinstance(items, Growing):
+        more = _as_errors_left_it(more, grow)
         hide(more.kind.bound)
     home.put(more)
+    return more
+
+
+def _as_errors_left_it(more: Growing, grow: Grow) -> Growing:
+    """What takes the place of a list at home that has changed since errors may have occurred: then it is what it was before."""
+    bound = more.kind.bound
+    for code, held in reversed([x for f in lifting() for x in f.late.pop(Contents(bound.base), ())]):
+        before = grown(list(held.values), Grow(bound.base, more.kind.spec, place=grow.place), max(more.kind.capacity, len(held.values)))
+        more, fine = enlarged(more, before.kind.spec, before.kind.capacity), jax.lax.eq(code, jnp.int32(0))
+        more = Growing(more.kind, jnp.where(fine, more.length, before.length), map(functools.partial(jnp.where, fine), more.buffers, before.buffers))
+        bound.top = bound.peak = max(bound.top, len(held.values))
+        bound.exact, bound.shrunk = None, True
     return more
 
 

@@ -598,3 +598,69 @@ def test_a_list_that_is_not_a_list_changes_as_it_does() -> None:
     o = Holder()
     f(o, jnp.asarray(V))
     assert float(o.items.sum) == 15
+
+
+def stored_and_appended(b, o):
+    assert b < 100, "large"
+    o.items[0] = 9
+    o.items.append(1)
+    if b == 1:
+        o.items.append(b)
+    return b
+
+
+def appended_and_stored(b, o):
+    assert b < 100, "large"
+    o.items.append(1)
+    o.items[0] = 9
+    if b == 1:
+        o.items.append(b)
+    return b
+
+
+def taken_away(b, o):
+    assert b < 100, "large"
+    o.items[0] = 9
+    o.items.pop()
+    if b == 1:
+        o.items.append(b)
+    return b
+
+
+def in_a_loop_before(b, o):
+    assert b < 100, "large"
+    for k in range(4):
+        o.items[1], o.items[0] = o.items[0], o.items[1]
+        o.items.append(k)
+    if b != 1:
+        return b
+    o.items.append(b)
+    return b + 1
+
+
+def after_an_index(b, o):
+    e = [1, 2, 3][b % 3]
+    o.items[0] = 9
+    o.items.append(1)
+    if b == 1:
+        o.items.append(e)
+    return b
+
+
+AFTER_ERRORS = [stored_and_appended, appended_and_stored, taken_away, in_a_loop_before, after_an_index]
+
+
+@pytest.mark.parametrize("f", AFTER_ERRORS, ids=lambda f: f.__name__)
+def test_a_list_that_changes_after_what_may_fail_and_then_under_a_condition(f: Callable[..., Any]) -> None:
+    def run(g: Callable[..., Any], b: int) -> tuple[Any, list[float]]:
+        o = Log()
+        o.items[:] = [1, 2, 3]
+        try:
+            out = g(b, o)
+        except AssertionError as error:
+            out = str(error).partition("\n")[0]
+        return out, [float(x) for x in o.items]
+
+    compiled = ag.function(f)
+    for b in (1, 4, 200):
+        assert run(compiled, np.int32(b)) == run(f, b)

@@ -150,7 +150,7 @@ def test_every_function() -> None:
 
 def test_functions_without_a_staged_form_stay() -> None:
     text = (
-        "import autograph as ag\n\n\n@ag.convert\ndef f(x):\n    yield 1 if x > 0 else 2\n\n\n"
+        "import autograph as ag\n\n\n@ag.convert\ndef f(x):\n    y = 3 + (yield 1 if x > 0 else 2)\n\n\n"
         "@ag.convert\nasync def g(x):\n    return 1 if x > 0 else 2\n\n\n@ag.convert\ndef h(x):\n    return locals() if x > 0 else 2\n"
     )
     assert transpile(text) == text
