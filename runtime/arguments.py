@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from autograph.runtime import trees
 from autograph.runtime.objects import Identity, attributes, constant, is_state, key_of
 from autograph.runtime.specs import is_container
 from autograph.runtime.values import ARRAYS, NUMBERS
@@ -43,7 +44,11 @@ def is_array(x: Any) -> bool:
 
 def has_static(values: Iterable[Any]) -> bool:
     """Whether an argument, or a part of one, is no array or number."""
-    return any(type(v) not in NUMBERS and not isinstance(v, jax.Array) and not all(map(is_array, jax.tree.leaves(v))) for v in values)
+    return any(type(v) not in NUMBERS and not isinstance(v, jax.Array) and not _all_arrays(v) for v in values)
+
+
+def _all_arrays(v: Any) -> bool:
+    return all(map(is_array, trees.leaves(v))) and trees.is_sortable(v)
 
 
 def wrapped(args: Any, objects: list[Any]) -> Any:
@@ -57,7 +62,7 @@ def wrapped(args: Any, objects: list[Any]) -> Any:
             return Leaf((_OBJECT, type(x)))
         return Leaf(key_of(x))
 
-    return jax.tree.map(leaf, args, is_leaf=is_container)
+    return trees.map(leaf, args, is_leaf=is_container)
 
 
 def unwrapped(args: Any, objects: Iterable[Any]) -> Any:
@@ -71,7 +76,7 @@ def unwrapped(args: Any, objects: Iterable[Any]) -> Any:
             return next(roots)
         return x.key.ref() if isinstance(x.key, Identity) else constant(x.key)
 
-    return jax.tree.map(original, args, is_leaf=lambda x: isinstance(x, Leaf))
+    return trees.map(original, args, is_leaf=lambda x: isinstance(x, Leaf))
 
 
 def mutable_parts(args: Sequence[Any], kwargs: dict[str, Any], containers: bool = False) -> list[Any]:
@@ -82,7 +87,7 @@ def mutable_parts(args: Sequence[Any], kwargs: dict[str, Any], containers: bool 
         x = stack.pop()
         if isinstance(x, ARRAYS) or x is None or (is_container(x) and not containers):
             continue
-        children = jax.tree.leaves(x, is_leaf=lambda y, x=x: y is not x)
+        children = trees.children(x)
         if len(children) == 1 and children[0] is x:
             continue
         if is_container(x) or (not isinstance(x, tuple) and attributes(x)):

@@ -6,17 +6,18 @@ from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any
 
-import jax
-
+from autograph.runtime import trees
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.calls import call
 from autograph.runtime.cells import location_of
 from autograph.runtime.deferred import fine
-from autograph.runtime.frames import watched
+from autograph.runtime.errors import AttributeStateError
+from autograph.runtime.frames import in_block, watched
 from autograph.runtime.growing import replaced_at_home
 from autograph.runtime.heap import Attribute, HeapLocation, Variable
 from autograph.runtime.lifted import ERROR, load, may_have_failed, note_late, touch
 from autograph.runtime.numpy_places import note_binding, note_store
+from autograph.runtime.places import here
 from autograph.runtime.points_to import no_doubt
 from autograph.runtime.shared import guard, guarded_as
 from autograph.runtime.specs import is_container
@@ -31,6 +32,11 @@ def set_attr(obj: Any, name: str, value: Any) -> None:
       AttributeStateError: (AG401) a staged loop or branch would give the attribute a value that has no joint type with the one before.
     """
     if watched():
+        if name in ("__class__", "__dict__") and in_block():
+            raise AttributeStateError(
+                f"`{type(obj).__name__}.{name}` is set in a staged loop or branch, and no traced value can choose it", here(),
+                "keep a flag or a number in an attribute, and decide by it",
+            )  # fmt: skip
         if (setter := _setter(obj, name)) is not None:
             setter(value)
             return
@@ -126,7 +132,7 @@ def is_selectable(value: Any) -> bool:
     return (
         not is_container(value)
         and not isinstance(value, ITERATORS)
-        and all(isinstance(x, (*ARRAYS, *NUMBERS, Maybe)) for x in jax.tree.leaves(value, is_leaf=is_value) if x is not None)
+        and all(isinstance(x, (*ARRAYS, *NUMBERS, Maybe)) for x in trees.leaves(value, is_leaf=is_value) if x is not None)
     )
 
 

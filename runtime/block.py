@@ -14,7 +14,7 @@ import jax
 import numpy as np
 from jax.extend.core import jaxpr_as_fun
 
-from autograph.runtime import _jax, views
+from autograph.runtime import _jax, trees, views
 from autograph.runtime._jax import ClosedJaxpr, Literal, Var
 from autograph.runtime.cells import held_in, restored
 from autograph.runtime.deferred import Exit, defer
@@ -222,7 +222,7 @@ def containers(values: Sequence[Any], but: Collection[int] = ()) -> set[int]:
             value = value.value
         if id(value) in but:
             continue
-        children = jax.tree.leaves(value, is_leaf=lambda x, value=value: x is not value)
+        children = trees.children(value)
         if len(children) != 1 or children[0] is not value:
             found.add(id(value))
             stack += [c for c in children if not isinstance(c, jax.Array)]

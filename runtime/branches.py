@@ -14,7 +14,7 @@ import jax
 import numpy as np
 from jax import lax
 
-from autograph.runtime import _jax
+from autograph.runtime import _jax, trees
 from autograph.runtime._jax import Literal, Var
 from autograph.runtime.alias_joins import one_for_each, share_in
 from autograph.runtime.block import Block
@@ -317,7 +317,7 @@ def _uncopied(out: Any, originals: dict[int, tuple[Any, Any]]) -> Any:
                 v[k] = new
         return v
 
-    return jax.tree.map(leaf, out, is_leaf=lambda v: id(v) in originals or is_container(v))
+    return trees.map(leaf, out, is_leaf=lambda v: id(v) in originals or is_container(v))
 
 
 def _original(_: Any, x: Any, copy: Any) -> Any:

@@ -14,8 +14,7 @@ from contextlib import ExitStack, contextmanager
 from types import BuiltinMethodType, FunctionType, MethodDescriptorType, MethodType, MethodWrapperType, WrapperDescriptorType
 from typing import Any
 
-import jax
-
+from autograph.runtime import trees
 from autograph.runtime._jax import recording
 from autograph.runtime.decisions import decided, watching
 from autograph.runtime.errors import ConcreteValueError, NotStagedError
@@ -154,7 +153,7 @@ def _compared(f: Any, *args: Any, **kwargs: Any) -> Any:
       NotStagedError: (AG501) what it would compare is traced.
       PredicateError: (AG204) it is an array of several elements.
     """
-    for x in jax.tree.leaves((args, kwargs)):
+    for x in trees.leaves((args, kwargs)):
         if traced(x) and x.size != 1:
             truth(x)
     if traced(args, kwargs):
@@ -231,7 +230,7 @@ _COMPARING = ("heapq", "_heapq", "bisect", "_bisect")
 _NATIVE = (BuiltinMethodType, MethodWrapperType)
 _CHANGING = (MethodDescriptorType, WrapperDescriptorType, MethodWrapperType)
 MUTATING = frozenset(
-    "append extend insert pop remove clear sort reverse update setdefault popitem add discard appendleft popleft extendleft rotate "
+    "append extend insert pop remove clear sort reverse update setdefault popitem add discard appendleft popleft extendleft rotate move_to_end "
     "difference_update intersection_update symmetric_difference_update __setitem__ __delitem__ __iadd__ __ior__ __iand__ __ixor__ __isub__".split()
 )
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from autograph.runtime import trees
 from autograph.runtime.arguments import mutable_parts
 from autograph.runtime.buffers import GivenAnother
 from autograph.runtime.errors import AliasError, AttributeStateError
@@ -107,7 +108,7 @@ class Begin:
         self.before = {("argument", k): _snapshot(x) for k, x in enumerate(self.parts)} | {
             ("object", k): _snapshot(x) for k, x in enumerate(walk.objects if walk else ())
         }
-        self.leaves = [jax.tree.leaves(x) for x in self.parts]
+        self.leaves = [trees.leaves(x) for x in self.parts]
         self.own: dict[int, int] = {}
         self.containers = {id(x) for x in (*self.parts, *(walk.objects if walk else ())) if is_container(x)}
         self.places = {("place", k): p.get() for k, p in enumerate(walk.places if walk else ())}
@@ -283,7 +284,7 @@ class Begin:
         def known(x: Any) -> Any:
             return Made.of(x, self.own) if id(x) in self.own else x if (n := self._number(x)) is None else Reached(n)
 
-        return jax.tree.map(known, out, is_leaf=whole)
+        return trees.map(known, out, is_leaf=whole)
 
     def _also_held(self, frame: Frame, variables: dict[str, Any]) -> list[HeapLocation]:
         """The global variables that hold a NumPy array which is changed in place through an object: the program must not take it for a constant."""
@@ -312,7 +313,7 @@ class Begin:
     def _refuse_hidden(self) -> None:
         """An argument whose class keeps what it holds in a way of its own, and that has changed: nobody would put it back."""
         for x, before in zip(self.parts, self.leaves, strict=True):
-            now = [] if is_container(x) else jax.tree.leaves(x)
+            now = [] if is_container(x) else trees.leaves(x)
             if not is_container(x) and (len(now) != len(before) or any(a is not b for a, b in zip(now, before, strict=True))):
                 raise AttributeStateError(
                     f"a `{type(x).__name__}` among the arguments is changed by code of its library, and the caller's would not change", here(),

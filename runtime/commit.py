@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
-from autograph.runtime import _jax
+from autograph.runtime import _jax, trees
 from autograph.runtime.buffers import refuse_tagged
 from autograph.runtime.changes import Change, Changes, Known, Reached
 from autograph.runtime.doubts import remember
@@ -30,7 +29,7 @@ def reached(value: Any, walk: Walk, made: dict[int, Any]) -> Any:
             return x.build(made, lambda part: reached(part, walk, made))
         return walk.objects[x.number] if type(x) is Reached else x
 
-    return jax.tree.map(known, value, is_leaf=lambda x: is_value(x) or isinstance(x, (Reached, Made)))
+    return trees.map(known, value, is_leaf=lambda x: is_value(x) or isinstance(x, (Reached, Made)))
 
 
 def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> dict[int, Any]:
@@ -84,7 +83,7 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> d
             return before.values[x.which] if x.kind == "same" else walk.objects[x.which] if x.kind == "object" else x.which
 
         def whole(x: Any, own: Callable[[Any], Any] = own) -> Any:
-            return jax.tree.map(own, x, is_leaf=lambda x: x is None or isinstance(x, (Maybe, Counted, Left, Made)))
+            return trees.map(own, x, is_leaf=lambda x: x is None or isinstance(x, (Maybe, Counted, Left, Made)))
 
         refuse_tagged(place)
         touch(place)

@@ -15,7 +15,7 @@ import jax
 import numpy as np
 from jax import lax
 
-from autograph.runtime import _jax
+from autograph.runtime import _jax, trees
 from autograph.runtime.errors import AutographError, Place, StagedRaiseError
 from autograph.runtime.formatting import Text
 from autograph.runtime.frames import attempt, frames, in_block
@@ -46,11 +46,11 @@ class _Deferred:
         found = iter(values)
         args, attributes = self.tree.unflatten([next(found, None) if u else x for x, u in zip(self.known, self.unknown, strict=True)])
         new: Exception = type(self.error).__new__(type(self.error), *args)
-        shown = jax.tree.map(lambda x: str(x) if isinstance(x, Text) else x, args, is_leaf=lambda x: x is None or isinstance(x, Text))
+        shown = trees.map(lambda x: str(x) if isinstance(x, Text) else x, args, is_leaf=lambda x: x is None or isinstance(x, Text))
         base: Any = next(k for k in type(new).__mro__ if k.__module__ == "builtins")
         base.__init__(new, *shown)  # what Python itself keeps of the arguments: the message of a SyntaxError, say
         new.args = shown
-        vars(new).update(jax.tree.map(lambda x: str(x) if isinstance(x, Text) else x, attributes, is_leaf=lambda x: x is None or isinstance(x, Text)))
+        vars(new).update(trees.map(lambda x: str(x) if isinstance(x, Text) else x, attributes, is_leaf=lambda x: x is None or isinstance(x, Text)))
         new.__cause__, new.__suppress_context__ = self.error.__cause__, self.error.__suppress_context__
         return new
 
@@ -151,7 +151,7 @@ def _first(now: Any, new: Any) -> Any:
 
 def _code(error: Exception, at: tuple[Place, str] | None) -> tuple[int, list[Any]]:
     """The number of an error, and the traced values that are part of it."""
-    parts, tree = jax.tree.flatten((error.args, vars(error)), is_leaf=lambda x: x is None)
+    parts, tree = trees.flatten((error.args, vars(error)), is_leaf=lambda x: x is None)
     unknown = [isinstance(x, jax.Array) for x in parts]
     values = [jax.numpy.asarray(x) for x, u in zip(parts, unknown, strict=True) if u]
     known = [None if u else x for x, u in zip(parts, unknown, strict=True)]

@@ -13,6 +13,7 @@ from typing import Any
 
 import jax
 
+from autograph.runtime import trees
 from autograph.runtime._jax import ArrayImpl
 from autograph.runtime.advice import for_text
 from autograph.runtime.errors import ConcreteValueError
@@ -34,7 +35,7 @@ class Text:
             raise ConcreteValueError(
                 "the characters of a traced value are needed, which are only known when the compiled program runs", place, for_text(place)
             )
-        args, kwargs = jax.tree.map(_shown, self.values, is_leaf=lambda x: isinstance(x, Text))
+        args, kwargs = trees.map(_shown, self.values, is_leaf=lambda x: isinstance(x, Text))
         return self.template.format(*args, **kwargs) if self.how == "format" else self.template % (args[0] if self.how == "%1" else tuple(args))
 
     def __add__(self, other: Any) -> Text | str:
@@ -81,7 +82,7 @@ def _shown(x: Any) -> Any:
 
 
 def _unknown(values: Any) -> bool:
-    return traced(values) or any(isinstance(x, Text) for x in jax.tree.leaves(values, is_leaf=lambda x: isinstance(x, Text)))
+    return traced(values) or any(isinstance(x, Text) for x in trees.leaves(values, is_leaf=lambda x: isinstance(x, Text)))
 
 
 def text(template: str, /, *args: Any, **kwargs: Any) -> Any:

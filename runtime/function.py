@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph.runtime import _jax
+from autograph.runtime import _jax, trees
 from autograph.runtime._jax import eval_trace, trace_state
 from autograph.runtime.arguments import has_static
 from autograph.runtime.buffers import GivenAnother
@@ -281,9 +281,9 @@ def traced_by(
         traces.note(given[0], given[1], held.guards if state is not None else ())
         out = leaving(box.pop(), fn.__name__) if box else None
         if type(frame.values[ERROR]) is not int:
-            out = jax.tree.map(lambda x: 0 if isinstance(x, Blank) else x, out, is_leaf=is_value)  # no path ends without an error
+            out = trees.map(lambda x: 0 if isinstance(x, Blank) else x, out, is_leaf=is_value)  # no path ends without an error
         code = frame.values.pop(ERROR)
-        if type(code) is int and not has_maybe(out) and not has_late(out) and not checks.always and state is None:
+        if type(code) is int and not has_maybe(out) and not has_late(out) and trees.is_sortable(out) and not checks.always and state is None:
             return out
         checks.found = True
         if checks.direct:  # earlier traces had no checks, and what is returned now goes to the user as it is
@@ -292,7 +292,7 @@ def traced_by(
                 raise optional_result("this call may return None where earlier ones could not")
             return out
         number = None if type(code) is int and not checks.always else jnp.asarray(code, np.int32)
-        return Checked(map_maybe(packed, out), number, changes if changes.found else None, values_of(frame.values), finals)
+        return Checked(trees.boxed(map_maybe(packed, out)), number, changes if changes.found else None, values_of(frame.values), finals)
 
     if state is not None:
         first = inspect.Parameter("state_", inspect.Parameter.POSITIONAL_ONLY)

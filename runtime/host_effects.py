@@ -7,12 +7,16 @@ What a block has made itself (`random.Random(0)`, a generator, a `StringIO`) is 
 from __future__ import annotations
 
 import builtins
+import contextlib
+import contextvars
 import datetime
 import functools
 import inspect
 import io
 import pathlib
+import queue
 import random
+import sched
 import sys
 import threading
 import types
@@ -22,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from autograph.runtime._jax import recording
 from autograph.runtime.errors import ConcreteValueError, EffectError
 from autograph.runtime.frames import Frame, frames, in_block, of_block
 from autograph.runtime.places import here
@@ -29,7 +34,12 @@ from autograph.runtime.values import traced
 
 _RANDOM = (random.Random, np.random.RandomState, np.random.Generator)
 _OWNED = (*_RANDOM, io.IOBase)
-_MAKERS = (random.Random, np.random.RandomState, np.random.Generator, io.StringIO, io.BytesIO)
+_KEEPING = (
+    contextlib.ExitStack, contextvars.ContextVar, queue.Queue, queue.SimpleQueue, threading.Event, threading.Condition, threading.Semaphore,
+    sched.scheduler,
+)  # fmt: skip
+_ASKED = frozenset("qsize empty full is_set".split())
+_MAKERS = (*_RANDOM, io.StringIO, io.BytesIO, *_KEEPING)
 _DRAW = (
     "use `jax.random` with a key that the function is given, and a new one each time (`key, k = jax.random.split(key)`), "
     "or draw the numbers outside and pass them in"
@@ -62,6 +72,12 @@ def effect_of(f: Any) -> Callable[..., Any] | None:
     owner = getattr(f, "__self__", None)
     if isinstance(owner, types.GeneratorType) and f.__name__ == "send" and not any(_is_made_by(frame, owner) for frame in frames()):
         return functools.partial(_sent, f)
+    if isinstance(owner, _KEEPING) and not _is_made_here(owner) and (name := f.__name__) not in _ASKED:
+        if isinstance(owner, contextvars.ContextVar) and name == "get":
+            return None
+        if in_block():
+            raise _refused(f"{type(owner).__name__}.{name}", "posix")
+        return None if any(_is_made_by(frame, owner) for frame in frames()) else functools.partial(_kept_by, f)
     if isinstance(owner, _OWNED):
         if _is_made_here(owner):
             return functools.partial(_known_to, f) if isinstance(owner, io.IOBase) else None
@@ -93,6 +109,11 @@ def check_entered(manager: Any) -> None:
     Raises:
       EffectError: (AG405) a lock, a file or a socket in a staged block: it would be entered once, while the block is traced.
     """
+    if isinstance(manager, (contextlib.redirect_stdout, contextlib.redirect_stderr)) and recording():
+        raise EffectError(
+            f"`{type(manager).__name__}` would redirect nothing: `print` writes when the compiled program runs", here(),
+            "enter it around the call of the compiled function, or give `print` the file",
+        )  # fmt: skip
     if in_block() and not _is_made_here(manager):
         kind = type(manager)
         if kind.__module__ in _ENTERED or isinstance(manager, (io.IOBase, *_LOCKS)):
@@ -158,6 +179,16 @@ def _sent(send: Callable[..., Any], value: Any) -> Any:
             "make the generator in the function, or keep what it computes in an attribute of an object",
         )  # fmt: skip
     return send(value)
+
+
+def _kept_by(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """A call of a method of an object that keeps what it is given after the call of the compiled function."""
+    if traced(*args, *kwargs.values()):
+        raise EffectError(
+            f"`{type(f.__self__).__name__}.{f.__name__}` is given a traced value, which it would keep", here(),  # type: ignore[attr-defined]
+            "return the value, and do it outside of the compiled function",
+        )  # fmt: skip
+    return f(*args, **kwargs)
 
 
 def _drawing(f: Callable[..., Any], name: str) -> Callable[..., Any]:

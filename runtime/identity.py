@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-import jax
-
+from autograph.runtime import trees
 from autograph.runtime.errors import EffectError
 from autograph.runtime.frames import Frame, frames, lifting
 from autograph.runtime.heap import Contents, HeapLocation, Items
@@ -203,7 +202,7 @@ def is_spoiled(value: Any) -> bool:
 
 def refuse_stale(*values: Any) -> None:
     """Raise EffectError (AG405) if something that cannot be read is part of some values."""
-    for x in jax.tree.leaves(values, is_leaf=is_value):
+    for x in trees.leaves(values, is_leaf=is_value):
         if type(x) is Stale:
             raise x.make(False) from None
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 
+from autograph.runtime import trees
 from autograph.runtime._jax import concrete
 from autograph.runtime.errors import NotStagedError
 from autograph.runtime.formatting import Text
@@ -39,7 +40,7 @@ def leaving(out: Any, name: str) -> Any:
 
     def leaf(x: Any) -> Any:
         if isinstance(x, Text):
-            return Text(x.how, x.template, jax.tree.map(leaf, x.values, is_leaf=lambda v: isinstance(v, Text)))
+            return Text(x.how, x.template, trees.map(leaf, x.values, is_leaf=lambda v: isinstance(v, Text)))
         if isinstance(x, str):
             return Text("format", x.replace("{", "{{").replace("}", "}}"), ((), {}))
         if type(x).__module__ not in ("builtins", "numpy") and hasattr(x, "__dict__") and not (is_value(x) or _is_ours(x) or hasattr(x, "dtype")):
@@ -49,7 +50,7 @@ def leaving(out: Any, name: str) -> Any:
             )  # fmt: skip
         return x
 
-    parts, tree = jax.tree.flatten(out, is_leaf=lambda x: is_value(x) or isinstance(x, (Text, Counted)))
+    parts, tree = trees.flatten(out, is_leaf=lambda x: is_value(x) or isinstance(x, (Text, Counted)))
     return tree.unflatten([leaf(x) for x in parts])
 
 
@@ -59,17 +60,19 @@ def _is_ours(x: Any) -> bool:
 
 def settled(value: Any) -> Any:
     """A value whose optionals are None or the value, where that is known now; inside a trace they stay optionals."""
-    return jax.tree.map(_settled, value, is_leaf=lambda x: is_value(x) or isinstance(x, (Packed, Text, Counted)))
+    return trees.map(_settled, value, is_leaf=lambda x: is_value(x) or isinstance(x, (Packed, Text, Counted, trees.Boxed)))
 
 
 def has_late(value: Any) -> bool:
     """Whether text with traced values in it, or a list whose length they decide, is part of a value."""
-    return any(isinstance(x, (Text, Counted)) for x in jax.tree.leaves(value, is_leaf=lambda x: is_value(x) or isinstance(x, (Text, Counted))))
+    return any(isinstance(x, (Text, Counted)) for x in trees.leaves(value, is_leaf=lambda x: is_value(x) or isinstance(x, (Text, Counted))))
 
 
 def _settled(x: Any) -> Any:
     if isinstance(x, Text):
         return x if traced(x) else str(x)
+    if isinstance(x, trees.Boxed):
+        return {k: settled(v) for k, v in x.opened().items()}
     if isinstance(x, Counted):
         if concrete(x.length):
             return x.known()

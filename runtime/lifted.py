@@ -18,7 +18,7 @@ from typing import Any
 
 import jax
 
-from autograph.runtime import _jax
+from autograph.runtime import _jax, trees
 from autograph.runtime._jax import Primitive
 from autograph.runtime.errors import EffectError
 from autograph.runtime.frames import Frame, frames, lifting
@@ -118,7 +118,7 @@ def _made_here(container: Any) -> bool:
     around = lifting()
     if around and (Contents(container) in around[-1].saved or id(container) in around[-1].own):
         return id(container) in around[-1].own
-    own = jax.tree.leaves(container, is_leaf=lambda x: x is not container and (is_value(x) or is_container(x)))
+    own = trees.leaves(container, is_leaf=lambda x: x is not container and (is_value(x) or is_container(x)))
     if len(own) == 1 and own[0] is container:  # a `deque`, of which JAX knows nothing
         held = Contents(container).get()
         own = held.values if isinstance(held, Items) else []
@@ -138,7 +138,7 @@ def joined(location: Location, a: Spec, b: Spec) -> Spec:
 
 def may_be_missing(spec: Spec) -> bool:
     """Whether a place may have nothing in it."""
-    return any(isinstance(x, Option) and x.bits & UNSET for x in jax.tree.leaves(spec, is_leaf=lambda x: isinstance(x, (Option, Static, Type))))
+    return any(isinstance(x, Option) and x.bits & UNSET for x in trees.leaves(spec, is_leaf=lambda x: isinstance(x, (Option, Static, Type))))
 
 
 def load(location: Location) -> Any:
@@ -384,4 +384,4 @@ def may_have_failed() -> bool:
 
 def kept(specs: Iterable[Spec]) -> set[int]:
     """The identities of the containers that a spec hands on as they are."""
-    return {id(x.value) for x in jax.tree.leaves(list(specs), is_leaf=lambda s: isinstance(s, (Static, Type))) if isinstance(x, Kept)}
+    return {id(x.value) for x in trees.leaves(list(specs), is_leaf=lambda s: isinstance(s, (Static, Type))) if isinstance(x, Kept)}

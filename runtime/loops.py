@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from autograph.runtime import _jax
+from autograph.runtime import _jax, trees
 from autograph.runtime.cells import left_in
 from autograph.runtime.decisions import decided, watching
 from autograph.runtime.deferred import fail
@@ -150,7 +150,7 @@ def _nan(value: Any, when: Any) -> Any:
         inexact = isinstance(x, float) or isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jnp.inexact)
         return jnp.where(when, jnp.asarray(jnp.nan, jnp.result_type(x)), x) if inexact else x
 
-    return jax.tree.map(leaf, value, is_leaf=is_value)
+    return trees.map(leaf, value, is_leaf=is_value)
 
 
 def _going(test: Callable[..., Any], state: list[Any], finite: bool) -> tuple[Any, list[Any]]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import jax
 
+from autograph.runtime import trees
 from autograph.runtime.frames import Frame
 from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items
 from autograph.runtime.objects import attributes, is_state
@@ -90,7 +91,7 @@ class Made:
         if id(x) not in own:
             return x
         if not is_container(x):
-            several = own[id(x)] > 1 and is_state(x) and not jax.tree_util.treedef_is_leaf(jax.tree.structure(x))
+            several = own[id(x)] > 1 and is_state(x) and not jax.tree_util.treedef_is_leaf(trees.structure(x))
             return Made(x, None, id(x)) if several else x
         like = copy.copy(x)
         Contents(like).put(Items(type(x)() if isinstance(x, (set, bytearray)) else () if isinstance(x, dict) else None, []))

@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from autograph.runtime import trees
 from autograph.runtime._jax import eval_trace, trace_state
 from autograph.runtime.aliasing import variant_of
 from autograph.runtime.calls import call
@@ -104,7 +105,7 @@ class Stored:
         frame.exact = True
         variant = variant_of(self.fn)
         if variant is None:
-            frame.lent = {id(x): x for x in jax.tree.leaves((args, kwargs)) if isinstance(x, jax.Array)}
+            frame.lent = {id(x): x for x in trees.leaves((args, kwargs)) if isinstance(x, jax.Array)}
             return named(call(self.fn))(*args, **kwargs), {}
         value, *finals = named(variant.function)(*args, **kwargs)
         return value, dict(zip(self.names, finals, strict=True))

@@ -16,6 +16,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from autograph.runtime import trees
 from autograph.runtime.doubts import among, any_remembered
 from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items
 from autograph.runtime.packing import as_is, pack
@@ -183,13 +184,13 @@ class Walk:
             self._visit(v)
             self._given = given
             return Static(v)
-        tree = jax.tree.structure(v, is_leaf=lambda x: x is None)
+        tree = trees.structure(v, is_leaf=lambda x: x is None)
         if v is None or jax.tree_util.treedef_is_leaf(tree):
             self.guards.append(key_of(v))
             return Static(v)
-        self.guards.append((type(v), len(jax.tree.leaves(v, is_leaf=lambda x: x is not v))))
+        self.guards.append((type(v), len(trees.leaves(v, is_leaf=lambda x: x is not v))))
         count = iter(range(1 << 30))
-        return jax.tree.map(lambda x: self._spec(x, (*name, "part", next(count))), v, is_leaf=lambda x: x is not v)
+        return trees.map(lambda x: self._spec(x, (*name, "part", next(count))), v, is_leaf=lambda x: x is not v)
 
 
 def plain_attributes(cls: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from autograph.runtime import _jax
+from autograph.runtime import _jax, trees
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.deferred import fine
 from autograph.runtime.frames import frames, in_block, touched
@@ -39,7 +39,7 @@ def afterwards(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, 
         return
     for frame in frames():
         frame.printed = True
-    flat, tree = jax.tree_util.tree_flatten_with_path((tuple(args), dict(kwargs)), is_leaf=lambda x: x is None)
+    flat, tree = trees.with_paths((tuple(args), dict(kwargs)), is_leaf=lambda x: x is None)
     dynamic = [isinstance(x, jax.Array) for _, x in flat]
     weak = [len(path) > 2 and d and _jax.aval_of(x).weak_type for (path, x), d in zip(flat, dynamic, strict=True)]
     static = [None if d else x.copy() if isinstance(x, np.ndarray) else x for (_, x), d in zip(flat, dynamic, strict=True)]

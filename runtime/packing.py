@@ -6,11 +6,11 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from autograph.runtime import trees
 from autograph.runtime._jax import convert_type, varying
 from autograph.runtime.specs import SCALARS, TAG, Option, Spec, Static, Type, array_spec, children, covers, is_leaf, type_of
 from autograph.runtime.values import ARRAYS, NONE, NUMBERS, SET, UNSET, Blank, Maybe, Unset, blank, parts
@@ -79,7 +79,7 @@ def unpack(spec: Spec, flat: Iterator[Any]) -> Any:
     if isinstance(spec, Option):
         value = unpack(spec.value, flat)
         return Maybe(value, next(flat), spec.bits, spec.name)
-    return jax.tree.map(lambda s: unpack(s, flat), spec, is_leaf=lambda s: is_leaf(s) or isinstance(s, Option))
+    return trees.map(lambda s: unpack(s, flat), spec, is_leaf=lambda s: is_leaf(s) or isinstance(s, Option))
 
 
 def flat_arrays(values: Sequence[Any]) -> list[Any]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import jax
 
-from autograph.runtime import _jax
+from autograph.runtime import _jax, trees
 from autograph.runtime._jax import Literal
 from autograph.runtime.differentiable import Loop, inexact
 from autograph.runtime.masks import drop, merge, pick
@@ -44,7 +44,7 @@ class Pullback:
         def linear(c: list[Any], x: list[Any]) -> list[Any]:
             active, const, carry = loop.on_active(c, x, loop.quiet)
             on, pull, off = jax.vjp(active, const, carry, has_aux=True)
-            residuals, found["tree"] = jax.tree.flatten(pull)
+            residuals, found["tree"] = trees.flatten(pull)
             return [*merge(loop.carry_active, on, off), *residuals]
 
         with loop.errors():

@@ -9,6 +9,7 @@ from typing import Any
 
 import jax
 
+from autograph.runtime import trees
 from autograph.runtime.arguments import Leaf
 from autograph.runtime.errors import RetraceWarning
 from autograph.runtime.spec_text import describe
@@ -63,7 +64,7 @@ _ADVICE = "give it arrays of one shape and type, and as few static values as pos
 
 def _text(value: Any) -> str:
     """A type for what is traced, the value of anything else."""
-    leaves = jax.tree.leaves(value, is_leaf=lambda x: x is None or isinstance(x, Leaf))
+    leaves = trees.leaves(value, is_leaf=lambda x: x is None or isinstance(x, Leaf))
     texts = []
     for x in leaves[:8]:
         static = isinstance(x, Leaf) or x is None

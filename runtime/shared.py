@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from autograph.runtime import trees
 from autograph.runtime.frames import Frame, frames, lifting
 from autograph.runtime.specs import Type, array_spec, is_container
 from autograph.runtime.values import is_value
@@ -66,7 +67,7 @@ def with_guards(out: Any, guards: dict[int, tuple[Any, Any]]) -> Any:
     """A result in which arrays are what places hold for them: they stay one array behind the block."""
     if not guards:
         return out
-    leaves, tree = jax.tree.flatten(out, is_leaf=lambda x: is_value(x) or is_container(x))  # a list or dict is such a place itself
+    leaves, tree = trees.flatten(out, is_leaf=lambda x: is_value(x) or is_container(x))  # a list or dict is such a place itself
     new = [guards[id(x)][1] if id(x) in guards else x for x in leaves]
     return out if all(a is b for a, b in zip(leaves, new, strict=True)) else tree.unflatten(new)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Any
 
-import jax
-
+from autograph.runtime import trees
 from autograph.runtime.advice import for_keys, for_length
 from autograph.runtime.errors import Place
 from autograph.runtime.formatting import Text
@@ -48,7 +47,7 @@ def instead(a: Spec, b: Spec, usual: str, place: Place | None = None) -> str:
     """What to write instead where two values have no joint type: the usual advice, or what helps for values that are no arrays."""
     if isinstance(a, Items) and isinstance(b, Items):
         return usual if not isinstance(a.keys, tuple) else for_keys(place)
-    if any(isinstance(s, Text) for part in (a, b) for s in jax.tree.leaves(part, is_leaf=lambda x: is_leaf(x) or isinstance(x, Text))):
+    if any(isinstance(s, Text) for part in (a, b) for s in trees.leaves(part, is_leaf=lambda x: is_leaf(x) or isinstance(x, Text))):
         return _TEXTS
     values = [s.value for s in (a, b) if isinstance(s, Static) and not isinstance(s.value, (*NUMBERS, *ARRAYS)) and s.value is not None]
     if any(isinstance(v, enum.Enum) for v in values):
@@ -112,7 +111,7 @@ def described(spec: Spec) -> str:
 
 
 def _tree_text(spec: Spec) -> str:
-    inner = jax.tree.map(lambda s: _Shown(describe(s)), spec, is_leaf=lambda x: is_leaf(x) or isinstance(x, (Option, Text)))
+    inner = trees.map(lambda s: _Shown(describe(s)), spec, is_leaf=lambda x: is_leaf(x) or isinstance(x, (Option, Text)))
     return repr(inner)
 
 

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from autograph.runtime import trees
 from autograph.runtime._jax import ShapedArray, Tracer, axes_of, shaped
 from autograph.runtime.values import (
     ARRAYS,
@@ -145,7 +146,7 @@ def spec_of(v: Any) -> Spec:
         return array_spec(v)
     if isinstance(v, Maybe):
         return Option(spec_of(v.value), v.bits, v.name)
-    return jax.tree.map(_leaf_spec, v, is_leaf=is_value)
+    return trees.map(_leaf_spec, v, is_leaf=is_value)
 
 
 def spec_in_block(v: Any, inside: Callable[[Any], bool] = lambda container: False) -> Spec:
@@ -163,7 +164,7 @@ def spec_in_block(v: Any, inside: Callable[[Any], bool] = lambda container: Fals
         return Option(spec_in_block(v.value, inside), v.bits, v.name)
     if is_container(v):
         return leaf(v)
-    return jax.tree.map(leaf, v, is_leaf=lambda x: is_value(x) or is_container(x))
+    return trees.map(leaf, v, is_leaf=lambda x: is_value(x) or is_container(x))
 
 
 def is_container(x: Any) -> bool:
@@ -186,7 +187,7 @@ def is_leaf(spec: Spec) -> bool:
 
 
 def leaves(spec: Spec) -> list[Any]:
-    return [spec] if is_leaf(spec) else jax.tree.leaves(spec)
+    return [spec] if is_leaf(spec) else trees.leaves(spec)
 
 
 def types(specs: Iterable[Spec]) -> list[Type]:
@@ -196,24 +197,24 @@ def types(specs: Iterable[Spec]) -> list[Type]:
 
 def widen(spec: Spec) -> Spec:
     """The spec in which Python numbers are weakly typed arrays, as a staged loop needs them."""
-    return (type_of(spec) or spec) if is_leaf(spec) else jax.tree.map(lambda s: type_of(s) or s, spec)
+    return (type_of(spec) or spec) if is_leaf(spec) else trees.map(lambda s: type_of(s) or s, spec)
 
 
 def over(spec: Spec, axes: frozenset[str]) -> Spec:
     """The spec of values that vary over some axes of a mesh as well."""
     if not axes:
         return spec
-    return jax.tree.map(lambda s: replace(s, axes=s.axes | axes) if isinstance(s, Type) else s, spec, is_leaf=is_leaf)
+    return trees.map(lambda s: replace(s, axes=s.axes | axes) if isinstance(s, Type) else s, spec, is_leaf=is_leaf)
 
 
 def children(v: Any) -> tuple[list[Any], Any]:
     if isinstance(v, ITERATORS):
         return [v], _LEAF
-    found: tuple[list[Any], Any] = jax.tree.flatten(v, is_leaf=lambda x: x is not v)
+    found: tuple[list[Any], Any] = trees.flatten(v, is_leaf=lambda x: x is not v)
     return found
 
 
-_LEAF = jax.tree.structure(0)
+_LEAF = trees.structure(0)
 
 
 class Mismatch(Exception):
@@ -248,7 +249,7 @@ def join(a: Spec, b: Spec, path: str = "") -> Spec:
     (xs, tree), (ys, other) = children(a), children(b)
     if tree != other:
         raise Mismatch(path, a, b)
-    keys = [_key(k) for k, _ in jax.tree_util.tree_flatten_with_path(a, is_leaf=lambda x: x is not a)[0]]
+    keys = [_key(k) for k, _ in trees.with_paths(a, is_leaf=lambda x: x is not a)[0]]
     return tree.unflatten([join(x, y, path + key) for key, x, y in zip(keys, xs, ys, strict=True)])
 
 
@@ -312,4 +313,4 @@ def covers(wide: Spec, spec: Spec) -> bool:
 
 def has_option(spec: Spec) -> bool:
     """Whether a value of this spec may be unset or None in part."""
-    return any(isinstance(x, Option) for x in jax.tree.leaves(spec, is_leaf=lambda s: is_leaf(s) or isinstance(s, Option)))
+    return any(isinstance(x, Option) for x in trees.leaves(spec, is_leaf=lambda s: is_leaf(s) or isinstance(s, Option)))

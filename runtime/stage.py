@@ -6,10 +6,9 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import jax
 from jax import lax
 
-from autograph.runtime import _jax, errors
+from autograph.runtime import _jax, errors, trees
 from autograph.runtime._jax import Var
 from autograph.runtime.active import where_active
 from autograph.runtime.alias_joins import Pairs, after_loop, shared_pairs
@@ -364,7 +363,7 @@ def _surely(value: Any, raw: Spec) -> Any:
 
 def _tags(values: Any) -> list[Any]:
     """The tags in some values, in order."""
-    return [m.tag for m in jax.tree.leaves(values, is_leaf=is_value) if isinstance(m, Maybe)]
+    return [m.tag for m in trees.leaves(values, is_leaf=is_value) if isinstance(m, Maybe)]
 
 
 def _of_state(facts: Iterable[tuple[int, int]], args: list[Any]) -> list[Fact]:

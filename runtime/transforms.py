@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from autograph.runtime import _jax
+from autograph.runtime import _jax, trees
 from autograph.runtime.deferred import Exit, checked, values_of
 from autograph.runtime.errors import EffectError, NotStagedError
 from autograph.runtime.frames import Frame, lifting, root
@@ -88,7 +88,7 @@ class _Run:
 
     def _fail(self, frame: Frame) -> None:
         found = {x: v for x, v in frame.values.items() if isinstance(x, type(ERROR))}
-        if any(_jax.made_here(x) for x in jax.tree.leaves(list(found.values()))):
+        if any(_jax.made_here(x) for x in trees.leaves(list(found.values()))):
             raise NotStagedError("every path through this function ends in an error", here())
         self.failed = found
 
@@ -122,7 +122,7 @@ class _Run:
         if stacked:
             codes = error[0][::-1] if backwards else error[0]
             first = jnp.argmax(codes != 0)
-            error = jax.tree.map(lambda x: x[codes.shape[0] - 1 - first if backwards else first], error)
+            error = trees.map(lambda x: x[codes.shape[0] - 1 - first if backwards else first], error)
         code, values = error
         for number, kept in values.items():
             store(ErrorValues(number), tuple(kept))

@@ -11,6 +11,7 @@ from typing import Any, Final, NoReturn
 import jax
 import numpy as np
 
+from autograph.runtime import trees
 from autograph.runtime._jax import Tracer
 
 NUMBERS: Final = (bool, int, float, complex)
@@ -93,7 +94,7 @@ class Counted:
 
 def counted_in(value: Any) -> Counted | None:
     """The first of its parts of which only traced values know how many items it has."""
-    return next((x for x in jax.tree.leaves(value, is_leaf=lambda x: is_value(x) or isinstance(x, Counted)) if isinstance(x, Counted)), None)
+    return next((x for x in trees.leaves(value, is_leaf=lambda x: is_value(x) or isinstance(x, Counted)) if isinstance(x, Counted)), None)
 
 
 class Found:
@@ -200,14 +201,14 @@ def parts(value: Any) -> list[Any]:
         return [value]
     if isinstance(value, Maybe):
         return [*parts(value.value), value.tag]
-    return [p for x in jax.tree.leaves(value, is_leaf=is_value) for p in (parts(x) if isinstance(x, Maybe) else (x,))]
+    return [p for x in trees.leaves(value, is_leaf=is_value) for p in (parts(x) if isinstance(x, Maybe) else (x,))]
 
 
 def map_maybe(fn: Callable[[Any], Any], value: Any, whole: type | tuple[type, ...] = ()) -> Any:
     """A value, with `fn` of the parts of it that may be unset or None in their place, but for those in objects that are kept `whole`."""
     if not has_maybe(value):
         return value
-    leaves, tree = jax.tree.flatten(value, is_leaf=lambda x: is_value(x) or isinstance(x, whole))
+    leaves, tree = trees.flatten(value, is_leaf=lambda x: is_value(x) or isinstance(x, whole))
     after = [fn(x) if isinstance(x, Maybe) else x for x in leaves]
     return value if all(a is b for a, b in zip(after, leaves, strict=True)) else tree.unflatten(after)  # a list stays the object that it is
 
@@ -218,7 +219,7 @@ def has_maybe(value: Any) -> bool:
         return any(map(has_maybe, value))
     if type(value) in ATOMS or isinstance(value, ARRAYS):
         return False
-    return any(isinstance(x, Maybe) for x in jax.tree.leaves(value, is_leaf=is_value))
+    return any(isinstance(x, Maybe) for x in trees.leaves(value, is_leaf=is_value))
 
 
 def traced(*values: Any) -> bool:

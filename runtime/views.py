@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from autograph.runtime import trees
 from autograph.runtime._jax import recording
 from autograph.runtime.errors import AliasError, ArrayStoreError, Place
 from autograph.runtime.frames import frames, innermost
@@ -132,7 +133,7 @@ def attribute_of(obj: Any, name: str) -> Any:
 
 def parameters(fn: Callable[..., Any], args: Any, kwargs: Any) -> dict[int, tuple[Any, str]]:
     """The arrays among the arguments of a compiled function, and the names of their parameters."""
-    found = ((name, x) for name, given in _bound(fn, args, kwargs) for x in jax.tree.leaves(given))
+    found = ((name, x) for name, given in _bound(fn, args, kwargs) for x in trees.leaves(given))
     return {id(x): (x, name) for name, x in found if isinstance(x, jax.Array) and x.ndim}
 
 
@@ -145,7 +146,7 @@ def refuse_numpys(fn: Callable[..., Any], noted: Noted, args: Any, kwargs: Any) 
     for name, given in _bound(fn, args, kwargs):
         if (change := noted.get(name) or noted.get("")) is None:
             continue
-        for x in jax.tree.leaves(given):
+        for x in trees.leaves(given):
             if isinstance(x, np.ndarray) and x.ndim:
                 raise AliasError(change.text, change.place, f"{change.advice}; or pass `jnp` arrays")
             if name in noted:

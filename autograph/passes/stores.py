@@ -8,6 +8,7 @@
                            x = ag.set_item(x, i, item)
     obj.a = v         =>   ag.set_attr(obj, 'a', v)
     obj.a += v        =>   ag.update_attr(obj, 'a', '+=', v)
+    with c as x[i]: ...   =>   with c as item: x[i] = item; ...
     for e in x: x[i]=e  =>   for k in ag.indices(x): e = ag.row(x, k); ...          (a row of an array is read when its turn comes)
     y = x; x += v     =>   y = x; x = ag.in_place(x, '+=', v, y)          (refused if x is NumPy's, and both names hold it)
     del x[i]          =>   ag.del_item(x, i)
@@ -70,6 +71,13 @@ class _Stores:
                 first = s.at(s.Assign([target], s.at(s.name(item), target), None), target)
                 stmt.target = s.at(s.name(item, s.Store()), target)
                 stmt.body = [first, *stmt.body]
+            case s.With(items=[first, *rest]) if any(i.optional_vars is not None and self._stored(i.optional_vars) for i in stmt.items):
+                stmt.items = [first]
+                stmt.body = [s.at(s.With(rest, stmt.body, None), stmt)] if rest else stmt.body
+                if first.optional_vars is not None and self._stored(target := first.optional_vars):
+                    item = self.context.fresh("item")
+                    first.optional_vars = s.at(s.name(item, s.Store()), target)
+                    stmt.body = [s.at(s.Assign([target], s.at(s.name(item), target), None), target), *stmt.body]
         if not isinstance(stmt, s.SCOPES):
             for inner in s.blocks(stmt):
                 inner[:] = self.block(inner)
