@@ -7,13 +7,14 @@ characters, which are not known yet.
 from __future__ import annotations
 
 import builtins
+import importlib
 import string
 from collections.abc import Iterable
 from typing import Any
 
 import jax
 
-from autograph.runtime import trees
+from autograph.runtime import _jax, trees
 from autograph.runtime._jax import ArrayImpl
 from autograph.runtime.advice import for_text
 from autograph.runtime.errors import ConcreteValueError
@@ -85,8 +86,23 @@ def _unknown(values: Any) -> bool:
     return traced(values) or any(isinstance(x, Text) for x in trees.leaves(values, is_leaf=lambda x: isinstance(x, Text)))
 
 
+def _with_objects(values: Any) -> Any:
+    """What shows objects, if any are among the values, and what they show may be traced."""
+    if not _jax.recording():
+        return None
+    module = importlib.import_module("autograph.runtime.shown")
+    return module if module.has_object(values) else None
+
+
+def as_shown(x: Any) -> Any:
+    """What is printed of a value: of an object of the user's what it shows of itself now."""
+    return module.shown(x) if (module := _with_objects(x)) is not None else x
+
+
 def text(template: str, /, *args: Any, **kwargs: Any) -> Any:
     """`template.format(*args, **kwargs)`; what an f-string becomes."""
+    if (module := _with_objects((args, kwargs))) is not None:
+        return module.asked(template, args, kwargs)
     if not _unknown((args, kwargs)):
         return template.format(*args, **kwargs)
     _check_formats(template, args, kwargs)
@@ -95,6 +111,8 @@ def text(template: str, /, *args: Any, **kwargs: Any) -> Any:
 
 def percent(template: Any, values: Any) -> Any:
     """`template % values`."""
+    if isinstance(template, str) and (module := _with_objects(values)) is not None:
+        template, values = module.asked_percent(template, values)
     if not isinstance(template, str) or not _unknown(values):
         return template % values
     whole = isinstance(values, tuple)
@@ -111,16 +129,22 @@ def joined(separator: str, items: Iterable[Any]) -> Any:
 
 def str_(*args: Any, **kwargs: Any) -> Any:
     """`str(x)`."""
+    if len(args) == 1 and (module := _with_objects(args)) is not None:
+        return module.shown(args[0])
     return text("{!s}", args[0]) if len(args) == 1 and not kwargs and _unknown(args[0]) else str(*args, **kwargs)
 
 
 def repr_(x: Any) -> Any:
     """`repr(x)`."""
+    if (module := _with_objects(x)) is not None:
+        return module.shown(x, "r")
     return text("{!r}", x) if _unknown(x) else repr(x)
 
 
 def format_(x: Any, spec: str = "") -> Any:
     """`format(x, spec)`."""
+    if (module := _with_objects(x)) is not None:
+        return module.shown(x, "", spec)
     return text("{:" + spec + "}", x) if _unknown(x) else format(x, spec)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from autograph.runtime import _jax, trees
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.deferred import fine
+from autograph.runtime.formatting import as_shown
 from autograph.runtime.frames import frames, in_block, touched
 from autograph.runtime.host_effects import printing_to
 from autograph.runtime.lifted import may_have_failed
@@ -21,6 +22,7 @@ from autograph.runtime.values import traced
 
 def print(*values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False) -> None:
     """`print`, whose values may be traced."""
+    values = tuple(map(as_shown, values))
     if file is not None and printing_to(file, values):
         builtins.print(*values, sep=sep, end=end, file=file, flush=flush)
         return
