@@ -35,7 +35,12 @@ CALLERS = frozenset({"builtins", "functools", "itertools", "operator", "_functoo
 CONTEXT_MANAGER = contextlib.contextmanager(lambda: iter(())).__code__
 
 # Functions of the standard library that are made for a class or function of the user's, and run its code: they are converted like it.
-_MADE = frozenset({"singledispatch.<locals>.wrapper", *(f"_{a}_from_{b}" for a in _ORDERS for b in _ORDERS)})
+_MADE = {
+    functools.__file__: frozenset(
+        {"singledispatch.<locals>.wrapper", "singledispatchmethod.__get__.<locals>._method", *(f"_{a}_from_{b}" for a in _ORDERS for b in _ORDERS)}
+    ),
+    contextlib.__file__: frozenset({"ContextDecorator.__call__.<locals>.inner"}),
+}
 
 
 _listed: dict[str, bool] = {}  # by file, or folder with its separator: is what stands there converted?
@@ -92,8 +97,8 @@ def is_users(code: CodeType) -> bool:
 
 
 def is_wrapper(code: CodeType) -> bool:
-    """Whether code is of `functools.singledispatch` or `functools.total_ordering`, and runs what the user wrote."""
-    return code.co_qualname in _MADE and code.co_filename == functools.__file__
+    """Whether code is of `functools.singledispatch`, `functools.total_ordering` or `contextlib.ContextDecorator`, and runs what the user wrote."""
+    return code.co_qualname in _MADE.get(code.co_filename, ())
 
 
 def is_stdlib(code: CodeType) -> bool:

@@ -24,6 +24,8 @@ def targets(block: list[Any]) -> list[Any]:
                 found.append(stmt.target)
             case s.For():
                 found += leaves(stmt.target)
+            case s.With():
+                found += [leaf for i in stmt.items if i.optional_vars is not None for leaf in leaves(i.optional_vars)]
         if not isinstance(stmt, s.SCOPES):
             found += [t for inner in s.blocks(stmt) for t in targets(inner)]
     return found

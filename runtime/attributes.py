@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import weakref
 from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any
@@ -24,6 +26,8 @@ from autograph.runtime.specs import is_container
 from autograph.runtime.unwound import is_exact
 from autograph.runtime.values import ARRAYS, ITERATORS, NUMBERS, Maybe, Unset, is_value
 
+_ELSEWHERE: tuple[Any, ...] = (threading.local, *weakref.ProxyTypes)
+
 
 def set_attr(obj: Any, name: str, value: Any) -> None:
     """`obj.name = value`.
@@ -32,6 +36,11 @@ def set_attr(obj: Any, name: str, value: Any) -> None:
       AttributeStateError: (AG401) a staged loop or branch would give the attribute a value that has no joint type with the one before.
     """
     if watched():
+        if issubclass(type(obj), _ELSEWHERE):
+            raise AttributeStateError(
+                f"`{type(obj).__name__}.{name}` is set in compiled code, and a `{type(obj).__name__}` keeps its attributes elsewhere", here(),
+                "use an object of a class of your own (of a weak reference `ref`, `ref().x`)",
+            )  # fmt: skip
         if name in ("__class__", "__dict__") and in_block():
             raise AttributeStateError(
                 f"`{type(obj).__name__}.{name}` is set in a staged loop or branch, and no traced value can choose it", here(),

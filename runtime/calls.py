@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import operator
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -228,7 +229,7 @@ _OF_TREES = ("jax.tree", "jax._src.tree")
 _OF_ARRAYS = ("jax.numpy", "jax._src.numpy")
 _COMPARING = ("heapq", "_heapq", "bisect", "_bisect")
 _NATIVE = (BuiltinMethodType, MethodWrapperType)
-_CHANGING = (MethodDescriptorType, WrapperDescriptorType, MethodWrapperType)
+_CHANGING = (MethodDescriptorType, WrapperDescriptorType, MethodWrapperType, operator.methodcaller)
 MUTATING = frozenset(
     "append extend insert pop remove clear sort reverse update setdefault popitem add discard appendleft popleft extendleft rotate move_to_end "
     "difference_update intersection_update symmetric_difference_update __setitem__ __delitem__ __iadd__ __ior__ __iand__ __ixor__ __isub__".split()

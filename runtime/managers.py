@@ -22,8 +22,8 @@ from autograph.runtime.places import here
 class Managed:
     """A context manager in a trace; `leave` is run at the end of the block whatever the manager's `__exit__` is."""
 
-    def __init__(self, manager: Any, leave: Callable[[], Any] | None = None) -> None:
-        self.manager, self.leave, self.place = manager, leave, here()
+    def __init__(self, manager: Any, leave: Callable[..., Any] | None = None, why_not: str | None = None) -> None:
+        self.manager, self.leave, self.why_not, self.place = manager, leave, why_not, here()
         self.before = code_now()
 
     def __enter__(self) -> Any:
@@ -33,6 +33,11 @@ class Managed:
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> Any:
         if self.leave is not None:
+            if self.why_not is not None and code_now() is not self.before:
+                raise StagedRaiseError(
+                    f"`{self.manager.__name__}` is called at the end of a `with`, where only traced values know of an error, and it {self.why_not}",
+                    self.place, "give `callback` a function that does the same in both cases",
+                )  # fmt: skip
             with as_without_errors(self.before):
                 self.leave()
             return None
@@ -54,7 +59,8 @@ class Managed:
         return None
 
 
-_OF_GENERATOR = type(contextlib.contextmanager(lambda: iter(()))()).__exit__
+_MADE_BY_GENERATOR: Any = contextlib.contextmanager(lambda: iter(()))()
+_OF_GENERATOR = type(_MADE_BY_GENERATOR).__exit__
 
 
 def entering(manager: Any) -> Any:
@@ -69,6 +75,8 @@ def entering(manager: Any) -> Any:
     if type(manager) is contextlib.closing:
         return Managed(manager, call(manager.thing.close))  # type: ignore[attr-defined]
     adopt(type(manager))
+    if isinstance(manager, type(_MADE_BY_GENERATOR)) and hasattr(manager, "args") and manager.gen.gi_frame.f_lasti < 0:  # made before, not entered
+        manager.gen = call(manager.func)(*manager.args, **manager.kwds)
     leave = getattr(type(manager), "__exit__", None)
     converted = isinstance(leave, FunctionType) and (leave is _OF_GENERATOR or original_code(leave) is not leave.__code__)
     return Managed(manager) if converted and hasattr(type(manager), "__enter__") else manager
@@ -89,13 +97,9 @@ def stacked(method: Any) -> Callable[..., Any] | None:
     def push(leave: Any) -> Any:
         if hasattr(type(leave), "__exit__"):
             managed = entering(leave)
-        elif isinstance(leave, FunctionType) and (why := _asks(leave.__code__, 0)) is not None:
-            raise StagedRaiseError(
-                f"`{leave.__name__}` is to be called at the end of a `with`, where only traced values may know of an error, and it {why}", here(),
-                "give `callback` a function that does the same in both cases",
-            )  # fmt: skip
         else:
-            managed = Managed(leave, lambda: call(leave)(None, None, None))
+            why = _asks(leave.__code__, 0) if isinstance(leave, FunctionType) else None
+            managed = Managed(leave, lambda: call(leave)(None, None, None), why)
         stack.push(managed)
         return leave
 

@@ -25,6 +25,8 @@ from autograph.runtime.specs import is_container
 
 def instead_of(f: Any) -> Callable[..., Any] | None:
     """What is called in the place of a function that changes what it is given; None for any other."""
+    if type(f) is operator.methodcaller:
+        return functools.partial(_of_name, f)
     if f in (operator.setitem, operator.delitem):
         return functools.partial(_changed_item, f)
     if getattr(f, "__module__", "") == "_operator" and f.__name__ in _IN_PLACE:
@@ -39,6 +41,14 @@ def instead_of(f: Any) -> Callable[..., Any] | None:
 
 
 _IN_PLACE = {f"i{name}": f"__i{name}__" for name in ("add", "mul", "and", "or", "sub", "xor")} | {"iconcat": "__iadd__"}
+
+
+def _of_name(f: Any, x: Any) -> Any:
+    """A call of an `operator.methodcaller`."""
+    made, args = f.__reduce__()
+    kwargs = made.keywords if isinstance(made, functools.partial) else {}
+    name, *args = (*made.args, *args) if isinstance(made, functools.partial) else args
+    return call(getattr(x, name))(*args, **kwargs)
 
 
 def _changed_item(f: Any, x: Any, i: Any, *value: Any) -> None:
