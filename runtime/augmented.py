@@ -19,7 +19,7 @@ from autograph.runtime.homes import note_home
 from autograph.runtime.items import becomes, index_of, is_array, renew_items, set_attr_path, set_item, set_path
 from autograph.runtime.lengths import Home
 from autograph.runtime.lifted import touch
-from autograph.runtime.loads import get_item
+from autograph.runtime.loads import load_item
 from autograph.runtime.optional import read
 from autograph.runtime.places import assigned_names, caller, here, variable_of
 from autograph.runtime.points_to import is_numpys
@@ -107,8 +107,8 @@ def update_attr_path(obj: Any, name: str, path: tuple[Any, ...], symbol: str, va
 def _item(x: Any, path: tuple[Any, ...], symbol: str, value: Any, *before: Any) -> Any:
     """What `x[i][j] += value` stores, given perhaps what was there before the value was evaluated."""
     for i in path[:-1]:
-        x = get_item(x, i)
-    (old,) = before or (get_item(x, path[-1]),)
+        x = load_item(x, i)
+    (old,) = before or (load_item(x, path[-1]),)
     if is_container(x) and _changes(old, value):
         new = becomes(old, _operated(old, symbol, value))
         renew_items(x, old, new)

@@ -29,7 +29,7 @@ from autograph.runtime.growing import Growing, refuse_hidden
 from autograph.runtime.heap import Contents, Entry, HeapLocation, Items
 from autograph.runtime.host_effects import check_stored
 from autograph.runtime.lifted import fewer, touch
-from autograph.runtime.loads import get_item, inside
+from autograph.runtime.loads import inside, load_item
 from autograph.runtime.moving import NO_PLACE, pop_from
 from autograph.runtime.numpy_places import BOUND, let_go_became, moved_items, note_binding, note_store
 from autograph.runtime.optional import present, read
@@ -312,7 +312,7 @@ def set_path(x: Any, path: tuple[Any, ...], value: Any) -> Any:
     if type(x) is list and unknown(i) and any(map(is_container, x)):
         _store_inside(x, i, tuple(rest), value)
         return x
-    inner = get_item(x, i)
+    inner = load_item(x, i)
     picked = type(x) is list and unknown(i)  # one of the items, which all are renewed: which one it is need not be known
     if picked:
         no_doubt(inner)

@@ -43,6 +43,12 @@ def get_item(x: Any, i: Any) -> Any:
     Raises:
       ConcreteValueError: (AG502) a dict, a string or a list of unequal items is indexed by a traced value.
     """
+    value = load_item(x, i)
+    return part(value, x) if isinstance(x, jax.Array) and _is_basic(i) else value
+
+
+def load_item(x: Any, i: Any) -> Any:
+    """The same, where it is not looked at that NumPy has a view."""
     x, i = read(x), read(i)
     if isinstance(i, Maybe):
         i = present(i, f"{type(x).__name__} indices must be integers or slices, not NoneType")
@@ -54,7 +60,7 @@ def get_item(x: Any, i: Any) -> Any:
         return load_span(x, i) if isinstance(x, (jax.Array, np.ndarray)) else _ends_needed(x)
     if isinstance(x, (jax.Array, np.ndarray)) and x.ndim and not is_reference(x):
         if (split := split_index(i)) is not None:
-            return sliced(get_item(x, split[0]) if split[0] else x, split[1])
+            return sliced(load_item(x, split[0]) if split[0] else x, split[1])
         if is_mask(i) and i.ndim:
             return masked(x, i)
     if isinstance(x, AxisConcatenator) and traced(i):
@@ -64,8 +70,7 @@ def get_item(x: Any, i: Any) -> Any:
     if isinstance(x, dict) and hasattr(type(x), "__missing__") and watched() and not unknown(i) and i not in x:
         touch(Contents(x))  # a `defaultdict` is about to make it
     if isinstance(x, jax.Array) or not (unknown(i) or (type(i) is tuple and any(map(unknown, i)))):
-        value = x[plain(i) if isinstance(x, Tracer) else i]
-        return part(value, x) if _is_basic(i) else value
+        return x[plain(i) if isinstance(x, Tracer) else i]
     if isinstance(x, np.ndarray):
         return _from_array(x, i)
     if isinstance(x, (list, tuple, builtins.range)) and unknown(i) and i.shape == () and jnp.issubdtype(i.dtype, jnp.integer):

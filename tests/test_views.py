@@ -267,6 +267,14 @@ def elements(v, i, j):
     return v
 
 
+def through_two_subscripts(m, i):
+    m[i][1] += 2
+    m[0][i] = 7
+    for k in range(2):
+        m[k][k] -= 1
+    return m.sum()
+
+
 SEEN: list[tuple[Callable[..., Any], Callable[[], tuple[Any, ...]]]] = [
     (copies, lambda: (matrix(),)),
     (not_read_later, lambda: (np.arange(5.0, dtype=np.float32),)),
@@ -274,6 +282,7 @@ SEEN: list[tuple[Callable[..., Any], Callable[[], tuple[Any, ...]]]] = [
     (items_of_a_list, lambda: ([matrix()[0], matrix()[1]], 7.0)),
     (items_of_a_dict, lambda: ({"a": matrix()[0], "b": matrix()[1]}, 7.0)),
     (best_of_a_list, lambda: ([matrix()[0], matrix()[1]],)),
+    (through_two_subscripts, lambda: (matrix(), 1)),
     (elements, lambda: (np.arange(5.0, dtype=np.float32), 1, 3)),
 ]
 
