@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import dis
+import inspect
 from collections.abc import Callable
 from types import CodeType, FunctionType, GeneratorType
 from typing import Any
@@ -22,8 +23,9 @@ from autograph.runtime.places import here
 class Managed:
     """A context manager in a trace; `leave` is run at the end of the block whatever the manager's `__exit__` is."""
 
-    def __init__(self, manager: Any, leave: Callable[..., Any] | None = None, why_not: str | None = None) -> None:
-        self.manager, self.leave, self.why_not, self.place = manager, leave, why_not, here()
+    def __init__(self, manager: Any, leave: Callable[..., Any] | None = None, pushed: bool = False) -> None:
+        self.manager, self.leave, self.pushed, self.place = manager, leave, pushed, here()
+        self.why_not = _asks(manager.__code__, 0) if pushed and isinstance(manager, FunctionType) else None
         self.before = code_now()
 
     def __enter__(self) -> Any:
@@ -33,6 +35,8 @@ class Managed:
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> Any:
         if self.leave is not None:
+            if kind is not None and self.pushed:  # an error that Python itself has raised
+                return call(self.manager)(kind, error, trace)
             if self.why_not is not None and code_now() is not self.before:
                 raise StagedRaiseError(
                     f"`{self.manager.__name__}` is called at the end of a `with`, where only traced values know of an error, and it {self.why_not}",
@@ -75,7 +79,7 @@ def entering(manager: Any) -> Any:
     if type(manager) is contextlib.closing:
         return Managed(manager, call(manager.thing.close))  # type: ignore[attr-defined]
     adopt(type(manager))
-    if isinstance(manager, type(_MADE_BY_GENERATOR)) and hasattr(manager, "args") and manager.gen.gi_frame.f_lasti < 0:  # made before, not entered
+    if isinstance(manager, type(_MADE_BY_GENERATOR)) and hasattr(manager, "args") and inspect.getgeneratorstate(manager.gen) == "GEN_CREATED":
         manager.gen = call(manager.func)(*manager.args, **manager.kwds)
     leave = getattr(type(manager), "__exit__", None)
     converted = isinstance(leave, FunctionType) and (leave is _OF_GENERATOR or original_code(leave) is not leave.__code__)
@@ -98,8 +102,7 @@ def stacked(method: Any) -> Callable[..., Any] | None:
         if hasattr(type(leave), "__exit__"):
             managed = entering(leave)
         else:
-            why = _asks(leave.__code__, 0) if isinstance(leave, FunctionType) else None
-            managed = Managed(leave, lambda: call(leave)(None, None, None), why)
+            managed = Managed(leave, lambda: call(leave)(None, None, None), pushed=True)
         stack.push(managed)
         return leave
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import operator
 from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
@@ -332,7 +333,7 @@ def test_an_exit_on_a_stack_that_looks_at_the_error_is_refused() -> None:
 
     with pytest.raises(ag.AutographError) as caught:
         ag.function(f)(1.0, Counter())
-    assert caught.value.id == "AG404" and "`looking` is to be called at the end of a `with`" in caught.value.message
+    assert caught.value.id == "AG404" and "`looking` is called at the end of a `with`" in caught.value.message
     assert f(3.0, Counter()) == 1, "Python swallows the error"
 
 
@@ -426,4 +427,58 @@ def test_what_singledispatch_chose_is_converted() -> None:
         return max(size(v) for v in x.values())
 
     want, got = both_ways(lambda x: (size(x), size((x, x - 3)), size({"a": x, "b": (x, x)})), -2.0)
+    assert got == want
+
+
+def test_managers_that_decorate_a_function() -> None:
+    counter = Counter()
+
+    @contextlib.contextmanager
+    def ticking(by: float) -> Iterator[None]:
+        counter.count += by
+        yield
+        counter.count += 10 * by
+
+    @ticking(1.0)
+    def work(x: Any) -> Any:
+        return x if x > 0 else -x
+
+    @ag.function
+    def twice(x: Any) -> Any:
+        return work(x) + work(-x)
+
+    assert [float(twice(x)) for x in (0.5, -1.0)] == [1.0, 2.0]
+    assert counter.count == 44.0
+
+
+def test_what_singledispatchmethod_chose_and_methodcaller_calls_is_converted() -> None:
+    class Area:
+        @functools.singledispatchmethod
+        def of(self, x: Any) -> Any:
+            return x * x if x > 0 else 0.0
+
+        @of.register
+        def _(self, x: tuple) -> Any:  # type: ignore[type-arg]
+            return sum(map(self.of, x))
+
+    def f(x: Any) -> Any:
+        area = Area()
+        return area.of(x) + area.of((x, -x)), operator.methodcaller("of", x)(area)
+
+    want, got = both_ways(f, 3.0)
+    assert got == want
+
+
+def test_a_handler_on_a_stack_sees_an_error_of_pythons() -> None:
+    def f(x: Any, counter: Counter) -> Any:
+        def handling(kind: Any, error: Any, trace: Any) -> bool:
+            counter.count += 1
+            return kind is ValueError
+
+        with contextlib.ExitStack() as stack:
+            stack.push(handling)
+            int("z")
+        return x + counter.count
+
+    want, got = f(1.0, Counter()), ag.function(f)(1.0, Counter())
     assert got == want
