@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from autograph import syntax as s
@@ -51,6 +52,17 @@ def deleted(target: Any, stmt: Any) -> list[Any]:
         case s.Tuple(elts=elts) | s.List(elts=elts):
             return [new for t in elts for new in deleted(t, stmt)]
     return [s.at(s.Delete([target]), stmt)]
+
+
+def one_by_one(stmt: Any, first: Any, rest: list[Any], stored: Callable[[Any], bool], context: Context) -> None:
+    """Let a `with` enter its first manager only, and the others inside of it; a target that is stored into is assigned there."""
+    stmt.items = [first]
+    stmt.body = [s.at(s.With(rest, stmt.body, None), stmt)] if rest else stmt.body
+    target = first.optional_vars
+    if target is not None and stored(target):
+        item = context.fresh("item")
+        first.optional_vars = s.at(s.name(item, s.Store()), target)
+        stmt.body = [s.at(s.Assign([target], s.at(s.name(item), target), None), target), *stmt.body]
 
 
 def rows_of(loop: Any, context: Context) -> Any:

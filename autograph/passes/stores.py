@@ -23,7 +23,7 @@ from typing import Any
 from autograph import syntax as s
 from autograph.names import Names, binds, reads
 from autograph.passes.context import Context
-from autograph.passes.indices import deleted, index_of, place, rows_of
+from autograph.passes.indices import deleted, index_of, one_by_one, place, rows_of
 from autograph.paths import UNKNOWN, chain
 from autograph.quote import quote, quote_expr
 from autograph.scopes import Scope
@@ -72,12 +72,7 @@ class _Stores:
                 stmt.target = s.at(s.name(item, s.Store()), target)
                 stmt.body = [first, *stmt.body]
             case s.With(items=[first, *rest]) if any(i.optional_vars is not None and self._stored(i.optional_vars) for i in stmt.items):
-                stmt.items = [first]
-                stmt.body = [s.at(s.With(rest, stmt.body, None), stmt)] if rest else stmt.body
-                if first.optional_vars is not None and self._stored(target := first.optional_vars):
-                    item = self.context.fresh("item")
-                    first.optional_vars = s.at(s.name(item, s.Store()), target)
-                    stmt.body = [s.at(s.Assign([target], s.at(s.name(item), target), None), target), *stmt.body]
+                one_by_one(stmt, first, rest, self._stored, self.context)
         if not isinstance(stmt, s.SCOPES):
             for inner in s.blocks(stmt):
                 inner[:] = self.block(inner)

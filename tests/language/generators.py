@@ -242,3 +242,16 @@ def pipeline(x):
             yield w
 
     return sum(scaled(p for p in primes_below(12)))
+
+
+class Box:
+    held = None
+
+
+@generators("`with ... as` an attribute and an item", REALS)
+def manager_into_places(x):
+    box, items = Box(), [0.0, 0.0]
+    with contextlib.nullcontext((x, x + 1)) as (box.held, items[1]), contextlib.nullcontext(box.held * 2) as items[0]:
+        if x > 1:
+            items[1] = items[1] + items[0]
+    return box.held, items[0], items[1]
