@@ -146,6 +146,9 @@ class Entry(HeapLocation):
     def get(self) -> Any:
         return self.inside(Contents(self.obj).get()) if isinstance(self.obj, (list, dict)) else Unset(self.name)
 
+    def put(self, value: Any) -> None:
+        self.obj[self.item] = value
+
     def inside(self, items: Any) -> Any:
         """What contents of the container have there."""
         if not isinstance(items, Items):

@@ -11,7 +11,7 @@ import jax
 
 from autograph.runtime._jax import aval_of
 from autograph.runtime.frames import frames
-from autograph.runtime.heap import HeapLocation
+from autograph.runtime.heap import Contents, Entry, HeapLocation
 from autograph.runtime.lifted import touch
 from autograph.runtime.places import is_block
 from autograph.runtime.raw_errors import mark_of
@@ -88,6 +88,6 @@ def put_at_error(error: BaseException, places: Sequence[HeapLocation]) -> bool:
     for place in places:
         held = place.get()
         if (after := became(error, held)) is not held:
-            touch(place)
+            touch(Contents(place.obj) if isinstance(place, Entry) else place)
             place.put(after)
     return vars(error).pop(_LEFT, None) is not None  # it leaves the trace
