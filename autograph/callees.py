@@ -26,6 +26,7 @@ from autograph.policy import CALLERS, CONTEXT_MANAGER, is_library, is_listed, is
 from autograph.runtime.aliasing import Variant, guarded, install, keeping_arrays
 from autograph.runtime.managers import stacked
 from autograph.runtime.mentioned import adopt_mentioned
+from autograph.runtime.unstaged import noticing
 from autograph.source import converted_ahead, file_of
 
 KEY = "__autograph_twin__"
@@ -131,6 +132,8 @@ def resolve_function(f: types.FunctionType) -> Any:
 
 def _careful(new: Any, form: Form | Staged | None, name: str) -> Any:
     """A converted function for a call that cannot be told of arrays it stores into."""
+    if type(form) is Form and form.noticed:
+        new = noticing(new, form.names)
     if type(form) is Form and form.lent:
         return keeping_arrays(new, form.lent, form.code)
     if type(form) is not Form or form.variant is None:

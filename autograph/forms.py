@@ -24,6 +24,7 @@ from autograph.plain import Plain
 from autograph.runtime.aliasing import keeping_arrays
 from autograph.runtime.lifted import reachable
 from autograph.runtime.mentioned import adopt_mentioned, names_in
+from autograph.runtime.unstaged import noticing
 from autograph.source import File, file_of
 from autograph.stored import stored_into
 from autograph.variants import variant_of
@@ -61,6 +62,7 @@ class Form:
         self.stageable, self.enters = not reason, reason in ("", "finally")
         self.python = f"`{code.co_name}` {WHY_PYTHON[reason].partition(';')[0]}" if reason else ""  # why it has no staged form
         self.generator = bool(code.co_flags & inspect.CO_GENERATOR)
+        self.noticed = reason not in ("", "coroutine")  # stays Python, and what it changes has to be found out
         self.inside: dict[tuple[int, int], Form] = {}
         self.inner_nonlocals: frozenset[str] = frozenset()  # names of this function that one inside it may bind anew
         self._plain: Any = lambda: None
@@ -167,7 +169,7 @@ class Form:
         fn = FunctionType(code, witness.__globals__, code.co_name, None, tuple([cells[n] for n in code.co_freevars]) or None)
         if self.generator:
             return keeping_arrays(fn, self.lent, self.code) if self.lent else fn
-        return Form.runtime.entered(fn)  # type: ignore[no-any-return]
+        return Form.runtime.entered(noticing(fn, self.names) if self.noticed else fn)  # type: ignore[no-any-return]
 
     def function(self, code: CodeType, like: FunctionType) -> FunctionType:
         """A function with this code, over the globals, cells and defaults of another."""

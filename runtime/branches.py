@@ -23,7 +23,7 @@ from autograph.runtime.deferred import Exit
 from autograph.runtime.fitting import SIDES, does_not_fit, fitted
 from autograph.runtime.frames import Place, lifting
 from autograph.runtime.growing import Grow, joint_of
-from autograph.runtime.heap import Contents, HeapLocation
+from autograph.runtime.heap import Contents, HeapLocation, one_way_only
 from autograph.runtime.identity import chosen, reopened, twins, unlike
 from autograph.runtime.knowledge import facts_of, known
 from autograph.runtime.lengths import join_marks, marks, other_side
@@ -174,6 +174,7 @@ class _Sides:
             for other in self.blocks:
                 joint = self._joined_state(location, joint, self._left(other, location), block)
             self.wrote[location] = over(joint, self.axes)
+        one_way_only(self.wrote, [(b.wrote, b.places) for b in self.blocks] + [(block.wrote, block.frame.places)])
         for location, joint in self.wrote.items():  # after all others: the attributes of a new object are missing, and it is its place that changes
             if may_be_missing(joint):
                 assert isinstance(location, HeapLocation)

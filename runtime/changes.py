@@ -30,7 +30,7 @@ from autograph.runtime.points_to import meeting
 from autograph.runtime.regrown import Left, bring_back, contents_left
 from autograph.runtime.shared import origin, unguarded
 from autograph.runtime.specs import Spec, Static, is_container, spec_of
-from autograph.runtime.values import ARRAYS, NUMBERS, Found, Unset, is_value, traced
+from autograph.runtime.values import ARRAYS, NUMBERS, Found, Unset, arrays_in, is_value, traced
 
 
 class NeedsState(BaseException):
@@ -265,7 +265,7 @@ class Begin:
         """The arrays that are in doubt when the call ends: of the new ones, of the inputs, and of the global variables, by what tells which."""
         if self.walk is None or not (frame.points_to or frame.guarded):
             return Doubts()
-        known: dict[int, Any] = {id(x): name for name, x in variables.items() if isinstance(x, ARRAYS)}
+        known: dict[int, Any] = {id(x): name for name, x in arrays_in(variables).items()}
         known |= {x: ("new", k) for x, k in self.outputs.items()} | {x: ("input", k) for x, k in self.inputs.items()}
         pairs = tuple((known[a], known[b]) for a, b in meeting(frame) if a in known and b in known)
         guarded = [(k, id(unguarded(x))) for k, (x, *_) in frame.guarded.items() if k in self.outputs]
@@ -295,7 +295,7 @@ class Begin:
 
     def _refuse_stale(self, frame: Frame, variables: dict[str, Any]) -> None:
         """A place that still holds an array that was stored into through another."""
-        found = [(f"`{name}`", value) for name, value in variables.items()]
+        found = [(f"`{name}`", value) for name, value in arrays_in(variables).items()]
         for place in [p for x in (self.walk.objects if self.walk else self.parts) for p in places_in(x)]:
             held = place.get()
             if isinstance(held, Items):

@@ -7,6 +7,7 @@ before, and what the block left there goes the way of the loop variables and res
 from __future__ import annotations
 
 import collections
+from collections.abc import Iterable, Mapping
 from types import CellType
 from typing import Any
 
@@ -162,6 +163,32 @@ def entries(container: Any, items: Items) -> list[Entry]:
     if not isinstance(container, (list, dict)):
         return []
     return [Entry(container, k) for k in (range(len(items.values)) if items.keys is None else items.keys)]
+
+
+def one_way_only(changed: Iterable[Any], sides: Iterable[tuple[Iterable[Any], Mapping[Any, Place | None]]]) -> None:
+    """Check that no side of a branch changes an attribute as such and another in the object's `__dict__`: it would hand on one place as two.
+
+    `sides` are the places that each changes, and where.
+
+    Raises:
+      AttributeStateError: (AG401)
+    """
+    dicts = {id(x.obj): x for x in changed if isinstance(x, Contents) and isinstance(x.obj, dict)}
+    for x in changed if dicts else ():
+        if isinstance(x, Attribute) and (whole := dicts.get(id(namespace(x.obj)))) is not None:
+            for wrote, places in sides:
+                if (x in wrote) != (whole in wrote):
+                    raise AttributeStateError(
+                        f"{x.name} is changed in a staged branch, and the `__dict__` that holds it is changed too",
+                        places.get(x) or places.get(whole),
+                        "where the name is a variable, write `setattr(obj, name, value)` and `getattr(obj, name)`",
+                    )  # fmt: skip
+
+
+def namespace(obj: Any) -> Any:
+    """The `__dict__` of an object, without asking a `__getattribute__` of its class; none of a class, or of an object with slots only."""
+    getter = None if isinstance(obj, type) else next((vars(k)["__dict__"] for k in type(obj).__mro__ if "__dict__" in vars(k)), None)
+    return None if getter is None else getter.__get__(obj)
 
 
 class Variable(HeapLocation):

@@ -242,8 +242,11 @@ def at_begin(location: Location, frame: Frame) -> Any:
 
 
 def restore(frame: Frame) -> None:
-    """At the end of a block's trace: every place holds what it held before."""
-    for location, value in frame.saved.items():
+    """At the end of a block's trace: every place holds what it held before.
+
+    The last change goes first: an attribute is an item of the object's `__dict__` too.
+    """
+    for location, value in reversed(frame.saved.items()):
         location.put(value)
 
 

@@ -21,7 +21,7 @@ from autograph.runtime.doubts import among, any_remembered
 from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items
 from autograph.runtime.packing import as_is, pack
 from autograph.runtime.specs import Spec, Static, is_container, type_of
-from autograph.runtime.values import ARRAYS, NUMBERS, Counted, Stale, Unset
+from autograph.runtime.values import ARRAYS, NUMBERS, Counted, Stale, Unset, arrays_in
 
 _VALUES = (str, bytes, type(None), range, slice, np.dtype)
 _IDENTICAL = (type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, enum.Enum)
@@ -116,15 +116,14 @@ class Walk:
         first: dict[int, Any] = {}
         arrays = [(k, x) for k, x in enumerate(self.arrays) if isinstance(x, ARRAYS) and x.ndim]
         same = tuple(k for k, x in arrays if first.setdefault(id(x), k) != k)
-        names = tuple((n, k) for n, v in self.variables.items() if isinstance(v, ARRAYS) and (k := first.get(id(v))) is not None)
+        names = tuple((n, k) for n, v in arrays_in(self.variables).items() if (k := first.get(id(v))) is not None)
         return (tuple(first[id(self.arrays[k])] for k in same), same, names) if same or names else None
 
     def doubts(self) -> tuple[tuple[Any, Any], ...]:
         """The arrays (which, or the name of a global variable) of which only traced values of earlier calls know whether they are one."""
         if not any_remembered():
             return ()
-        named = [(n, v) for n, v in self.variables.items() if isinstance(v, ARRAYS)]
-        return tuple(among([*((k, x) for k, x in enumerate(self.arrays) if isinstance(x, ARRAYS)), *named]))
+        return tuple(among([*((k, x) for k, x in enumerate(self.arrays) if isinstance(x, ARRAYS)), *arrays_in(self.variables).items()]))
 
     def number(self, obj: Any) -> int | None:
         """Which of the objects it is."""

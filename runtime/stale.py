@@ -33,7 +33,7 @@ from autograph.runtime.places import (
 from autograph.runtime.points_to import doubtful
 from autograph.runtime.raw_errors import is_generated, mark_of
 from autograph.runtime.shared import origin
-from autograph.runtime.values import ARRAYS, NUMBERS, Maybe
+from autograph.runtime.values import ARRAYS, NUMBERS, Maybe, arrays_in
 
 
 class Spot(NamedTuple):
@@ -116,8 +116,8 @@ def _spots(x: Any, stored: str, here_too: bool, place: tuple[Any, str] | None, r
     seen = {id(p.obj) for p in told if not isinstance(p, Attribute)}
     if place is not None and own is not None and not isinstance(x, np.ndarray):  # a trace that knows the global variables follows
         renewed = assigned_names(own)
-        for variable, held in own.f_globals.items():
-            if isinstance(held, ARRAYS) and may_be(held, x) and variable not in renewed and Variable(own.f_globals, variable) not in told:
+        for variable, held in arrays_in(own.f_globals).items():
+            if may_be(held, x) and variable not in renewed and Variable(own.f_globals, variable) not in told:
                 raise _stale(stored, variable, None, doubtful(held, x))
     kinds = ("Staged",) if recording() else ("Form", "Staged")  # in a trace the plain form only calls the staged one
     while frame is not None and (frame is own or mark_of(frame.f_code) in ("Form", "Staged") or is_block(frame.f_code)):

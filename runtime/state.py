@@ -28,7 +28,7 @@ from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import here
 from autograph.runtime.points_to import doubt
 from autograph.runtime.specs import is_container
-from autograph.runtime.values import ARRAYS
+from autograph.runtime.values import ARRAYS, arrays_in
 from autograph.runtime.watching import makes_keys
 
 _MOST_TRACES = 8  # for one call: each finds more of what the function changes
@@ -116,7 +116,7 @@ class State:
                 holders.setdefault(id(array), []).append(place)
             place.put(unpack(spec, arrays))
             slots.append((place, before, place.get()))
-        named = {name: value for name, value in self.variables.items() if isinstance(value, ARRAYS)}
+        named = arrays_in(self.variables)
         frame.reached = [*(place for place, _ in walk.slots), *(Variable(self.variables, name) for name in named)]
         for name, value in named.items():
             if id(value) in holders:

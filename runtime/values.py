@@ -225,3 +225,8 @@ def has_maybe(value: Any) -> bool:
 def traced(*values: Any) -> bool:
     """Whether any leaf is an array whose value is not known now."""
     return any(isinstance(x, Tracer) for v in values for x in parts(v))
+
+
+def arrays_in(variables: dict[str, Any]) -> dict[str, Any]:
+    """The arrays among variables.  Only classes that have a shape are asked: an object that stands for another may answer anything (`__class__`)."""
+    return {name: value for name, value in variables.items() if hasattr(type(value), "ndim") and isinstance(value, ARRAYS)}

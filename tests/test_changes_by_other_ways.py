@@ -9,10 +9,12 @@ from collections import Counter, UserList, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import pytest
 
 import autograph as ag
+from tests.sourced import define
 
 
 class Thing:
@@ -219,6 +221,178 @@ def test_a_function_that_stays_python_leaves_no_tracer() -> None:
         return len(vars(o))
 
     assert f(o, 1.0) == 1 and o.a == 1 and f(o, 2.0) == 1 and o.a == 3
+
+
+held = Thing()
+counts = [0.0]
+total = 0.0
+
+
+def sets_an_attribute(x: Any) -> Any:
+    locals()
+    held.a = held.a + x
+    return held.a
+
+
+def makes_an_attribute(x: Any) -> Any:
+    locals()
+    held.inner.made = x
+    return x
+
+
+def appends_and_sets_an_item(x: Any) -> Any:
+    locals()
+    counts[0] += x
+    counts.append(x)
+    return x
+
+
+def binds_a_global_variable(x: Any) -> Any:
+    global total
+    locals()
+    total += x
+    return x
+
+
+def binds_a_variable_of_a_function_around(x: Any) -> Any:
+    n, k = 0.0, [0.0]
+
+    def inner() -> None:
+        nonlocal n
+        locals()
+        n, k[0] = x, x + 1
+
+    inner()
+    return n, k[0]
+
+
+def jumps_out_of_a_finally(x: Any) -> Any:
+    try:
+        return x
+    finally:
+        held.a = x
+        return x + 1  # noqa: B012
+
+
+def yields_inside_of_an_expression(x: Any) -> Any:
+    sums = accumulates(x)
+    next(sums)
+    return sums.send(x) + sums.send(x * 2)
+
+
+def accumulates(x: Any) -> Any:
+    held.a = x
+    while True:
+        held.a += yield held.a
+        counts.append(held.a)
+
+
+def in_a_branch(x: Any) -> Any:
+    if x > 1:
+        sets_an_attribute(x)
+        binds_a_global_variable(x)
+    return x
+
+
+def in_a_loop(x: Any) -> Any:
+    while x < 8:
+        x = x + sets_an_attribute(x)
+    return x
+
+
+STAYING = [
+    sets_an_attribute, makes_an_attribute, appends_and_sets_an_item, binds_a_global_variable, binds_a_variable_of_a_function_around,
+    jumps_out_of_a_finally, yields_inside_of_an_expression, in_a_branch, in_a_loop,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", STAYING, ids=lambda f: f.__name__)
+def test_what_a_function_that_stays_python_changes_outside(f: Callable[[Any], Any]) -> None:
+    def run(g: Callable[[Any], Any], number: Callable[[float], Any]) -> Any:
+        global total
+        held.a, held.inner, counts[:], total = 0.0, Thing(), [0.0], 0.0
+        out = [g(number(3.0)), g(number(0.5))]
+        return jax.tree.map(float, (out, held.a, vars(held.inner), counts, total))
+
+    assert run(ag.function(f), jnp.float32) == run(f, float)
+
+
+def through_the_dict(o: Any, x: Any) -> Any:
+    o.__dict__["a"] -= 1
+    if x > 0:
+        o.a = x
+    vars(o)["b"] = o.a + x
+    return o.b
+
+
+def through_the_dict_in_a_loop(o: Any, x: Any) -> Any:
+    while o.a < 20:
+        vars(o)["a"] += 2
+        o.b += o.a
+        o.__dict__["b"] += 1
+        o.a += 3
+    return "a" in dir(o)
+
+
+def of_a_new_object(o: Any, x: Any) -> Any:
+    made = Thing()
+    made.__dict__.update(a=x, n=0.0)
+    made.n += 1
+    while made.n < x:
+        made.__dict__["n"] *= 2
+        made.a = made.n + 1
+    return made.a, made.n
+
+
+@pytest.mark.parametrize("f", [through_the_dict, through_the_dict_in_a_loop, of_a_new_object])
+@pytest.mark.parametrize("x", [3.0, -1.0])
+def test_an_attribute_that_is_an_item_of_the_dict_of_its_object(f: Callable[[Any, Any], Any], x: float) -> None:
+    def run(g: Callable[[Any, Any], Any], x: Any) -> Any:
+        o = Thing()
+        o.a, o.b = 1.0, 0.0
+        return jax.tree.map(float, (g(o, x), vars(o)))
+
+    assert run(ag.function(f), jnp.float32(x)) == run(f, x)
+
+
+def test_an_attribute_and_the_dict_on_two_sides_of_a_branch() -> None:
+    o = Thing()
+    o.a = 0.0
+
+    @ag.function
+    def f(x: Any) -> Any:
+        if x > 0:
+            o.a = x
+        else:
+            vars(o)["a"] = x * 2
+        return o.a
+
+    with pytest.raises(ag.StagingError, match="AG401 `Thing.a` is changed in a staged branch, and the `__dict__` that holds it is changed too"):
+        f(1.0)
+    assert o.a == 0.0
+
+
+class StandsForAnother:
+    """As lazy objects of web frameworks: whatever it is asked, it asks something that is not there."""
+
+    @property
+    def __class__(self) -> Any:
+        raise RuntimeError("not there")
+
+
+def test_global_variables_that_a_function_does_not_name_are_not_asked() -> None:
+    space: dict[str, Any] = {"lazy": StandsForAnother(), "a": jnp.ones(2)}
+    f = define(
+        """
+        def f(x):
+            a[0] = x
+            if x > 0:
+                return a.sum()
+            return x
+    """,
+        **space,
+    )
+    assert ag.function(f)(2.0) == 3
 
 
 def test_what_an_error_leaves_changed_without_telling() -> None:

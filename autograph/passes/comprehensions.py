@@ -4,6 +4,9 @@ sum(f(x) for x in v if x > 0)      =>   ag.sum(ag.each(v, lambda x: f(x), lambda
 any(p(i, x) for i, x in items)     =>   ag.any(ag.each(items, lambda i, x: p(i, x), unpack=2))
 max(a for r in m for a in r)       =>   ag.max(ag.each(m, lambda r: ag.each(r, lambda a: a), inner=True))
 len([x for x in v if x > 0])       =>   ag.len(ag.each(v, lambda x: x, lambda x: x > 0))
+
+What a comprehension stores into on its way is stored by a condition:
+[f() for o.a in v]                 =>   [f() for target in v if ag.set_attr(o, 'a', target) is None]
 """
 
 from __future__ import annotations
@@ -12,14 +15,16 @@ from typing import Any
 
 from autograph import syntax as s
 from autograph.passes.context import Context
+from autograph.passes.indices import index_of
 from autograph.quote import quote_expr
 from autograph.scopes import Scope
+from autograph.targets import leaves
 
 _FOLDS = frozenset({"sum", "any", "all", "min", "max"})
 
 
 def lower_comprehensions(fn: Any, context: Context) -> None:
-    if not (context.fresh.kinds & {s.GeneratorExp, s.ListComp} or "filter" in context.fresh.taken):
+    if not (context.fresh.kinds & {s.GeneratorExp, s.ListComp, s.SetComp, s.DictComp} or "filter" in context.fresh.taken):
         return
     body = [fn.body] if isinstance(fn, s.Lambda) else fn.body
     lower = _Comprehensions(context, Scope(fn).locals)
@@ -30,6 +35,32 @@ def lower_comprehensions(fn: Any, context: Context) -> None:
 class _Comprehensions(s.Transformer):
     def __init__(self, context: Context, local: frozenset[str]) -> None:
         self.context, self.local = context, local
+
+    def visit_comprehension(self, node: Any) -> Any:
+        self.generic_visit(node)
+        if all(isinstance(leaf, s.Name) for leaf in leaves(node.target)):
+            return node
+        stores: list[Any] = []
+        node.target = self._stored(node.target, stores)
+        node.ifs = stores + node.ifs
+        return node
+
+    def _stored(self, target: Any, stores: list[Any]) -> Any:
+        """The target, with fresh names for the attributes and subscripts in it; `stores` gets the conditions that store them."""
+        match target:
+            case s.Attribute() | s.Subscript():
+                new = s.at(s.name(self.context.fresh("target")), target)
+                if isinstance(target, s.Attribute):
+                    call = quote_expr("ag.set_attr($o, $name, $new)", target, o=target.value, name=s.constant(target.attr), new=new)
+                else:
+                    call = quote_expr("ag.store_item($x, $i, $new)", target, x=target.value, i=index_of(target.slice), new=new)
+                stores.append(quote_expr("$call is None", target, call=call))
+                return s.at(s.name(new.id, s.Store()), target)
+            case s.Tuple() | s.List():
+                target.elts = [self._stored(e, stores) for e in target.elts]
+            case s.Starred():
+                target.value = self._stored(target.value, stores)
+        return target
 
     def visit_Call(self, node: Any) -> Any:
         self.generic_visit(node)

@@ -8,6 +8,7 @@ from typing import Any
 
 # Functions that look at their own frame run their plain form inside a trace too.
 FRAMES = frozenset({"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe"})
+_OF_OBJECTS = frozenset({"vars", "dir"})  # of an object, if one is given
 _YIELDS = frozenset({"Yield", "YieldFrom"})
 _PYTHON = frozenset({*_YIELDS, "Await", "AsyncFor", "AsyncWith"})
 _SCOPES = frozenset({"FunctionDef", "AsyncFunctionDef", "Lambda", "ClassDef"})
@@ -42,7 +43,9 @@ def obstacle(fn: Any) -> str:
             allowed.add(id(node.value))
         elif kind in _PYTHON and id(node) not in allowed:
             return "generator"
-        if kind in ("Name", "Attribute") and (node.id if kind == "Name" else node.attr) in FRAMES:
+        if kind == "Call" and _kind(node.func) == "Name" and node.func.id in _OF_OBJECTS and node.args and _kind(node.args[0]) != "Starred":
+            allowed.add(id(node.func))
+        if kind in ("Name", "Attribute") and (node.id if kind == "Name" else node.attr) in FRAMES and id(node) not in allowed:
             return "frame"
         if kind in ("Try", "TryStar") and node.finalbody and _jumps_out(node.finalbody):
             return "finally"

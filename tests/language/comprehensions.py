@@ -346,3 +346,27 @@ def set_of_traced(v):
 def dict_if(x):
     kept = {name: y for name, y in (("a", x), ("b", 2 * x)) if y > 1}
     return len(kept) * x
+
+
+class Holder:
+    held = None
+
+
+@comprehension("a comprehension that stores into an attribute and an item on its way", REALS)
+def stores_into_places(x):
+    holder, items = Holder(), [0.0, 0.0]
+    total = 0.0
+    while x < 8:
+        marks = [holder.held * items[1] + z for holder.held, (items[1], *y) in [(x, (2.0, 1.0)), (x + 1, (3.0, x))] for z in y if len(y) == 1]
+        total += marks[0] - marks[1]
+        x = x * x + 1
+    return x, items[1], total
+
+
+@comprehension("`[... for holder.held in pair]`, read after a traced branch", REALS)
+def attribute_as_a_target(x):
+    holder = Holder()
+    doubled = [holder.held * 2 for holder.held in (x, x + 1)]
+    if x > 1:
+        doubled = [holder.held + y for y in doubled for holder.held in (y,)]
+    return holder.held, sum(doubled)

@@ -1,0 +1,107 @@
+"""Functions that stay Python inside a trace: what they change outside is noticed when they return or yield, as no code of ours tells of it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Generator, Iterable, Iterator
+from types import FunctionType
+from typing import Any
+
+from autograph.runtime.attributes import noticed
+from autograph.runtime.frames import frames, lifting, watched
+from autograph.runtime.heap import Attribute, Cell, Contents, HeapLocation, Variable
+from autograph.runtime.numpy_places import note_binding
+from autograph.runtime.objects import attributes, is_state, places_in
+from autograph.runtime.specs import is_container
+from autograph.runtime.values import ARRAYS, ATOMS, Unset
+from autograph.runtime.watching import Watch
+
+_STACK = {"_getframe", "currentframe", "stack"}
+
+
+def noticing(fn: FunctionType, names: Iterable[str]) -> Callable[..., Any]:
+    """A function or generator of the user's that stays Python; `names` are the globals and attributes that its code names.
+
+    One that looks at the frames around its own is left as it is.
+    """
+    if _STACK & set(names):
+        return fn
+
+    @functools.wraps(fn)
+    def whole(*args: Any, **kwargs: Any) -> Any:
+        with _Reach(fn, names, [*args, *kwargs.values()]):
+            return fn(*args, **kwargs)
+
+    @functools.wraps(fn)
+    def step_by_step(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+        made, given, error = fn(*args, **kwargs), None, None
+        while True:
+            with _Reach(fn, names, [*args, *kwargs.values(), given]):
+                try:
+                    out = made.send(given) if error is None else made.throw(error)
+                except StopIteration as end:
+                    return end.value
+            try:
+                given, error = (yield out), None
+            except BaseException as thrown:  # also when it is closed
+                given, error = None, thrown
+
+    return step_by_step if fn.__code__.co_flags & inspect.CO_GENERATOR else whole
+
+
+class _Reach:
+    """While this runs, changes are noticed: of the variables of a function, and of what they and its arguments hold."""
+
+    def __init__(self, fn: FunctionType, names: Iterable[str], values: list[Any]) -> None:
+        self.fn, self.names, self.values = fn, names, values
+
+    def __enter__(self) -> None:
+        self.before: list[tuple[HeapLocation, Any]] = []
+        if not watched():
+            return
+        cells = [Cell(cell, name) for name, cell in zip(self.fn.__code__.co_freevars, self.fn.__closure__ or (), strict=True)]
+        variables = [*cells, *(Variable(self.fn.__globals__, name) for name in sorted(self.names))]
+        objects = list(_objects([*self.values, *(place.get() for place in variables)]))
+        self.watch = Watch(x for x in objects if is_container(x))
+        self.objects = [(x, set(attributes(x))) for x in objects if not is_container(x)]
+        places = [*variables, *(place for x, _ in self.objects for place in places_in(x))]
+        self.before = [(place, place.get()) for place in places]
+        self.known = [(frame, set(frame.saved)) for frame in frames()]
+
+    def __exit__(self, *_: object) -> None:
+        """Tell of the changes, each as if it had just been made."""
+        if not self.before:
+            return
+        for x, names in self.objects:
+            self.before += [(place, Unset(place.name)) for place in (Attribute(x, name) for name in attributes(x) if name not in names)]
+        for frame, known in self.known:  # of a place that code has told of since, after a change that it did not tell of
+            frame.saved.update((place, before) for place, before in (*self.before, *self.watch.before) if place in frame.saved and place not in known)
+        around = lifting()
+        told = around[-1].written if around else {}
+        for place, before in self.before:
+            now = place.get()
+            if now is before or isinstance(now, Unset) and isinstance(before, Unset) or place in told:
+                continue
+            place.put(before)
+            note_binding(place, now)
+            place.put(noticed(place, now))
+        self.watch.notice()
+
+
+def _objects(values: list[Any]) -> Iterator[Any]:
+    """The containers and objects that some values are or hold."""
+    seen: set[int] = set()
+    while values:
+        x = values.pop()
+        if type(x) in ATOMS or isinstance(x, ARRAYS) or id(x) in seen:
+            continue
+        seen.add(id(x))
+        if is_container(x):
+            yield x
+            values += Contents(x).get().values
+        elif is_state(x):
+            yield x
+            values += [place.get() for place in places_in(x)]
+        elif isinstance(x, tuple):
+            values += x
