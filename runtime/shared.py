@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import jax
 import numpy as np
 
-from autograph.runtime import trees
+from autograph.runtime import _jax, trees
 from autograph.runtime.frames import Frame, frames, lifting
 from autograph.runtime.specs import Type, array_spec, is_container
 from autograph.runtime.values import is_value
@@ -75,6 +75,21 @@ def with_guards(out: Any, guards: dict[int, tuple[Any, Any]]) -> Any:
 def aliasable(x: Any) -> bool:
     """Whether a store into a value can be seen through another name for it."""
     return isinstance(x, (jax.Array, np.ndarray)) and x.ndim > 0
+
+
+def replaced_outside(frame: Frame) -> list[Any]:
+    """The arrays of the blocks around that the block which ends has stored into, so that nothing may hold them any more.
+
+    One that is no traced value is not known to be state yet: what holds it is found when the trace ends, and another trace follows.
+    """
+    found = (frame.stands.get(k, (x, x))[1] for k, x in frame.gone.items())
+    return [x for x in found if isinstance(x, jax.core.Tracer) and not _jax.made_here(x)]
+
+
+def replaced_in(blocks: Iterable[Any]) -> None:
+    """Called when a staged branch or loop is complete."""
+    for frame in lifting()[-1:]:
+        frame.gone.update((id(x), x) for block in blocks for x in block.replaced)
 
 
 def known_again(x: Any) -> Any:

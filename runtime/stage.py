@@ -46,6 +46,7 @@ from autograph.runtime.packing import as_is, blank_uses, pack, unpack
 from autograph.runtime.places import caller, last_store, parameter_names, place_of
 from autograph.runtime.predicates import truth
 from autograph.runtime.room import refuse_or_grow
+from autograph.runtime.shared import replaced_in
 from autograph.runtime.spec_text import describe, for_turns, instead, instead_of_change, two
 from autograph.runtime.specs import Mismatch, Option, Spec, Static, has_option, join, of_aval, over, spec_in_block, spec_of, type_of, types, widen
 from autograph.runtime.values import CONTAINERS, NUMBERS, Blank, Maybe, Unset, is_value, map_maybe, nothing
@@ -271,6 +272,7 @@ class Stage:
             for o, r, u, v, t in zip(outs[:count], raw, mine, self.block.outvars[:count], types(self.specs), strict=True)
         ])  # fmt: skip
         values = [unpack(s, flat) for s in self.specs]
+        replaced_in([self.block])
         after_turns(dict(enumerate(values)), dict(enumerate(self.state)), self.turn, self.block.given)
         if certain and not self.block.left:
             return [_surely(v, r) for v, r in zip(values, self.raw, strict=True)]
