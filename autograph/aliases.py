@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from autograph.paths import KEEPING, UNKNOWN, Sources, arguments_of, chain, containers_of, path_of
+from autograph.paths import KEEPING, UNKNOWN, Sources, Stored, arguments_of, chain, containers_of, path_of
 
 Pair = frozenset[str]
 State = frozenset[Pair]  # pairs of paths that may hold the same array, or one an array and the other a container of it; alone: surely bound
@@ -31,7 +31,7 @@ class Aliases:
     `given` are pairs of the function's parameters and of names from outside that its callers give it as well.
     """
 
-    def __init__(self, node: Any, stored: dict[str, dict[int, str]], given: State = frozenset()) -> None:
+    def __init__(self, node: Any, stored: Stored, given: State = frozenset()) -> None:
         self.stores: dict[Position, tuple[str, ...]] = {}
         self.operated: dict[Position, tuple[str, ...]] = {}  # for `x += v`, the same
         self.calls: dict[Position, Update] = {}
@@ -46,7 +46,7 @@ class Aliases:
             {at: tuple(_marked(p, bound) for p in paths) for at, paths in found.items()} for found in (self.stores, self.operated, self.shared)
         )
 
-    def _start(self, node: Any, stored: dict[str, dict[int, str]], state: State) -> State:
+    def _start(self, node: Any, stored: Stored, state: State) -> State:
         """Walk the function; gives the pairs of places that last when it ends: attributes, and what callers hold."""
         self._stored = stored
         self._ends: list[State] = []
@@ -55,7 +55,7 @@ class Aliases:
         self._continues: list[State] = []
         if not isinstance(node, ast.Lambda):
             self._containers = containers_of(node)
-            self._sources = Sources(self._containers, stored)
+            self._sources = Sources(self._containers, stored, _bound(node) | outside(node))
             args = node.args
             given = (*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg)))
             end = self._block(node.body, state | {frozenset({a.arg}) for a in given})

@@ -100,7 +100,7 @@ class Form:
         """The parameters of a generator that it stores into: of arrays nothing comes back to its caller."""
         if not self.generator or getattr(self.node, "name", "") not in self.file.stored:
             return frozenset()
-        return frozenset(stored_into(self.node, self.file.stored, self.file.given(self.node))[0])
+        return frozenset(stored_into(self.node, self.file.stored, self.file.given(self.node)).into)
 
     @functools.cached_property
     def names(self) -> frozenset[str]:

@@ -16,6 +16,17 @@ VIEWS = frozenset(
 )
 
 
+class Stored(dict[str, dict[int, str]]):
+    """The functions of a file, by name, that may store into an array they are given: which of their parameters.
+
+    Those that a function may return have the positions -2, -3, ... for the first, the second parameter, and so on.  `places`: for the functions
+    that may return an array which an attribute of a parameter or a name from outside holds, these paths, with the position of the parameter.
+    """
+
+    def __init__(self) -> None:
+        self.places: dict[str, frozenset[tuple[int | None, str]]] = {}
+
+
 def path_of(node: Any) -> str:
     """The path that an expression names; nothing for any other."""
     match node:
@@ -75,24 +86,28 @@ def containers_of(node: Any) -> frozenset[str]:
 
 
 class Sources:
-    """What the values of a function's expressions may be.  `containers` are its own lists and dicts, `stored` the functions that store."""
+    """What the values of a function's expressions may be.
 
-    def __init__(self, containers: frozenset[str], stored: dict[str, dict[int, str]]) -> None:
-        self.containers, self.stored = containers, stored
+    `containers` are its own lists and dicts, `stored` the functions that store, and `names` what it names.
+    """
+
+    def __init__(self, containers: frozenset[str], stored: Stored, names: frozenset[str]) -> None:
+        self.containers, self.stored, self.names = containers, stored, names
 
     def of(self, value: Any) -> frozenset[str]:
         """The paths whose array the value of an expression may be, or may hold."""
         match value:
             case ast.Name() | ast.Attribute():
-                return frozenset({path} if (path := path_of(value)) else ())
+                return frozenset({path} if (path := path_of(value)) else ()) | self._given_by(value)
             case ast.Subscript(value=base):  # of a list or dict; a row of an array is a value, as is known when it runs
                 return self.of(base)
             case ast.IfExp(body=a, orelse=b):
                 return self.of(a) | self.of(b)
             case ast.BoolOp(values=values) | ast.Tuple(elts=values) | ast.List(elts=values) | ast.Dict(values=values):
                 return frozenset().union(*map(self.of, values))
-            case ast.Call() if given := {-2 - k: a for k, a in self.stored.get(called(value), {}).items() if k < 0}:  # it may return them
-                return frozenset(p for _, p in arguments_of(value, given, isinstance(value.func, ast.Attribute)))
+            case ast.Call() if called(value) in self.stored or called(value) in self.stored.places:  # it may return them
+                given = {-2 - k: a for k, a in self.stored.get(called(value), {}).items() if k < 0}
+                return frozenset(p for _, p in arguments_of(value, given, isinstance(value.func, ast.Attribute))) | self._given_by(value)
             case ast.NamedExpr(target=target, value=inner):
                 return self.of(target) | self.of(inner)
             case ast.Starred(value=inner):
@@ -110,6 +125,24 @@ class Sources:
             ):
                 return self.of(owner)
         return frozenset()
+
+    def _given_by(self, value: Any) -> frozenset[str]:
+        """The paths whose array a call may give, or an attribute that is a property."""
+        name = called(value) if isinstance(value, ast.Call) else value.attr if isinstance(value, ast.Attribute) else ""
+        found: set[str] = set()
+        for k, path in self.stored.places.get(name, ()):
+            if k is None:
+                found |= {path} if path.split(".")[0] in self.names else set()
+            elif (owner := _argument(value, k)) and f"{owner}{path}" != path_of(value):
+                found.add(f"{owner}{path}")
+        return frozenset(found)
+
+
+def _argument(value: Any, k: int) -> str:
+    """The path that a call, or the look at a property, gives as the k-th parameter."""
+    func = value.func if isinstance(value, ast.Call) else value
+    args = [*([func.value] if isinstance(func, ast.Attribute) else []), *(value.args if isinstance(value, ast.Call) else [])]
+    return path_of(args[k]) if k < len(args) and not any(isinstance(a, ast.Starred) for a in args) else ""
 
 
 def _names_in(node: Any) -> set[str]:

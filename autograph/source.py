@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from autograph.aliases import Aliases, State
 from autograph.errors import Place, SourceUnavailable
+from autograph.paths import Stored
 from autograph.stored import Given, stored_parameters, stores_or_calls
 
 
@@ -107,12 +108,12 @@ class File:
         return self.modules.get(alias) in ("autograph", "autograph.runtime") and alias not in self.inside
 
     @property
-    def stored(self) -> dict[str, dict[int, str]]:
+    def stored(self) -> Stored:
         """The functions of the file that may store into an array they are given, by name: which of their parameters."""
         return self._stored[0]
 
     @functools.cached_property
-    def _stored(self) -> tuple[dict[str, dict[int, str]], Given]:
+    def _stored(self) -> tuple[Stored, Given]:
         return stored_parameters([found.node for at_line in self.functions.values() for found in at_line])
 
     def given(self, node: Any) -> State:

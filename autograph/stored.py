@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from autograph.aliases import Aliases, State, outside
-from autograph.paths import called
+from autograph.paths import Stored, called
 
 
-def stores_or_calls(node: Any, stored: dict[str, dict[int, str]]) -> bool:
+def stores_or_calls(node: Any, stored: Stored) -> bool:
     """Whether a function stores into subscripts, has an operator act in place on what may be an array, or calls a function that stores."""
     for n in ast.walk(node):
         if isinstance(n, ast.AugAssign):
@@ -25,13 +25,9 @@ def stores_or_calls(node: Any, stored: dict[str, dict[int, str]]) -> bool:
 Given = dict[str, State]  # for functions by name: pairs of a parameter and a name from outside that callers give for it
 
 
-def stored_parameters(functions: Sequence[Any]) -> tuple[dict[str, dict[int, str]], Given]:
-    """The functions of a file, by name, that may store into an array they are given: which of their parameters.
-
-    Those that a function may return have the positions -2, -3, ... for the first, the second parameter, and so on.
-    Also, for each, which names from outside that it uses its callers give it.
-    """
-    found: dict[str, dict[int, str]] = {}
+def stored_parameters(functions: Sequence[Any]) -> tuple[Stored, Given]:
+    """The functions of a file that may store into an array they are given; and for each which names from outside that it uses its callers give it."""
+    found = Stored()
     given: Given = {}
     defined = [fn for fn in functions if not isinstance(fn, ast.Lambda)]
     storing = [fn for fn in defined if _stores(fn)]
@@ -46,7 +42,10 @@ def stored_parameters(functions: Sequence[Any]) -> tuple[dict[str, dict[int, str
         changing = False
         for fn in {id(f): f for f in (*storing, *(f for f in defined if id(f) in giving or calls[id(f)] & (found.keys() | names)))}.values():
             args = _parameters(fn)
-            into, returned, handed = stored_into(fn, found, given.get(fn.name, frozenset()))
+            into, returned, places, handed = stored_into(fn, found, given.get(fn.name, frozenset()))
+            if places - found.places.get(fn.name, frozenset()):
+                found.places[fn.name] = found.places.get(fn.name, frozenset()) | places
+                changing = True
             mine = {k: a for k, a in enumerate(args) if a in into}
             mine |= {-2 - k: a for k, a in enumerate(args) if a in returned}
             if mine.keys() - found.get(fn.name, {}).keys():
@@ -81,7 +80,7 @@ def _stores(fn: Any) -> bool:
 
 
 def _may_return(fn: Any, functions: set[str]) -> bool:
-    """Whether a function may return what it was given, going by names alone: the flow of the function tells."""
+    """Whether a function may return what it was given, or reaches by it or by a name from outside, going by names alone: its flow tells."""
     moved: list[tuple[set[str], set[str]]] = []
     given: set[str] = set()
     for n in ast.walk(fn):
@@ -92,7 +91,7 @@ def _may_return(fn: Any, functions: set[str]) -> bool:
             moved.append(({m.id for t in targets for m in ast.walk(t) if isinstance(m, ast.Name)}, _handed(n.value, functions)))
     while new := {name for to, names in moved if to & given for name in names} - given:
         given |= new
-    return not given.isdisjoint(_parameters(fn))
+    return not given.isdisjoint({*_parameters(fn), *outside(fn)} - functions)
 
 
 def _handed(value: Any, functions: set[str]) -> set[str]:
@@ -103,6 +102,8 @@ def _handed(value: Any, functions: set[str]) -> set[str]:
         n = stack.pop()
         if isinstance(n, ast.Name):
             found.add(n.id)
+        elif isinstance(n, ast.Attribute):
+            stack.append(n.value)
         elif isinstance(n, (ast.IfExp, ast.BoolOp, ast.Tuple, ast.List, ast.Dict, ast.NamedExpr, ast.Subscript, ast.Starred)):
             stack += [c for c in ast.iter_child_nodes(n) if isinstance(c, ast.expr)]
         elif isinstance(n, ast.Call) and called(n) in functions:
@@ -110,12 +111,30 @@ def _handed(value: Any, functions: set[str]) -> set[str]:
     return found
 
 
-def stored_into(fn: Any, stored: dict[str, dict[int, str]], given: State = frozenset()) -> tuple[set[str], set[str], set[tuple[str, int | str, str]]]:
-    """The parameters that a function stores into itself, by aliases, or through what it calls; those it may return; what it hands to these."""
+class Flow(NamedTuple):
+    """What a function does to arrays: the parameters that it stores into, those it may return, what else it may return; what it hands to callees."""
+
+    into: set[str]
+    returned: set[str]
+    places: set[tuple[int | None, str]]
+    handed: set[tuple[str, int | str, str]]
+
+
+def stored_into(fn: Any, stored: Stored, given: State = frozenset()) -> Flow:
+    """Follow a function's moves: it may store itself, by aliases, or through what it calls."""
     parameters = set(_parameters(fn))
     first = {frozenset({a, f".{a}"}) for a in parameters}
     first |= {frozenset({q, f".{a}"}) for pair in given for a in pair & parameters for q in pair - {a}}
     flow = Aliases(fn, stored, given | first)
     touched = {q for others in (*flow.stores.values(), *flow.shared.values()) for q in others}
     own = {a: f".{a}" for a in parameters}
-    return {a for a, mark in own.items() if mark in touched}, {a for a, mark in own.items() if mark in flow.returned}, flow.handed
+    into, returned = ({a for a, mark in own.items() if mark in paths} for paths in (touched, flow.returned))
+    position, around = {a: k for k, a in enumerate(_parameters(fn))}, outside(fn)
+    places: set[tuple[int | None, str]] = set()
+    for path in flow.returned:
+        root, _, attribute = path.partition(".")
+        if root in position and attribute:
+            places.add((position[root], f".{attribute}"))
+        elif root in around:
+            places.add((None, path))
+    return Flow(into, returned, places, flow.handed)

@@ -21,7 +21,7 @@ def variant_of(node: Any, file: File) -> tuple[Any, tuple[str, ...]] | None:
     """The rewritten function and the names of the parameters that it gives; None if it stores into none."""
     if not isinstance(node, ast.FunctionDef) or node.name not in file.stored:
         return None
-    stored, _, _ = stored_into(node, file.stored, file.given(node))
+    stored = stored_into(node, file.stored, file.given(node)).into
     if not stored or any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(node)):
         return None
     args = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]

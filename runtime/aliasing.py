@@ -18,12 +18,13 @@ from autograph.runtime.calls import call
 from autograph.runtime.errors import AliasError
 from autograph.runtime.frames import frames, watched
 from autograph.runtime.heap import Contents, Entry
-from autograph.runtime.items import is_array, last_replaced, put_at, replaced_numpy
+from autograph.runtime.items import is_array, put_at
 from autograph.runtime.lifted import touch
 from autograph.runtime.numpy_places import note_store, within_call
 from autograph.runtime.places import assigned_names, caller, here, kept_after, place_of, variable_of, visible
 from autograph.runtime.points_to import doubtful, note_comparison
 from autograph.runtime.raw_errors import mark_of
+from autograph.runtime.replaced import last_replaced, replaced_numpy
 from autograph.runtime.shared import aliasable, origin
 from autograph.runtime.stale import note_other_names, taken
 from autograph.runtime.unwound import is_exact, leave, told_exactly

@@ -60,15 +60,20 @@ def renew_attr(obj: Any, name: str, value: Any) -> None:
 
     Where it is a property, what changes is the attribute that holds the array which the property gives.
     """
-    if not _is_property(obj, name):
+    if not is_property(obj, name):
         _replace(obj, name, value)
     elif (given := getattr(obj, name)) is not value:
-        for attribute, held in list(getattr(obj, "__dict__", {}).items()):
-            if held is given:
-                _replace(obj, attribute, value)
+        for attribute in holding(obj, given):
+            _replace(obj, attribute, value)
 
 
-def _is_property(obj: Any, name: str) -> bool:
+def holding(obj: Any, value: Any) -> list[str]:
+    """The attributes in which an object holds a value itself."""
+    return [attribute for attribute, held in getattr(obj, "__dict__", {}).items() if held is value]
+
+
+def is_property(obj: Any, name: str) -> bool:
+    """Whether code of the class stands between `obj.name = value` and the object."""
     member = next((vars(k)[name] for k in type(obj).__mro__ if name in vars(k)), None)
     return hasattr(type(member), "__set__") and type(member).__name__ != "member_descriptor"
 

@@ -5,10 +5,6 @@ from __future__ import annotations
 import builtins
 import functools
 import sys
-import threading
-import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
 
@@ -17,8 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime._jax import is_reference
-from autograph.runtime.attributes import is_selectable, noticed, set_attr, stores_into_attr, unless_failed_now
+from autograph.runtime._jax import is_reference, recording
+from autograph.runtime.attributes import holding, is_property, is_selectable, noticed, set_attr, stores_into_attr, unless_failed_now
 from autograph.runtime.block import containers
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.buffers import note_version
@@ -36,6 +32,7 @@ from autograph.runtime.optional import present, read
 from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import caller, here
 from autograph.runtime.points_to import any_chosen, chosen_from, doubtful, is_numpys, maybe_one, no_doubt, note_comparison, numpys
+from autograph.runtime.replaced import last, note_numpy, weakly
 from autograph.runtime.rows import unknown
 from autograph.runtime.sections import Section
 from autograph.runtime.shared import origin
@@ -129,14 +126,14 @@ def becomes(x: Any, after: Any) -> Any:
             numpys(after)
         for frame in lifting()[-1:]:
             frame.gone[id(x)] = x
-    _last().pairs = _weakly([(x, after)])
+    last().pairs = weakly([(x, after)])
     for spot in taken(x):
         put_at(spot, after)
     for frame in frames():
         for places in frame.sharing:
             _share(x, after, places)
     if isinstance(x, np.ndarray):
-        _replaced.numpy += [x] if _replaced.asked else []
+        note_numpy(x)
     return after
 
 
@@ -323,14 +320,14 @@ def set_path(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         items = list(x)
         items[i] = new
         return tuple(items)
-    pairs, before = _last().pairs, list(x) if picked else []
+    pairs, before = last().pairs, list(x) if picked else []
     if picked:
         store_item(x, index_of(i), new, renewed=True)
     after = x if picked else set_item(x, i, new)
     if is_container(x) and is_array(inner) and not picked:
         renew_items(x, inner, new)
     if not is_array(x):  # the array itself, not what holds it; of a list at a traced index all arrays
-        _last().pairs = _weakly([(a, b) for a, b in zip(before, x, strict=True) if is_array(b)]) if picked else pairs
+        last().pairs = weakly([(a, b) for a, b in zip(before, x, strict=True) if is_array(b)]) if picked else pairs
     return after
 
 
@@ -341,48 +338,6 @@ def renew_items(x: Any, old: Any, new: Any) -> None:
             store_item(x, k, new)
 
 
-class _Replaced(threading.local):
-    """The arrays that the last store of this thread has replaced, and the new ones; NumPy arrays replaced while somebody asks."""
-
-    def __init__(self) -> None:
-        self.pairs: list[tuple[Callable[[], Any], Callable[[], Any]]] = []
-        self.asked = 0
-        self.numpy: list[Any] = []
-
-
-_replaced = _Replaced()
-
-
-def last_replaced() -> list[tuple[Any, Any]]:
-    """The arrays that the store just made has replaced, and the new ones."""
-    last = _last()
-    pairs, last.pairs = [(old(), new()) for old, new in last.pairs], []
-    return [(old, new) for old, new in pairs if old is not None and new is not None]
-
-
-def _weakly(pairs: list[tuple[Any, Any]]) -> list[tuple[Callable[[], Any], Callable[[], Any]]]:
-    """Pairs that keep no array alive: of one that nobody else holds nobody will ask."""
-    return [(weakref.ref(old), weakref.ref(new)) for old, new in pairs]
-
-
-def _last() -> Any:
-    """What remembers the arrays that were replaced last: the block that is being traced, which forgets them at its end."""
-    around = lifting()
-    return around[-1] if around else _replaced
-
-
-@contextmanager
-def replaced_numpy() -> Iterator[list[Any]]:
-    """The NumPy arrays that stores replace by traced ones while this runs."""
-    outer, _replaced.numpy = _replaced.numpy, []
-    _replaced.asked += 1
-    try:
-        yield _replaced.numpy
-    finally:
-        _replaced.asked -= 1
-        _replaced.numpy = outer
-
-
 def set_attr_item(obj: Any, name: str, i: Any, value: Any) -> Any:
     """`obj.name[i] = value`; returns what the attribute holds afterwards."""
     return set_attr_path(obj, name, (i,), value)
@@ -391,6 +346,13 @@ def set_attr_item(obj: Any, name: str, i: Any, value: Any) -> Any:
 def set_attr_path(obj: Any, name: str, path: tuple[Any, ...], value: Any) -> Any:
     """`obj.name[i][j] = value`."""
     x = attribute_of(obj, name)
+    if is_property(obj, name) and (is_array(x) or isinstance(x, np.ndarray) and recording()):  # Python would not ask the class to store
+        if not (held := holding(obj, x)):
+            raise ArrayStoreError(
+                f"`{type(obj).__name__}.{name}` is stored into, a property that gives an array which no attribute of the object holds", here(),
+                f"give it a name: `x = obj.{name}`, then `x[i] = v`; or store through what holds it",
+            )  # fmt: skip
+        name = held[0]
     note_other_names(x, f"`{type(obj).__name__}.{name}`", (obj, name))
     new = set_path(x, path, value)
     if new is not x:
