@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+_DEEP = 2  # attributes of attributes, of which a getter gives another
 UNKNOWN = "?"  # a container that has no path
 KEEPING = frozenset({"append", "appendleft", "insert", "add", "setdefault", "extend"})  # methods that keep an argument
 
@@ -20,11 +21,13 @@ class Stored(dict[str, dict[int, str]]):
     """The functions of a file, by name, that may store into an array they are given: which of their parameters.
 
     Those that a function may return have the positions -2, -3, ... for the first, the second parameter, and so on.  `places`: for the functions
-    that may return an array which an attribute of a parameter or a name from outside holds, these paths, with the position of the parameter.
+    that may return an array which an attribute of a parameter or a name from outside holds, these paths, with the position of the parameter;
+    `properties` are those of them that are properties.
     """
 
     def __init__(self) -> None:
         self.places: dict[str, frozenset[tuple[int | None, str]]] = {}
+        self.properties: set[str] = set()
 
 
 def path_of(node: Any) -> str:
@@ -128,12 +131,12 @@ class Sources:
 
     def _given_by(self, value: Any) -> frozenset[str]:
         """The paths whose array a call may give, or an attribute that is a property."""
-        name = called(value) if isinstance(value, ast.Call) else value.attr if isinstance(value, ast.Attribute) else ""
+        name = called(value) if isinstance(value, ast.Call) else getattr(value, "attr", "")
         found: set[str] = set()
-        for k, path in self.stored.places.get(name, ()):
+        for k, path in self.stored.places.get(name, ()) if isinstance(value, ast.Call) or name in self.stored.properties else ():
             if k is None:
                 found |= {path} if path.split(".")[0] in self.names else set()
-            elif (owner := _argument(value, k)) and f"{owner}{path}" != path_of(value):
+            elif (owner := _argument(value, k)) and f"{owner}{path}" != path_of(value) and owner.count(".") < _DEEP:
                 found.add(f"{owner}{path}")
         return frozenset(found)
 

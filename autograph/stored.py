@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from autograph.aliases import Aliases, State, outside
-from autograph.paths import Stored, called
+from autograph.paths import Stored, called, path_of
 
 
 def stores_or_calls(node: Any, stored: Stored) -> bool:
@@ -45,6 +45,7 @@ def stored_parameters(functions: Sequence[Any]) -> tuple[Stored, Given]:
             into, returned, places, handed = stored_into(fn, found, given.get(fn.name, frozenset()))
             if places - found.places.get(fn.name, frozenset()):
                 found.places[fn.name] = found.places.get(fn.name, frozenset()) | places
+                found.properties |= {fn.name} if any(path_of(d).endswith("property") for d in fn.decorator_list) else set()
                 changing = True
             mine = {k: a for k, a in enumerate(args) if a in into}
             mine |= {-2 - k: a for k, a in enumerate(args) if a in returned}
@@ -133,6 +134,8 @@ def stored_into(fn: Any, stored: Stored, given: State = frozenset()) -> Flow:
     places: set[tuple[int | None, str]] = set()
     for path in flow.returned:
         root, _, attribute = path.partition(".")
+        if attribute.count("."):  # followed no further: `self.next.next`
+            continue
         if root in position and attribute:
             places.add((position[root], f".{attribute}"))
         elif root in around:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import jax
 
-from autograph.runtime.attributes import renew_attr, set_attr, unless_failed_now
+from autograph.runtime.attributes import is_property, renew_attr, set_attr, unless_failed_now
 from autograph.runtime.calls import call
 from autograph.runtime.errors import AliasError
 from autograph.runtime.frames import frames, watched
@@ -86,7 +86,7 @@ def _others(old: Any, new: Any, others: Sequence[Any], names: list[Any], exact: 
             if after is not held:
                 note_other_names(old, f"`{variable_of(x.obj) or type(x.obj).__name__}.{x.name}`", (x.obj, x.name))
                 spots = taken(old)  # of functions around, which know nothing of this store
-                (renew_attr if exact else set_attr)(x.obj, x.name, after)
+                (renew_attr if exact or is_property(x.obj, x.name) else set_attr)(x.obj, x.name, after)
                 for spot in spots:
                     put_at(spot, new)
     return [_renewed(x, old, new, exact) for x in names]

@@ -296,6 +296,7 @@ def _called(fn: Callable[..., Any], state: Sequence[Any]) -> Any:
     copies = {id(x): (x, x.copy()) for x in state if isinstance(x, np.ndarray)}  # which `x += 1` would change, whichever side is taken
     if not copies:
         return fn(*[map_maybe(known, x, CONTAINERS) for x in state])
+    lifting()[-1].stands.update((id(copy), (copy, x)) for x, copy in copies.values())
     out = fn(*[copies[id(x)][1] if id(x) in copies else map_maybe(known, x, CONTAINERS) for x in state])
     return _uncopied(out, {id(copy): (x, copy) for x, copy in copies.values()})
 

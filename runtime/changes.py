@@ -19,6 +19,7 @@ from autograph.runtime.garbage import collect_recent
 from autograph.runtime.growing import Growing
 from autograph.runtime.heap import Entry, HeapLocation, Items, Variable
 from autograph.runtime.identity import is_spoiled, keep_twins, refuse_chosen, refuse_stale, settle
+from autograph.runtime.keepers import refuse_kept
 from autograph.runtime.lifted import forget_local
 from autograph.runtime.made import Made
 from autograph.runtime.numpy_places import before_the_call, let_go_and_changed, maybe_at_home, stored_at_home
@@ -211,6 +212,7 @@ class Begin:
         if needed or dynamic or (found and self.walk is None):
             raise NeedsState(needed, dynamic)
         self._refuse_stale(frame, variables)
+        refuse_kept(frame)
         if not any(change.where == "argument" for change in found):
             self._refuse_hidden()
         return Changes(found, arrays, self._doubts(frame, variables))

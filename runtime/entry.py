@@ -15,6 +15,7 @@ from autograph.runtime.errors import ArrayStoreError, NotStagedError
 from autograph.runtime.frames import Frame, root, watched
 from autograph.runtime.heap import HeapLocation
 from autograph.runtime.identity import settle
+from autograph.runtime.keepers import refuse_kept
 from autograph.runtime.lifted import ERROR, changed_under, reachable, restore
 from autograph.runtime.optional import optional_result
 from autograph.runtime.places import transformation
@@ -39,6 +40,7 @@ def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
                 except Exit:
                     raise NotStagedError("every path through this function ends in an error") from None
             _refuse_arrays(frame)
+            refuse_kept(frame)
             if watched():  # a function of ours around has handed this one to JAX
                 for place in frame.written:
                     if isinstance(place, HeapLocation):

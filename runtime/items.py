@@ -38,7 +38,7 @@ from autograph.runtime.sections import Section
 from autograph.runtime.shared import origin
 from autograph.runtime.slicing import split_index, stored, stored_masked
 from autograph.runtime.specs import is_container, join, spec_of, widen
-from autograph.runtime.stale import Spot, note_other_names, taken, unforeseen
+from autograph.runtime.stale import Spot, note_other_names, refuse_other_variables, taken, unforeseen
 from autograph.runtime.subscripts import has_span, is_mask, plain, store_masked, store_span
 from autograph.runtime.unwound import is_exact
 from autograph.runtime.values import Maybe, traced
@@ -117,6 +117,8 @@ def becomes(x: Any, after: Any) -> Any:
         _refuse_doubtful(x, frame.reached)
         if frame.root and after is not x:
             frame.replaced[id(origin(x))] = origin(x), here()
+            if not isinstance(own := origin(x, frame), jax.core.Tracer):
+                frame.foreign[id(own)] = own, here()
     if is_exact():
         after = unless_failed_now(after, functools.partial(_same, x))
     if after is not x:
@@ -313,6 +315,8 @@ def set_path(x: Any, path: tuple[Any, ...], value: Any) -> Any:
     picked = type(x) is list and unknown(i)  # one of the items, which all are renewed: which one it is need not be known
     if picked:
         no_doubt(inner)
+    elif is_container(x) and is_array(inner):
+        refuse_other_variables(inner, f"an item of a `{type(x).__name__}`")
     new = set_path(inner, tuple(rest), value)
     if new is inner:
         return x

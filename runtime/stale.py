@@ -100,6 +100,24 @@ def refuse_other_names(x: Any, stored: str, place: tuple[Any, str] | None = None
         raise AliasError(f"{stored} is stored into, and a `{name}` would keep the old array", here(), "put a copy there (`.copy()`)")
 
 
+def refuse_other_variables(x: Any, stored: str) -> None:
+    """Called where what holds an array is stored into by a path that text tells of: a callee may have put the array of a variable there.
+
+    Raises:
+      AliasError: (AG407) a variable of the function itself holds it that the statement does not bind, and is read later.
+    """
+    frame = caller() if (isinstance(x, jax.Array) or recording()) and x.ndim else None
+    while frame is not None:
+        renewed = {*targets_after(frame), *assigned_names(frame)}
+        for variable, held in frame.f_locals.items():
+            if variable in renewed or not variable.isidentifier() or not may_be(held, x):
+                continue
+            name = shown_name(frame.f_code, variable)
+            if not is_generated(frame.f_code, name) and (read_after(frame, variable) or is_handed_on(frame.f_code, variable)):
+                raise _stale(stored, name, frame, not is_one(held, x))
+        frame = visible(frame.f_back) if is_block(frame.f_code) else None
+
+
 def _spots(x: Any, stored: str, here_too: bool, place: tuple[Any, str] | None, renewed: Sequence[str] | None = ()) -> Iterator[Spot]:
     """Where lists, dicts and objects of the functions around hold an array; `here_too`: other variables of the function itself are looked at.
 

@@ -670,3 +670,178 @@ def test_a_variable_that_is_the_array_of_two_places(through: str) -> None:
     assert a.tolist() == [0, 0, 0]
     g = Grid(a=a, h=Grid(a=a.copy()), d={"a": a.copy()})
     assert f(g, jnp.int32(5)) == 0
+
+
+def np_zeros(n: int) -> Any:
+    return np.zeros(n, np.float32)
+
+
+GETTERS = """
+class Sim:
+    def __init__(self, zeros):
+        self._cells, self.rows = zeros(3), [zeros(2)]
+
+    def cells(self):
+        return self._cells
+
+    @property
+    def seen(self):
+        return self._cells
+
+    def row(self):
+        return self.rows[0]
+
+    def total(self):
+        return self._cells.sum() + self.rows[0].sum() * 10
+
+    def by_a_method(self, x):
+        c = self.cells()
+        c[0] = x
+        return self._cells.sum() + self.cells().sum()
+
+    def by_a_property(self, x):
+        self.seen[0] = x
+        return self.total()
+
+    def in_a_loop(self, x):
+        c = self.seen
+        while x < 3:
+            c[1] += x
+            x = x + 1
+        return self._cells.sum()
+
+    def read_and_replaced(self, x):
+        c = self.cells()
+        if x < 3:
+            c[1] += x
+        s = self._cells.sum()
+        self._cells = c * 0
+        return s
+
+    def of_the_module(self, x):
+        g = table()
+        if x < 3:
+            g[1] = x
+        s = TABLE.sum()
+        TABLE[0] = 5
+        return s, TABLE[1]
+
+
+TABLE = zeros(3)
+
+
+def table():
+    return TABLE
+
+
+def of_a_variable(sim, x):
+    buffer = zeros(3)
+
+    def get():
+        return buffer
+
+    got = get()
+    while x < 3:
+        got[2] += 1
+        x = x + 1
+    s = buffer.sum()
+    buffer = buffer * 0
+    return s
+"""
+
+
+@pytest.mark.parametrize("name", ["by_a_method", "by_a_property", "in_a_loop", "read_and_replaced", "of_the_module", "of_a_variable"])
+@pytest.mark.parametrize("zeros", [np_zeros, jnp.zeros], ids=["numpy", "jnp"])
+def test_an_array_that_a_getter_gives(name: str, zeros: Any) -> None:
+    def run(kind: Any, way: Callable[[Any], Any]) -> Any:
+        made = define(GETTERS, "Sim", zeros=kind)
+        space = made.cells.__globals__
+        sim = made(kind)
+        f = space.get(name) or (lambda sim, x: getattr(sim, name)(x))
+        out = [way(f)(sim, np.float32(x)) for x in (1, 7)]
+        return jax.tree.map(float, (out, list(sim._cells), list(space["TABLE"])))
+
+    assert run(zeros, ag.function) == run(np_zeros, lambda f: f)
+
+
+@pytest.mark.parametrize("how", ["sim.cells()", "sim.row()", "other()"])
+@pytest.mark.parametrize("zeros", [np_zeros, jnp.zeros], ids=["numpy", "jnp"])
+@pytest.mark.parametrize("way", [ag.function, lambda f: jax.jit(ag.convert(f))], ids=["function", "jit"])
+@pytest.mark.parametrize("block", ["if x > 0:", "while x > 0:\n            x = x - 1", "if True:"])
+def test_an_array_that_another_file_keeps_is_refused(how: str, zeros: Any, way: Any, block: str) -> None:
+    made = define(GETTERS, "Sim", zeros=zeros)
+    sim, table = made(zeros), made.cells.__globals__["table"]
+    f = define(f"""
+    def f(x):
+        c = {how}
+        {block}
+            c[0] = x
+        return sim.total()
+    """, sim=sim, other=table)  # fmt: skip
+    with pytest.raises(ag.StagingError, match="AG407 an array that a call has given is stored into, and .* would keep the old one"):
+        way(f)(np.float32(2))
+    assert not sim.total() and not np.any(table())
+
+
+def test_a_property_of_another_file_that_gives_an_array() -> None:
+    made = define(GETTERS, "Sim")
+
+    def f(sim: Any, x: Any) -> Any:
+        c = sim.seen
+        if x > 0:
+            c[0] = x
+        sim.seen[1] += 1
+        return sim.total()
+
+    ours, theirs = made(jnp.zeros), made(np_zeros)
+    assert ag.function(f)(ours, np.float32(2)) == f(theirs, np.float32(2)) == 3
+    assert ours._cells.tolist() == theirs._cells.tolist() == [2, 1, 0]
+
+
+def test_an_array_of_its_own_is_kept_by_nobody() -> None:
+    def f(x: Any) -> Any:
+        c = np.zeros(3)
+        for k in range(3):
+            c[k] = x
+        if x > 0:
+            c[0] = 7
+        return c
+
+    assert ag.function(f)(2.0).tolist() == jax.jit(ag.convert(f))(2.0).tolist() == [7, 2, 2]
+
+
+def test_a_callee_puts_the_array_of_a_variable_into_a_dict() -> None:
+    def hold(d: Any, x: Any) -> None:
+        d["held"] = x
+
+    @ag.function
+    def f(n: Any, d: Any) -> Any:
+        buffer = jnp.zeros(3)
+        hold(d, buffer)
+        while n < 0:
+            d["held"][2] = 6
+            n = n + 1
+        s = buffer.sum()
+        buffer = buffer * 0
+        return s + buffer.sum()
+
+    with pytest.raises(ag.StagingError, match="AG407 an item of a `dict` is stored into, and `buffer` in `.*` would keep the old array"):
+        f(-1, {})
+
+
+def test_a_callee_puts_a_global_array_into_a_dict_and_both_are_stored_into() -> None:
+    f = define("""
+    def hold(d):
+        d["held"] = TABLE
+
+    def f(n, d):
+        hold(d)
+        if n > 0:
+            d["held"][1] = n
+        else:
+            d["held"][2] -= 6
+        TABLE[3] = 5
+    """, TABLE=np.zeros(4, np.int32))  # fmt: skip
+    with pytest.raises(ag.StagingError, match="AG407 an array is stored into that an earlier store has replaced"):
+        ag.function(f)(-1, {"held": jnp.arange(4)})
+    assert not np.any(f.__globals__["TABLE"])
