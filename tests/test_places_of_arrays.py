@@ -784,7 +784,7 @@ def test_an_array_that_another_file_keeps_is_refused(how: str, zeros: Any, way: 
 
 
 def test_a_property_of_another_file_that_gives_an_array() -> None:
-    made = define(GETTERS, "Sim")
+    made = define(GETTERS, "Sim", zeros=np_zeros)
 
     def f(sim: Any, x: Any) -> Any:
         c = sim.seen
