@@ -17,6 +17,7 @@ from autograph.runtime.errors import AttributeStateError
 from autograph.runtime.frames import in_block, watched
 from autograph.runtime.growing import replaced_at_home
 from autograph.runtime.heap import Attribute, HeapLocation, Variable
+from autograph.runtime.holders import note_held
 from autograph.runtime.lifted import ERROR, load, may_have_failed, note_late, touch
 from autograph.runtime.numpy_places import note_binding, note_store
 from autograph.runtime.places import here
@@ -52,6 +53,7 @@ def set_attr(obj: Any, name: str, value: Any) -> None:
         place = place_of(obj, name)
         note_binding(place, value)
         value = noticed(place, value)
+        note_held(place, value)
     setattr(obj, name, value)
 
 

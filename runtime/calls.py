@@ -23,6 +23,7 @@ from autograph.runtime.formatting import joined
 from autograph.runtime.frames import watched
 from autograph.runtime.growing import refuse_hidden
 from autograph.runtime.heap import Contents
+from autograph.runtime.holders import note_held, noting_fields
 from autograph.runtime.host_effects import effect_of, keeping, makes
 from autograph.runtime.lifted import fewer, touch
 from autograph.runtime.mathematics import math_call
@@ -92,6 +93,8 @@ def call(f: Any) -> Any:
                 return found  # type: ignore[no-any-return]
         if isinstance(f, type) and makes_keys(f) and recording():
             return making_keys((_resolve or _find())(f))
+        if isinstance(f, type) and "__dataclass_fields__" in vars(f) and recording():
+            return noting_fields((_resolve or _find())(f))
         if type(f) in _NATIVE:
             owner = f.__self__
             if type(owner) is str and f.__name__ == "join":
@@ -186,7 +189,10 @@ def _changed_by(owner: Any, method: Callable[..., Any], /, *args: Any, **kwargs:
     ):
         method = functools.partial(OF_LISTS[method.__name__], owner)
     with moved_items(owner):
-        return method(*args, **kwargs)
+        out = method(*args, **kwargs)
+    for x in args:
+        note_held(Contents(owner), x)
+    return out
 
 
 def _searched(owner: Any, method: Callable[..., Any], /, *args: Any) -> Any:

@@ -18,7 +18,7 @@ class Frame:
     __slots__ = tuple(
         (
             "adopted apart begun bounds buffers changed changing checked chosen compared constants copied count defaults discarded exact "
-            "excluded foreign fresh given gone grows guarded guards joins key late lent let_go lifting made marked memory outside own pairs "
+            "excluded foreign fresh given gone grows guarded guards holders joins key late lent let_go lifting made marked memory outside own pairs "
             "parameters passed pending places points_to preset printed protected reached reads rebound refusal replaced root saved "
             "sharing spoiled staged stands stored trace twins values versions views waiting written"
         ).split()
@@ -68,6 +68,7 @@ class Frame:
         self.given: set[int] = set()  # identities of the containers and objects that the block was given as state
         self.exact = False  # does the caller see what arrays held when an error occurred?
         self.replaced: dict[int, tuple[Any, Any]] = {}  # by identity: arrays that were stored into, which nothing may hold any more; and where
+        self.holders: dict[Any, None] = {}  # of a whole function: the places in objects, lists and dicts that code has put arrays into
         self.foreign: dict[int, tuple[Any, Any]] = {}  # of those, the ones that were not known to be state, and where
         self.gone: dict[int, Any] = {}  # by identity: the same, as objects, while this block is traced
         self.lent: dict[int, Any] = {}  # by identity: arrays among the arguments that stand for NumPy's, which nobody would give new values
@@ -92,6 +93,7 @@ class Frame:
         self.copied.clear()
         self.lent = {}
         self.replaced.clear()
+        self.holders.clear()
         self.foreign.clear()
         self.gone.clear()
         self.values.clear()

@@ -23,6 +23,7 @@ from autograph.runtime.errors import AliasError, ArrayStoreError, ConcreteValueE
 from autograph.runtime.frames import frames, in_block, lifting, watched
 from autograph.runtime.growing import Growing, refuse_hidden
 from autograph.runtime.heap import Contents, Entry, HeapLocation, Items
+from autograph.runtime.holders import held_as, note_held
 from autograph.runtime.host_effects import check_stored
 from autograph.runtime.lifted import fewer, touch
 from autograph.runtime.loads import inside, load_item
@@ -38,7 +39,7 @@ from autograph.runtime.sections import Section
 from autograph.runtime.shared import origin
 from autograph.runtime.slicing import split_index, stored, stored_masked
 from autograph.runtime.specs import is_container, join, spec_of, widen
-from autograph.runtime.stale import Spot, note_other_names, refuse_other_variables, taken, unforeseen
+from autograph.runtime.stale import Spot, note_holder, note_other_names, refuse_other_variables, taken, unforeseen
 from autograph.runtime.subscripts import has_span, is_mask, plain, store_masked, store_span
 from autograph.runtime.unwound import is_exact
 from autograph.runtime.values import Maybe, traced
@@ -103,6 +104,9 @@ def index_of(i: Any) -> Any:
 def becomes(x: Any, after: Any) -> Any:
     """A store makes one array of another: what else holds the one is given the other, or it is refused."""
     note_parts(x)
+    held = list(held_as(x)) if after is not x else []
+    if held:
+        note_holder(x, held[0][0])
     for frame in frames():
         if id(x) in frame.lent:
             raise ArrayStoreError(
@@ -131,6 +135,8 @@ def becomes(x: Any, after: Any) -> Any:
     last().pairs = weakly([(x, after)])
     for spot in taken(x):
         put_at(spot, after)
+    for place, key in held:
+        put_at(Spot(place.obj, place if key is None else key), after)
     for frame in frames():
         for places in frame.sharing:
             _share(x, after, places)
@@ -228,6 +234,7 @@ def store_item(x: Any, i: Any, value: Any, renewed: bool = False) -> None:
         else:
             with moved_items(x):
                 x[i] = value
+        note_held(Contents(x), value)
 
 
 def _entry(x: Any, i: Any) -> Entry:

@@ -23,6 +23,7 @@ from autograph.runtime._jax import Primitive
 from autograph.runtime.errors import EffectError
 from autograph.runtime.frames import Frame, frames, lifting
 from autograph.runtime.heap import Contents, HeapLocation, Items
+from autograph.runtime.holders import forget_dead as forget_dead_holders
 from autograph.runtime.identity import is_spoiled, spoil, spoil_twins
 from autograph.runtime.made import codes_before, made_for
 from autograph.runtime.objects import is_state
@@ -304,6 +305,7 @@ def forget_local(frame: Frame, out: list[Any], conflict: Callable[..., None] = l
 
     Raises AG405 if an error before such a change would prevent it, unless `conflict` knows a way.
     """
+    forget_dead_holders()
     inside = occurrences(out)
     while _forgotten(frame, _dead(_changed(frame), inside)):  # an object that is forgotten may have held others
         pass

@@ -16,7 +16,8 @@ import numpy as np
 from autograph.runtime._jax import recording
 from autograph.runtime.errors import AliasError
 from autograph.runtime.frames import frames, innermost
-from autograph.runtime.heap import Attribute, Variable
+from autograph.runtime.heap import Attribute, HeapLocation, Variable
+from autograph.runtime.holders import held_as
 from autograph.runtime.objects import attributes, is_state
 from autograph.runtime.places import (
     assigned_names,
@@ -28,6 +29,7 @@ from autograph.runtime.places import (
     read_after,
     shown_name,
     targets_after,
+    variable_of,
     visible,
 )
 from autograph.runtime.points_to import doubtful
@@ -73,6 +75,22 @@ def note_other_names(x: Any, stored: str, place: tuple[Any, str] | None = None, 
     _waiting().waiting = (x, spots) if spots else None
 
 
+def note_holder(x: Any, place: HeapLocation) -> None:
+    """Called where an array that a place is known to hold is about to be stored into by another name, as `note_other_names`.
+
+    Callers that have given the array as an argument get it back.
+    """
+    refuse_other_variables(x, f"an array that {place.name} holds")
+    frame = caller()
+    while frame is not None and is_block(frame.f_code):
+        frame = visible(frame.f_back)
+    if frame is None or (noted := _waiting().waiting) is not None and noted[0] is x:
+        return
+    given = frame.f_code.co_varnames[: frame.f_code.co_argcount + frame.f_code.co_kwonlyargcount]
+    if isinstance(place, Attribute) and not any(may_be(frame.f_locals.get(name), x) for name in given):
+        note_other_names(x, f"`{variable_of(place.obj) or type(place.obj).__name__}.{place.attribute}`", (place.obj, place.attribute))
+
+
 def taken(x: Any) -> list[Spot]:
     """The spots that were noted for the array that is stored into."""
     around = _waiting()
@@ -98,6 +116,9 @@ def refuse_other_names(x: Any, stored: str, place: tuple[Any, str] | None = None
     for spot in _spots(x, stored, True, place):
         name = type(spot.holder).__name__
         raise AliasError(f"{stored} is stored into, and a `{name}` would keep the old array", here(), "put a copy there (`.copy()`)")
+    for held, _ in held_as(x):
+        if place is None or held.obj is not place[0]:
+            raise AliasError(f"{stored} is stored into, and {held.name} would keep the old array", here(), "put a copy there (`.copy()`)")
 
 
 def refuse_other_variables(x: Any, stored: str) -> None:
