@@ -26,6 +26,7 @@ from autograph.policy import CALLERS, CONTEXT_MANAGER, is_library, is_listed, is
 from autograph.runtime.aliasing import Variant, guarded, install, keeping_arrays
 from autograph.runtime.managers import stacked
 from autograph.runtime.mentioned import adopt_mentioned
+from autograph.runtime.unbound import changing
 from autograph.runtime.unstaged import noticing
 from autograph.source import converted_ahead, file_of
 
@@ -249,7 +250,7 @@ def _own_twin(x: Any) -> Any:
 
 def _replaced(x: Any) -> Any:
     """What stands in a trace for a builtin or a function of a library that is handed on."""
-    return runtime.calls.replaced(x) if callable(x) and _tracing() else None
+    return runtime.calls.replaced(x) or changing(x) if callable(x) and _tracing() else None
 
 
 def _with_twins(f: Any) -> Any:
@@ -258,7 +259,7 @@ def _with_twins(f: Any) -> Any:
 
     def own(x: Any) -> Any:
         new = _own_twin(x)
-        return (calls and _replaced(x) or x) if new is x else new
+        return (calls and _replaced(x) or _tracing() and changing(x) or x) if new is x else new
 
     def library_call(*args: Any, **kwargs: Any) -> Any:
         return f(*map(own, args), **{k: own(v) for k, v in kwargs.items()})

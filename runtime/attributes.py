@@ -16,7 +16,7 @@ from autograph.runtime.deferred import fine
 from autograph.runtime.errors import AttributeStateError
 from autograph.runtime.frames import in_block, watched
 from autograph.runtime.growing import replaced_at_home
-from autograph.runtime.heap import Attribute, HeapLocation, Variable
+from autograph.runtime.heap import Attribute, HeapLocation, Variable, namespace
 from autograph.runtime.holders import note_held
 from autograph.runtime.lifted import ERROR, load, may_have_failed, note_late, touch
 from autograph.runtime.numpy_places import note_binding, note_store
@@ -72,6 +72,14 @@ def renew_attr(obj: Any, name: str, value: Any) -> None:
 def holding(obj: Any, value: Any) -> list[str]:
     """The attributes in which an object holds a value itself."""
     return [attribute for attribute, held in getattr(obj, "__dict__", {}).items() if held is value]
+
+
+def class_that_holds(obj: Any, name: str) -> Any:
+    """The class that gives an object an attribute, or the object itself: `obj.name[i] = v` is no store into the object."""
+    if isinstance(obj, type) or name in (namespace(obj) or {}):
+        return obj
+    found = next((k for k in type(obj).__mro__ if name in vars(k)), obj)
+    return obj if found is obj or hasattr(type(vars(found)[name]), "__get__") else found
 
 
 def is_property(obj: Any, name: str) -> bool:

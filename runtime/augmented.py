@@ -16,7 +16,7 @@ from autograph.runtime.frames import frames, in_block, watched
 from autograph.runtime.growing import refuse_hidden
 from autograph.runtime.heap import Contents
 from autograph.runtime.homes import note_home
-from autograph.runtime.items import becomes, index_of, is_array, renew_items, set_attr_path, set_item, set_path
+from autograph.runtime.items import becomes, index_of, is_array, refuse_view, renew_items, set_attr_path, set_item, set_path
 from autograph.runtime.lengths import Home
 from autograph.runtime.lifted import touch
 from autograph.runtime.loads import load_item
@@ -53,6 +53,7 @@ def in_place(x: Any, symbol: str, value: Any, *others: Any) -> Any:
                     f"`{name} {symbol} ...` changes a NumPy array in place, and {f'`{holder}`' if holder else 'another name'} holds it", here(),
                     f"write `{name}[...] {symbol} ...`, which both see, or bind a new array: `{name} = {name} {symbol[:-1]} ...`",
                 )  # fmt: skip
+    refuse_view(x)
     refuse_other_names(x, name)
     return becomes(x, _operated(x, symbol, value))
 

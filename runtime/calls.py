@@ -102,8 +102,9 @@ def call(f: Any) -> Any:
             if f.__name__ in ("count", "index") and isinstance(owner, (list, tuple)):
                 return functools.partial(_searched, owner, f)
             if is_container(owner):
-                method = functools.partial(_sort, owner) if f.__name__ == "sort" and isinstance(owner, list) else f
-                return functools.partial(_changed_by, owner, method) if f.__name__ in MUTATING else method
+                return changing_method(f)
+        if type(f) is MethodType and is_container(f.__self__) and f.__func__.__module__ == "collections":  # of a `Counter`, an `OrderedDict`
+            return changing_method(f)
         if recording():
             if (instead := effect_of(f)) is not None:
                 return instead
@@ -125,6 +126,15 @@ def call(f: Any) -> Any:
         return _told(f, new, (_resolve or _find())(f) if new is None else new)
     new = new or (_resolve or _find())(f)
     return refusing(f, new) if type(f) in (FunctionType, MethodType) and recording() else new
+
+
+def changing_method(f: Any) -> Any:
+    """What is called in the place of a method of a list, dict, set or deque that changes it; any other as it is."""
+    owner = getattr(f, "__self__", None)
+    if not is_container(owner):
+        return f
+    method = functools.partial(_sort, owner) if f.__name__ == "sort" and isinstance(owner, list) else f
+    return functools.partial(_changed_by, owner, method) if f.__name__ in MUTATING else method
 
 
 def _told(f: Any, instead: Any, new: Any) -> Any:
@@ -238,6 +248,7 @@ _NATIVE = (BuiltinMethodType, MethodWrapperType)
 _CHANGING = (MethodDescriptorType, WrapperDescriptorType, MethodWrapperType, operator.methodcaller)
 MUTATING = frozenset(
     "append extend insert pop remove clear sort reverse update setdefault popitem add discard appendleft popleft extendleft rotate move_to_end "
+    "subtract "
     "difference_update intersection_update symmetric_difference_update __setitem__ __delitem__ __iadd__ __ior__ __iand__ __ixor__ __isub__".split()
 )
 

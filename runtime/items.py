@@ -14,7 +14,7 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime._jax import is_reference, recording
-from autograph.runtime.attributes import holding, is_property, is_selectable, noticed, set_attr, stores_into_attr, unless_failed_now
+from autograph.runtime.attributes import class_that_holds, holding, is_property, is_selectable, noticed, set_attr, stores_into_attr, unless_failed_now
 from autograph.runtime.block import containers
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.buffers import note_version
@@ -66,14 +66,19 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
         raise x.refusal("it is stored into", "store into the array that it is taken from")
     if is_array(x) or (isinstance(x, np.ndarray) and x.dtype.kind in "biufc" and (traced(value) or traced(i) or in_block() or _is_outside(x))):
         new = present(value, "a value is needed, and None is stored") if isinstance(value, Maybe) else value
-        if isinstance(x, np.ndarray) and _is_view(x):
-            raise ArrayStoreError(
-                "a traced value is stored into a view of a NumPy array, which the array would not show", here(),
-                "store into the array itself: `a[i, j] = v` instead of `row = a[i]; row[j] = v`",
-            )  # fmt: skip
+        refuse_view(x)
         return becomes(x, _stored(jnp.asarray(x), i, new))
     store_item(x, i, value)
     return x
+
+
+def refuse_view(x: Any) -> None:
+    """Raise ArrayStoreError (AG403) if another array of NumPy's would hold what is stored."""
+    if isinstance(x, np.ndarray) and _is_view(x):
+        raise ArrayStoreError(
+            "a traced value is stored into a view of a NumPy array, which the array would not show", here(),
+            "store into the array itself: `a[i, j] = v` instead of `row = a[i]; row[j] = v`",
+        )  # fmt: skip
 
 
 def _is_view(x: Any) -> bool:
@@ -357,6 +362,7 @@ def set_attr_item(obj: Any, name: str, i: Any, value: Any) -> Any:
 def set_attr_path(obj: Any, name: str, path: tuple[Any, ...], value: Any) -> Any:
     """`obj.name[i][j] = value`."""
     x = attribute_of(obj, name)
+    obj = class_that_holds(obj, name)
     if is_property(obj, name) and (is_array(x) or isinstance(x, np.ndarray) and recording()):  # Python would not ask the class to store
         if not (held := holding(obj, x)):
             raise ArrayStoreError(

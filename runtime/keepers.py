@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import gc
 from collections.abc import Iterator
 from types import CellType
@@ -29,7 +30,7 @@ def refuse_kept(frame: Frame) -> None:
     for x, place in frame.foreign.values():
         if (name := next(_keepers(x, _DEEP), None)) is not None:
             raise AliasError(
-                f"an array that a call has given is stored into, and {name} would keep the old one", place,
+                f"an array from outside is stored into, and {name} would keep the old one", place,
                 "store through what holds it (`obj.a[i] = v`), or return the array and set it there",
             )  # fmt: skip
 
@@ -42,7 +43,9 @@ def _keepers(x: Any, deep: int, inside: Any = None) -> Iterator[str]:
             yield "a variable of a function outside"
         elif kind is dict and (name := _module(holder)):
             yield f"a variable of `{name}`"
-        elif kind in (list, dict, tuple) and deep > 1:
+        elif kind is not dict and isinstance(holder, type) and holder.__module__.split(".")[0] not in _OURS:
+            yield f"the class `{holder.__name__}`"
+        elif issubclass(kind, (list, dict, tuple, set, collections.deque)) and deep > 1:
             yield from _keepers(holder, deep - 1, x)
         elif kind.__module__.split(".")[0] not in _OURS and is_state(holder):
             yield f"`{kind.__name__}{_attribute(holder, x, inside)}`"

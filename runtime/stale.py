@@ -113,12 +113,13 @@ def unforeseen(x: Any, stored: str) -> list[Spot]:
 
 def refuse_other_names(x: Any, stored: str, place: tuple[Any, str] | None = None) -> None:
     """Called where an array that a variable holds becomes another: as `note_other_names`, and no list, dict or object may hold it."""
+    shown = f"`{stored}`" if stored.isidentifier() else stored
     for spot in _spots(x, stored, True, place):
         name = type(spot.holder).__name__
-        raise AliasError(f"{stored} is stored into, and a `{name}` would keep the old array", here(), "put a copy there (`.copy()`)")
+        raise AliasError(f"{shown} is stored into, and a `{name}` would keep the old array", here(), "put a copy there (`.copy()`)")
     for held, _ in held_as(x):
         if place is None or held.obj is not place[0]:
-            raise AliasError(f"{stored} is stored into, and {held.name} would keep the old array", here(), "put a copy there (`.copy()`)")
+            raise AliasError(f"{shown} is stored into, and {held.name} would keep the old array", here(), "put a copy there (`.copy()`)")
 
 
 def refuse_other_variables(x: Any, stored: str) -> None:

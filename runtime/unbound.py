@@ -10,14 +10,14 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
-from types import MethodDescriptorType, MethodWrapperType, WrapperDescriptorType
+from types import BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType
 from typing import Any
 
 import jax
 import numpy as np
 
-from autograph.runtime.attributes import noticed, place_of, set_attr
-from autograph.runtime.calls import MUTATING, call
+from autograph.runtime.attributes import del_attr, noticed, place_of, set_attr
+from autograph.runtime.calls import MUTATING, call, changing_method
 from autograph.runtime.items import del_item, store_item
 from autograph.runtime.numpy_places import note_binding
 from autograph.runtime.specs import is_container
@@ -38,6 +38,18 @@ def instead_of(f: Any) -> Callable[..., Any] | None:
     if type(f) is MethodWrapperType and f.__name__ == "__setattr__":
         return functools.partial(set_attr, f.__self__)
     return None
+
+
+def changing(x: Any) -> Any:
+    """What is handed on for a builtin that changes something: `setattr`, or a method of a list, dict, set or deque; None for any other."""
+    if type(x) is MethodWrapperType and x.__name__ in ("__setitem__", "__delitem__"):
+        change = operator.setitem if x.__name__ == "__setitem__" else operator.delitem
+        return functools.partial(_changed_item, change, x.__self__)
+    if type(x) is not BuiltinFunctionType:
+        return None
+    if x in (setattr, delattr):
+        return set_attr if x is setattr else del_attr
+    return new if (new := changing_method(x)) is not x else None
 
 
 _IN_PLACE = {f"i{name}": f"__i{name}__" for name in ("add", "mul", "and", "or", "sub", "xor")} | {"iconcat": "__iadd__"}

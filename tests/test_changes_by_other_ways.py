@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import operator
 from collections import Counter, UserList, defaultdict, deque
 from collections.abc import Callable
@@ -450,3 +451,53 @@ def test_dataclasses_compare_their_fields(values: tuple[float, float]) -> None:
     assert Point(1, 2) == Point(1, 2) and Point(1, 2) != Point(1, 3) and Job(1, "a") == Job(1, "b") and Job(1) < Job(2)
     with pytest.raises(TypeError, match="not supported between instances of 'Job' and 'int'"):
         Job(1) < 2
+
+
+given: dict[str, Any] = {}
+several: list[Any] = []
+tally: Counter[str] = Counter()
+
+
+def appended_by_map(x: Any) -> Any:
+    list(map(several.append, [x, 2 * x]))
+    deque(map(several.append, [x]), maxlen=0)
+    jax.tree.map(several.append, [x])
+    return several[0]
+
+
+def set_by_map(x: Any) -> Any:
+    if x > 1:
+        list(map(given.__setitem__, ["a", "b"], [x, 1.0]))
+    list(itertools.starmap(given.__setitem__, [("c", x)]))
+    return given["a"]
+
+
+def attributes_set_by_map(x: Any) -> Any:
+    set_a = functools.partial(setattr, held, "a")
+    if x > 1:
+        set_a(x)
+    list(map(setattr, [held], ["b"], [x]))
+    return held.a
+
+
+def counted(x: Any) -> Any:
+    if x > 1:
+        tally.update("a")
+    for _ in range(3):
+        tally.update({"b": 1})
+    tally.subtract({"b": x})
+    return tally["a"]
+
+
+@pytest.mark.parametrize("f", [appended_by_map, set_by_map, attributes_set_by_map, counted])
+@pytest.mark.parametrize("x", [3.0, 0.5])
+def test_builtin_methods_that_are_handed_on(f: Callable[[Any], Any], x: float) -> None:
+    def run(g: Callable[[Any], Any], x: Any) -> Any:
+        several.clear()
+        given.update(a=0.0, b=0.0, c=0.0)
+        held.a = held.b = 0.0
+        tally.clear()
+        tally.update(a=1, b=1)
+        return jax.tree.map(float, (g(x), several, dict(given), held.a, held.b, dict(tally)))
+
+    assert run(ag.function(f), jnp.float32(x)) == run(f, x)

@@ -27,7 +27,7 @@ from autograph.passes.indices import deleted, index_of, one_by_one, place, rows_
 from autograph.paths import UNKNOWN, chain
 from autograph.quote import quote, quote_expr
 from autograph.scopes import Scope
-from autograph.targets import leaves
+from autograph.targets import given_by_others, leaves
 
 
 def lower_stores(fn: Any, context: Context) -> None:
@@ -37,6 +37,7 @@ def lower_stores(fn: Any, context: Context) -> None:
 class _Stores:
     def __init__(self, fn: Any, context: Context) -> None:
         self.fn, self.context = fn, context
+        self.given = given_by_others(fn, context.modules)
 
     @functools.cached_property
     def scope(self) -> Scope:
@@ -175,7 +176,7 @@ class _Stores:
 
     def _may_be_held(self, name: Any) -> bool:
         """Whether something else may hold what a variable of this function holds; others' variables are told of what they are bound to."""
-        return name.id not in self.scope.globals | self.scope.nonlocals and (name.id in self.shared or bool(self._others(name)))
+        return name.id not in self.scope.globals | self.scope.nonlocals and (name.id in {*self.shared, *self.given} or bool(self._others(name)))
 
     def _other_names(self, target: Any) -> list[Any]:
         """The same, as expressions: the names first."""
