@@ -18,6 +18,7 @@ from autograph.runtime import _jax, trees
 from autograph.runtime.alias_joins import one_for_each, share_in
 from autograph.runtime.block import Block
 from autograph.runtime.branch_binding import bind_cond, select, selectable
+from autograph.runtime.buffers import join_tags, tags_of
 from autograph.runtime.decisions import decided, given_names, watching
 from autograph.runtime.deferred import Exit
 from autograph.runtime.fitting import SIDES, does_not_fit, fitted
@@ -119,6 +120,7 @@ class _Sides:
         self.before = lifting()
         self.blocks: list[Block] = []
         self.spans: list[Span] = []  # the branches in each side
+        self.tags: list[list[Any]] = []  # which of NumPy's arrays from outside each side gives
         self.specs: list[Spec] = []  # of what each side gives
         self.kept: list[Spec] = []  # the same, in which lists and dicts from outside are what they are
         place = Place(getattr(fns[0], "__code__", None))
@@ -157,6 +159,7 @@ class _Sides:
         block.given = twins({"": out, **held}, goes_with_block)
         self.spans[-1].end()
         self.specs.append(spec_of(out))
+        self.tags += [] if block.left else [tags_of(out)]
         self._join(block, spec_out(out))
         block.wrote = {location: left_spec(location, value, block.frame) for location, value in held.items()}
         if len(self.blocks) < len(self.fns) - 1:
@@ -237,9 +240,10 @@ class _Sides:
         flat = iter(block.outvars)
         try:
             outs = block.emit(unpack(spec, flat), self.joint)
+            wrote = {location: unpack(left, flat) for location, left in block.wrote.items()}  # in the order of this side
             for location, joint in self.wrote.items():
-                if location in block.wrote:
-                    value = unpack(block.wrote[location], flat)
+                if location in wrote:
+                    value = wrote[location]
                 else:
                     outer = outer_spec(location, self.before)
                     value = unpack(outer, iter(block.fresh(outer, pack(load(location), outer))))
@@ -287,6 +291,7 @@ class _Sides:
             store(location, new[location])
         chosen(new, sides)
         out = new[""]
+        join_tags(out, self.tags)
         if all(b.left for b in self.blocks):
             raise Exit
         return out

@@ -20,6 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from autograph.runtime import trees
 from autograph.runtime.errors import ArrayStoreError, Place
 from autograph.runtime.frames import Frame, frames, lifting
 from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items, entries
@@ -28,9 +29,10 @@ from autograph.runtime.places import here
 from autograph.runtime.points_to import may_be, note_comparison
 from autograph.runtime.shared import aliasable
 from autograph.runtime.specs import type_of
-from autograph.runtime.values import Maybe
+from autograph.runtime.values import Maybe, is_value
 
 NONE = -1  # the tag of an array that is none of NumPy's from outside
+MIXED: Any = object()  # of one that is a buffer's on one side of a branch only, or another's on each
 
 
 class GivenAnother(ArrayStoreError):
@@ -109,6 +111,7 @@ class Buffers:
         if tag is None:
             self._refuse_unknown(x)
             return
+        self._refuse_mixed(tag)
         self._note(after, tag)
         for k in [tag] if type(tag) is int else list(self.contents):
             if k == NONE or np.shape(after) != np.shape(self.first[k]):
@@ -139,6 +142,7 @@ class Buffers:
         if (known := self.tag_of(value)) is None:
             self._refuse_unknown(value)
             return NONE
+        self._refuse_mixed(known)
         return known
 
     def remember(self, place: HeapLocation) -> None:
@@ -160,6 +164,11 @@ class Buffers:
 
     def _note(self, x: Any, tag: Any) -> None:
         lifting()[-1].versions[id(x)] = x, tag
+
+    def _refuse_mixed(self, tag: Any) -> None:
+        if tag is MIXED:
+            place = next(iter(self.names.values()))
+            raise given_another(place, here(), "only traced values decide which array a function gives back")
 
     def _refuse_unknown(self, x: Any) -> None:
         """Raise GivenAnother if an array may be a version of a buffer, and no tag tells; loops find out what their turns hand on."""
@@ -210,6 +219,26 @@ def refuse_tagged(place: HeapLocation) -> None:
     for tags in tagged:  # mostly none: a call looks no further
         if any(p in tags for p in (entries(place.obj, place.get()) if isinstance(place, Contents) else [place])):
             raise given_another(place, here(), "a compiled function that is called changes it")
+
+
+def tags_of(value: Any) -> list[Any]:
+    """The tags of the arrays in what a side of a branch gives."""
+    buffers = next((frame.buffers for frame in _own_frames() if frame.buffers is not None), None)
+    if buffers is None:
+        return []
+    return [buffers.tag_of(x) if aliasable(x) else None for x in trees.leaves(value, is_leaf=is_value)]
+
+
+def join_tags(value: Any, sides: Sequence[list[Any]]) -> None:
+    """Note the tags of what a branch gives, from those that its sides gave."""
+    leaves = trees.leaves(value, is_leaf=is_value) if any(sides) else []
+    if any(len(side) != len(leaves) for side in sides):
+        return
+    for x, *tags in zip(leaves, *sides, strict=True):
+        known = [NONE if tag is None else tag for tag in tags]
+        if aliasable(x) and any(type(tag) is not int or tag != NONE for tag in known):
+            same = all(type(tag) is int and tag == known[0] for tag in known)
+            lifting()[-1].versions[id(x)] = x, known[0] if same else MIXED
 
 
 def note_version(x: Any, after: Any) -> None:

@@ -988,3 +988,37 @@ def test_an_array_that_the_class_holds() -> None:
 
     assert f(2.0) == 2 and f(3.0) == 5
     assert OfTheClass.a.tolist() == [5, 0, 0] and not vars(one)
+
+
+class Stores:
+    def __init__(self, a: Any) -> None:
+        self.a = a
+
+    def __setitem__(self, i: Any, v: Any) -> None:
+        self.a[i] = v
+
+
+def _stores_on_both_sides(p: Any, e: Any) -> None:
+    if e > 0:
+        p[1] -= e
+    else:
+        p[1] += 2
+
+
+def stored_by_a_callee_that_branches(x: Any, o: Any, d: Any) -> None:
+    if x > 3:
+        d["a"] = o.a * 1
+    else:
+        _stores_on_both_sides(o.a, x)
+        o[0] = x * 3
+
+
+@pytest.mark.parametrize("x", [5, 1, -2])
+def test_an_array_that_a_callee_stores_into_on_both_sides_and_another_place_may_be_given_another(x: int) -> None:
+    def run(f: Callable[..., Any], x: Any) -> Any:
+        first, second = np.ones(2, np.int32), np.ones(2, np.int32)
+        o, d = Stores(first), {"a": second}
+        f(x, o, d)
+        return first.tolist(), second.tolist(), o.a.tolist(), d["a"].tolist(), o.a is first, d["a"] is second
+
+    assert run(ag.function(stored_by_a_callee_that_branches), jnp.int32(x)) == run(stored_by_a_callee_that_branches, x)

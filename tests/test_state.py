@@ -576,3 +576,59 @@ def test_the_collector_of_garbage_is_as_it_was() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+class TwoNumbers:
+    def __init__(self) -> None:
+        self.a: Any = 0.0
+        self.b: Any = 0.0
+
+
+@pytest.mark.parametrize("k", range(5))
+def test_sides_that_change_attributes_in_another_order(k: int) -> None:
+    def f(o: Any, k: Any, x: Any) -> Any:
+        if k == 0:
+            o.a = x + 1
+            o.b = x + 2
+        elif k == 1:
+            o.b = x + 3
+            o.a = x + 4
+        elif k == 2:
+            o.b = x + 5
+        elif k == 3:
+            o.a = x * o.b
+        return o.a, o.b
+
+    ours, theirs = TwoNumbers(), TwoNumbers()
+    assert [float(y) for y in ag.function(f)(ours, jnp.int32(k), jnp.float32(1))] == list(f(theirs, k, 1.0))
+    assert (float(ours.a), float(ours.b)) == (theirs.a, theirs.b)
+
+
+class Machine:
+    def __init__(self) -> None:
+        self.cells, self.top = [0] * 4, 0
+
+    def push(self, v: Any) -> None:
+        self.cells[self.top] = v
+
+    def pop(self) -> Any:
+        self.top -= 1
+        return self.cells[self.top]
+
+
+@pytest.mark.parametrize("op", range(4))
+def test_a_machine_of_which_each_instruction_changes_something_else(op: int) -> None:
+    def f(op: Any, x: Any) -> Any:
+        m, n = Machine(), 0
+        while n < 2:
+            n += 1
+            if op == 0:
+                m.push(x)
+            elif op == 1:
+                m.pop()
+            elif op == 2:
+                m.push(m.pop() + x)
+        return m.cells, m.top
+
+    got = ag.function(f)(jnp.int32(op), jnp.int32(5))
+    assert ([int(c) for c in got[0]], int(got[1])) == f(op, 5)

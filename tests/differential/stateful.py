@@ -63,10 +63,17 @@ class Writer(Statements):
         lines: Lines = []
         ends: list[Env] = []
         words = ["if", *["elif"] * self.chance(0.2), *["else"] * self.chance(0.5)]
-        for word in words:
+        cases: list[str] = []
+        if self.chance(0.15):  # a switch over one value
+            self.kinds["switch"] += 1
+            name = self.name("s")
+            lines, words = [f"{name} = {self.leaf(env)} % 4"], ["if", "elif", *["elif"] * self.chance(0.5), *["else"] * self.chance(0.5)]
+            cases = [f"{name} == {k}" for k in range(len(words))]
+        for k, word in enumerate(words):
             with self.inside(loop=False):
                 body, after = self.block(env, depth, 3)
-            lines += ["else:" if word == "else" else f"{word} {self.test(env)}:", *indented(body)]
+            test = "" if word == "else" else cases[k] if cases else self.test(env)
+            lines += [f"{word} {test}:" if test else "else:", *indented(body)]
             ends += [after] if after is not None else []
         return lines, common([*ends, env] if words[-1] != "else" else ends)
 
