@@ -244,7 +244,8 @@ def _with_generator(f: types.FunctionType) -> types.FunctionType:
 def _own_twin(x: Any) -> Any:
     if type(x) in (list, tuple) and any(type(e) is types.FunctionType for e in x):
         return type(x)(map(_own_twin, x))
-    users = type(x) in (types.FunctionType, types.MethodType) and (is_users(x.__code__) or is_wrapper(x.__code__))
+    code = getattr(x, "__code__", None) if type(x) in (types.FunctionType, types.MethodType) else None  # of a method that is cached there is none
+    users = code is not None and (is_users(code) or is_wrapper(code))
     return resolve(x) if users or type(x) is functools.partial else x
 
 

@@ -212,7 +212,8 @@ def named_outside(function: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     todo, seen = [function], set()
     while todo:
-        f = inspect.unwrap(todo.pop())
+        x = todo.pop()
+        f = inspect.unwrap(x) if callable(x) else x  # another may answer anything when it is asked for an attribute
         if not isinstance(f, FunctionType) or id(f) in seen or f.__globals__ is not function.__globals__:
             continue
         seen.add(id(f))

@@ -129,6 +129,8 @@ def _setter(obj: Any, name: str) -> Callable[[Any], None] | None:
     own: Any = cls.__setattr__
     if isinstance(own, FunctionType):
         return lambda value: call(own)(obj, name, value)
+    if own is not object.__setattr__ and getattr(own, "__name__", "") == "__setitem__":  # a dict of which the items are attributes
+        return lambda value: call(own)(obj, name, value)
     for k in cls.__mro__:
         member = vars(k).get(name)
         if member is not None:

@@ -24,11 +24,11 @@ from autograph.runtime.frames import watched
 from autograph.runtime.growing import refuse_hidden
 from autograph.runtime.heap import Contents
 from autograph.runtime.holders import note_held, noting_fields
-from autograph.runtime.host_effects import effect_of, keeping, makes
+from autograph.runtime.host_effects import check_stored, effect_of, keeping, makes
 from autograph.runtime.lifted import fewer, touch
 from autograph.runtime.mathematics import math_call
 from autograph.runtime.moving import OF_LISTS
-from autograph.runtime.numpy_calls import numpy_call
+from autograph.runtime.numpy_calls import numpy_call, refuse_sort
 from autograph.runtime.numpy_places import moved_items
 from autograph.runtime.parameters import refusing
 from autograph.runtime.places import here
@@ -103,8 +103,8 @@ def call(f: Any) -> Any:
                 return functools.partial(_searched, owner, f)
             if is_container(owner):
                 return changing_method(f)
-        if type(f) is MethodType and is_container(f.__self__) and f.__func__.__module__ == "collections":  # of a `Counter`, an `OrderedDict`
-            return changing_method(f)
+        if type(f) is MethodType and getattr(f.__func__, "__module__", None) in ("collections", "collections.abc", "_collections_abc"):
+            return changing_method(f) if is_container(f.__self__) else functools.partial(_of_user_list, f)  # of a `Counter`; of a `UserList`
         if recording():
             if (instead := effect_of(f)) is not None:
                 return instead
@@ -120,6 +120,7 @@ def call(f: Any) -> Any:
             if (getattr(f, "__module__", None) or "").startswith(_OF_TREES):
                 return functools.partial(_needs_lengths, f, (_resolve or _find())(f))
             if (getattr(f, "__module__", None) or "").startswith(_OF_ARRAYS):
+                refuse_sort(f)
                 return functools.partial(_of_sections, f)
     new = replaced(f) or saying(f, getattr(f, "__self__", None))
     if watching():
@@ -134,7 +135,7 @@ def changing_method(f: Any) -> Any:
     if not is_container(owner):
         return f
     method = functools.partial(_sort, owner) if f.__name__ == "sort" and isinstance(owner, list) else f
-    return functools.partial(_changed_by, owner, method) if f.__name__ in MUTATING else method
+    return functools.partial(changed_by, owner, method) if f.__name__ in MUTATING else method
 
 
 def _told(f: Any, instead: Any, new: Any) -> Any:
@@ -183,7 +184,7 @@ def _compared(f: Any, *args: Any, **kwargs: Any) -> Any:
         return f(*args, **kwargs)
 
 
-def _changed_by(owner: Any, method: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+def changed_by(owner: Any, method: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """A call of a method that changes its object: the arguments have been evaluated, and may have failed."""
     refuse_hidden(owner)
     touch(Contents(owner))
@@ -203,6 +204,13 @@ def _changed_by(owner: Any, method: Callable[..., Any], /, *args: Any, **kwargs:
     for x in args:
         note_held(Contents(owner), x)
     return out
+
+
+def _of_user_list(method: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """A call of a method of a `UserList` or its kin, which would keep traced values."""
+    if method.__name__ in MUTATING:
+        check_stored(method.__self__, args, kwargs)
+    return method(*args, **kwargs)
 
 
 def _searched(owner: Any, method: Callable[..., Any], /, *args: Any) -> Any:

@@ -123,14 +123,15 @@ def check_entered(manager: Any) -> None:
             )  # fmt: skip
 
 
-def check_stored(x: Any) -> None:
-    """Called before an object is stored into that is no container of ours.
+def check_stored(x: Any, *values: Any) -> None:
+    """Called before an object is given values that is no container of ours.
 
     Raises:
-      EffectError: (AG405) it is of a class of the standard library (`UserList`, `array.array`), in a staged block.
+      EffectError: (AG405) it is of a class of the standard library (`UserList`, `array.array`), in a staged block, or a value is traced.
     """
-    if in_block() and type(x).__module__.split(".")[0] in sys.stdlib_module_names:
-        why = "is stored into in a branch or loop that traced values decide: its code would run while it is traced"
+    if hasattr(type(x), "__setitem__") and (in_block() or traced(*values)) and type(x).__module__.split(".")[0] in sys.stdlib_module_names:
+        why = "is stored into in a branch or loop that traced values decide" if in_block() else "is given a traced value"
+        why += ": its code would run while it is traced"
         raise EffectError(f"a `{type(x).__name__}` {why}", here(), "use a `list`, a `dict` or a `jnp` array")
 
 
@@ -145,7 +146,7 @@ def makes(f: Any) -> bool:
     if f is builtins.open or isinstance(getattr(f, "__self__", None), pathlib.Path) and f.__name__ == "open":
         return True
     if isinstance(f, (types.FunctionType, types.MethodType)):
-        return bool(f.__code__.co_flags & inspect.CO_GENERATOR)
+        return inspect.isgeneratorfunction(f)
     return f is builtins.iter or f is np.random.default_rng
 
 

@@ -194,7 +194,17 @@ def _values(place: HeapLocation) -> list[Any]:
     return [v.value if isinstance(v, Maybe) else v for v in values]
 
 
+def _check_static(x: Any, i: Any) -> None:
+    """Raise Python's IndexError for an integer of the text that is no index of an array: JAX would store nothing."""
+    for axis, part in enumerate(i if type(i) is tuple else (i,)):
+        if type(part) not in (int, slice) or axis >= x.ndim:  # what follows may stand for another axis
+            return
+        if type(part) is int and not -x.shape[axis] <= part < x.shape[axis]:
+            raise IndexError(f"index {part} is out of bounds for axis {axis} with size {x.shape[axis]}")
+
+
 def _stored(x: Any, i: Any, value: Any) -> Any:
+    _check_static(x, i)
     if is_mask(i):
         return stored_masked(x, i, value) if isinstance(value, Section) else store_masked(x, i, value)
     if (split := split_index(i)) is not None:
@@ -221,7 +231,7 @@ def store_item(x: Any, i: Any, value: Any, renewed: bool = False) -> None:
     if not watched() or isinstance(x, jax.Array) and is_reference(x):
         x[i] = value
     elif not is_container(x):
-        check_stored(x)
+        check_stored(x, value)
         if isinstance(own := getattr(type(x), "__setitem__", None), FunctionType):
             call(own)(x, i, value)
         else:

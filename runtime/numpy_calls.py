@@ -22,6 +22,7 @@ from autograph.runtime.frames import in_block
 from autograph.runtime.loads import inside
 from autograph.runtime.optional import present
 from autograph.runtime.places import here
+from autograph.runtime.points_to import is_numpys
 from autograph.runtime.sections import Section, function_of
 from autograph.runtime.values import Maybe, map_maybe, traced
 
@@ -77,6 +78,8 @@ def _redirected(path: str, f: Any, ufunc: Any, converted: Callable[[Any], Any]) 
     def function(*args: Any, **kwargs: Any) -> Any:
         if name == "fromiter" and args:
             args = (list(args[0]), *args[1:])
+        if isinstance(f, np.ufunc) and len(args) > f.nin:  # `out`, by its position
+            args, kwargs["out"] = args[: f.nin], args[f.nin] if len(args) == f.nin + 1 else args[f.nin :]
         if not traced(*args, *kwargs.values()):
             if in_block():
                 _refuse_stores(path, name, args, kwargs)
@@ -354,12 +357,22 @@ def _elementwise(f: Any, converted: Callable[[Any], Any], *args: Any, **kwargs: 
     return jnp.vectorize(converted(f.pyfunc), excluded=excluded, signature=f.signature)(*args, **kwargs)
 
 
+def refuse_sort(f: Any) -> None:
+    """Raise ArrayStoreError (AG403) for the method `sort` of a traced array that is one of NumPy's in Python: JAX's gives a new one."""
+    owner = getattr(f, "__self__", None)
+    if isinstance(owner, jax.Array) and is_numpys(owner) and getattr(f, "__func__", None) is getattr(owner.sort, "__func__", owner):
+        raise _method_in_place("sort")
+
+
+def _method_in_place(name: str) -> ArrayStoreError:
+    advice = "write `x = np.sort(x)`" if name == "sort" else "write `x[i] = v`, or make it a `jnp` array before"
+    return ArrayStoreError(f"the method `{name}` would change a NumPy array in place in compiled code", here(), advice)
+
+
 def _method(method: Any, array: Any, name: str, *args: Any, **kwargs: Any) -> Any:
     """A call of a method of a NumPy array."""
     if name in METHODS_IN_PLACE and (in_block() or traced(*args, *kwargs.values())):
-        raise ArrayStoreError(
-            f"the method `{name}` would change a NumPy array in place in compiled code", here(), "write `x[i] = v`, or make it a `jnp` array before"
-        )
+        raise _method_in_place(name)
     if not traced(*args, *kwargs.values()):
         return method(*args, **kwargs)
     return getattr(jnp.asarray(array), name)(*args, **kwargs)

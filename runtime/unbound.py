@@ -17,7 +17,7 @@ import jax
 import numpy as np
 
 from autograph.runtime.attributes import del_attr, noticed, place_of, set_attr
-from autograph.runtime.calls import MUTATING, call, changing_method
+from autograph.runtime.calls import MUTATING, call, changed_by, changing_method
 from autograph.runtime.items import del_item, store_item
 from autograph.runtime.numpy_places import note_binding
 from autograph.runtime.specs import is_container
@@ -81,7 +81,11 @@ def _in_place(f: Any, x: Any, value: Any) -> Any:
 
 
 def _of_class(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> Any:
-    return call(getattr(x, f.__name__))(*args, **kwargs) if is_container(x) and type(x) is f.__objclass__ else f(x, *args, **kwargs)
+    if not is_container(x):
+        return f(x, *args, **kwargs)
+    if type(x) is f.__objclass__:
+        return call(getattr(x, f.__name__))(*args, **kwargs)
+    return changed_by(x, functools.partial(f, x), *args, **kwargs)  # of a class of the user's, without its own methods
 
 
 def _set_attribute(f: Any, obj: Any, name: str, value: Any) -> None:

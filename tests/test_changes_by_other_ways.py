@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import itertools
 import operator
-from collections import Counter, UserList, defaultdict, deque
+from collections import Counter, UserDict, UserList, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
@@ -501,3 +501,52 @@ def test_builtin_methods_that_are_handed_on(f: Callable[[Any], Any], x: float) -
         return jax.tree.map(float, (g(x), several, dict(given), held.a, held.b, dict(tally)))
 
     assert run(ag.function(f), jnp.float32(x)) == run(f, x)
+
+
+class Items(dict):  # type: ignore[type-arg]
+    __getattr__ = dict.__getitem__
+    __setattr__ = dict.__setitem__
+
+
+class Cached:
+    @functools.lru_cache  # noqa: B019
+    def half(self, k: int) -> float:
+        return k * 0.5
+
+
+settings = Items(rate=1.0)
+cached = Cached()
+
+
+@pytest.mark.parametrize("x", [3.0, -1.0])
+def test_a_dict_of_which_the_items_are_attributes(x: float) -> None:
+    def f(x: Any) -> Any:
+        if x > 0:
+            settings.rate = x
+        settings.rate += cached.half(1)
+        made = Items(n=x)
+        made.n = made.n + 1
+        return settings.rate, made["n"]
+
+    def run(g: Callable[[Any], Any], x: Any) -> Any:
+        settings.rate = 1.0
+        return jax.tree.map(float, (g(x), dict(settings)))
+
+    assert run(ag.function(f), jnp.float32(x)) == run(f, x)
+
+
+def test_containers_of_the_standard_library_keep_no_traced_value() -> None:
+    held_items, held_keys = UserList([1.0]), UserDict(a=1.0)
+
+    def appends(x: Any) -> Any:
+        held_items.append(x)
+        return x
+
+    def sets(x: Any) -> Any:
+        held_keys["a"] += x
+        return x
+
+    for f in (appends, sets):
+        with pytest.raises(ag.StagingError, match="AG405 a `User.*` is given a traced value"):
+            ag.function(f)(1.0)
+    assert held_items == [1.0] and held_keys == {"a": 1.0}

@@ -388,3 +388,47 @@ def test_a_callee_stores_before_another_array_is_bound(flag: bool) -> None:
     ag.function(variable)(jnp.arange(3), 3)
     assert table.tolist() == [0, 1, 2] and before.tolist() == [3 if flag else 0, 0, 0]
     table = np.zeros(3, np.int32)
+
+
+class Arrays:
+    def __init__(self) -> None:
+        self.a = np.ones(3, np.float32)
+
+
+def test_a_method_that_sorts_in_place_is_refused() -> None:
+    @ag.function
+    def f(x: Any) -> Any:
+        y = np.zeros(3, np.float32)
+        y[0] = x
+        y.sort()
+        return y
+
+    with pytest.raises(ag.StagingError, match="AG403 the method `sort` would change a NumPy array in place"):
+        f(2.0)
+
+
+def test_an_output_given_by_its_position_is_refused_in_a_branch() -> None:
+    o = Arrays()
+
+    @ag.function
+    def f(x: Any) -> Any:
+        if x > 0:
+            np.multiply(o.a, 2.0, o.a)
+        return x
+
+    with pytest.raises(ag.StagingError, match="AG40[36] `np.multiply` "):
+        f(-2.0)
+    assert o.a.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("i", [3, -4])
+def test_an_index_of_the_text_outside_of_the_array(i: int) -> None:
+    o = Arrays()
+
+    def f(x: Any) -> Any:
+        o.a[i] = x
+
+    for g in (f, ag.function(f)):
+        with pytest.raises(IndexError, match=f"index {i} is out of bounds for axis 0 with size 3"):
+            g(2.0)
+    assert o.a.tolist() == [1, 1, 1]
