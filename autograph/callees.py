@@ -24,6 +24,7 @@ from autograph.forms import Form, Staged, form_at, form_of
 from autograph.listing import LOCK
 from autograph.policy import CALLERS, CONTEXT_MANAGER, is_library, is_listed, is_stdlib, is_users, is_wrapper
 from autograph.runtime.aliasing import Variant, guarded, install, keeping_arrays
+from autograph.runtime.keepers import note_defaults
 from autograph.runtime.managers import stacked
 from autograph.runtime.mentioned import adopt_mentioned
 from autograph.runtime.unbound import changing
@@ -79,7 +80,7 @@ def twin_of(f: types.FunctionType) -> types.FunctionType:
         form = form_of(f.__code__, f.__globals__)
         twin = dressed(form.function(form.plain(), f), f)
         staged = dressed(form.function(form.staged(), f), f) if form.stageable else twin
-        f.__dict__[KEY] = Twin(f, twin, staged)
+        f.__dict__[KEY] = Twin(f, note_defaults(twin), staged)
         notebooks.converted(f)
         return twin
 

@@ -67,7 +67,7 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
     if is_array(x) or (isinstance(x, np.ndarray) and x.dtype.kind in "biufc" and (traced(value) or traced(i) or in_block() or _is_outside(x))):
         new = present(value, "a value is needed, and None is stored") if isinstance(value, Maybe) else value
         refuse_view(x)
-        return becomes(x, _stored(jnp.asarray(x), i, new))
+        return becomes(x, _stored(jnp.array(x) if isinstance(x, np.ndarray) else x, i, new))
     store_item(x, i, value)
     return x
 

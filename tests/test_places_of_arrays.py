@@ -1022,3 +1022,39 @@ def test_an_array_that_a_callee_stores_into_on_both_sides_and_another_place_may_
         return first.tolist(), second.tolist(), o.a.tolist(), d["a"].tolist(), o.a is first, d["a"] is second
 
     assert run(ag.function(stored_by_a_callee_that_branches), jnp.int32(x)) == run(stored_by_a_callee_that_branches, x)
+
+
+def counts(i: Any, bins: Any = np_zeros(3)) -> Any:
+    bins[i] += 1
+    return bins.max()
+
+
+class Histogram:
+    def __init__(self, bins: Any = np_zeros(2)) -> None:
+        self.bins = bins
+
+
+def default_of_a_callee(v: Any) -> Any:
+    m = 0
+    for i in v:
+        m = counts(i)
+    return m
+
+
+def default_of_its_own(v: Any, out: Any = np_zeros(3)) -> Any:
+    if v[0] > 0:
+        out[0] += v[0]
+    return out.sum()
+
+
+def default_of_a_class(v: Any) -> Any:
+    a, b = Histogram(), Histogram()
+    a.bins[0] = v[0]
+    return b.bins.sum()
+
+
+@pytest.mark.parametrize("f", [default_of_a_callee, default_of_its_own, default_of_a_class])
+def test_an_array_that_is_a_default_value_is_refused(f: Callable[..., Any]) -> None:
+    with pytest.raises(ag.StagingError, match="AG407 an array from outside is stored into, and a default value of .* would keep the old one"):
+        ag.function(f)(np.array([1, 1, 2], np.int32))
+    assert not any(np.any(d) for g in (counts, default_of_its_own, Histogram.__init__) for d in g.__defaults__ or ())
