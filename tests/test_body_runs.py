@@ -16,7 +16,7 @@ from tests.sourced import define
 def runs(text: str, *args: Any) -> tuple[Counter[str], Any]:
     """How often each `seen("name")` of a program runs in one trace, and the jaxpr."""
     counts: Counter[str] = Counter()
-    f = define(text, seen=lambda name: counts.update([name]))
+    f = define(text, seen=ag.do_not_convert(lambda name: counts.update([name])))
     jaxpr = jax.make_jaxpr(ag.convert(f))(*args)
     return counts, jaxpr
 
@@ -169,7 +169,7 @@ def test_nested_loops_with_breaks_leave_one_copy_of_each_body(header: str) -> No
         text += ["    " * (k + 1) + "x = x + 4.0" for k in (3, 2, 1)]
     text += ["    return x"]
     counts: Counter[str] = Counter()
-    f = define(lines(*text), seen=lambda name: counts.update([name]), sin=jnp.sin)
+    f = define(lines(*text), seen=ag.do_not_convert(lambda name: counts.update([name])), sin=jnp.sin)
     compiled = jax.jit(ag.convert(f)).lower(3, jnp.ones(4), 0.5).as_text()
     assert compiled.count("stablehlo.sine") == 1 and compiled.count("stablehlo.while") == 3
     assert all(counts[str(k)] <= k + 2 for k in range(3)), counts
