@@ -268,7 +268,7 @@ def keeping_arrays(f: Callable[..., Any], stored: frozenset[str], code: CodeType
 
     def checked(*args: Any, **kwargs: Any) -> Any:
         for n, x in {**dict(zip(code.co_varnames, args)), **kwargs}.items():
-            if n in stored and is_array(x):
+            if n in stored and aliasable(x):
                 raise AliasError(
                     f"`{code.co_name}` is a generator that stores into its parameter `{n}`, an array: its caller would keep the old one", here(),
                     "keep the array in an attribute of an object, or write a function that returns it",

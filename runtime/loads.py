@@ -86,7 +86,7 @@ def load_item(x: Any, i: Any) -> Any:
 
 def _is_basic(i: Any) -> bool:
     """Whether an index takes a view in NumPy: it has no arrays and lists."""
-    return not any(np.ndim(p) for p in (i if type(i) is tuple else (i,)) if isinstance(p, (list, np.ndarray, jax.Array)))
+    return not any(isinstance(p, list) or np.ndim(p) for p in (i if type(i) is tuple else (i,)) if isinstance(p, (list, np.ndarray, jax.Array)))
 
 
 def _ends_needed(x: Any) -> Any:

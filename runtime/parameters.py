@@ -50,14 +50,14 @@ def _line(instruction: dis.Instruction) -> int:
 
 
 @functools.lru_cache(maxsize=1024)
-def _changed(code: CodeType) -> dict[str, Place]:
+def _changed(code: CodeType, file: str) -> dict[str, Place]:  # code objects of two files may compare equal
     return changed_in_place(code, ())
 
 
 def refusing(f: Any, new: Callable[..., Any]) -> Callable[..., Any]:
     """`new`, which is a function of the user's converted: it refuses arrays that the function would change, and its caller keep as they are."""
     code = getattr(getattr(f, "__func__", f), "__code__", None)
-    if new is f or not isinstance(code, CodeType) or not (changed := _changed(code)):
+    if new is f or not isinstance(code, CodeType) or not (changed := _changed(code, code.co_filename)):
         return new
 
     def checked(*args: Any, **kwargs: Any) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from tests.sourced import define
 
 NAN = float("nan")
 LIST, ARRAY, RANGE = list(range(300)), np.arange(300), range(0, 1000, 5)
@@ -415,3 +416,47 @@ def test_a_later_part_of_a_chain_fails():
             form(1.0)
     with pytest.raises(TypeError, match="'>' not supported between instances of 'Array' and 'NoneType'"):
         ag.function(g)(1.0)
+
+
+def test_rows_are_exchanged_by_lists_of_traced_indices() -> None:
+    def f(a: Any, k: Any) -> Any:
+        p = k
+        for i in range(3):
+            if a[i, 0] > a[p, 0]:
+                p = i
+        a[[k, p]] = a[[p, k]]
+        return a, a[[p, 1], [k, 2]]
+
+    a = np.array([[1.0, 2, 3], [7, 1, 0], [2, 2, 9]], np.float32)
+    for got, want in zip(ag.function(f)(a.copy(), jnp.int32(0)), f(a.copy(), 0), strict=True):
+        assert got.tolist() == want.tolist()
+
+
+def test_a_generator_that_stores_its_parameter_into_an_array_of_its_own() -> None:
+    def gen(x: Any, n: int) -> Any:
+        u = np.zeros(3, np.float32)
+        for k in range(n):
+            u[k] = x
+            yield u.sum()
+
+    @ag.function
+    def f(x: Any) -> Any:
+        return sum(gen(x, 3))
+
+    assert f(2.0) == 12
+
+
+def test_the_same_function_in_two_files_has_two_places() -> None:
+    text = "def g(x):\n    x -= 1\n    return x\n"
+    one, two = define(text, "g"), define(text, "g")
+
+    for g in (one, two):
+
+        @ag.function
+        def f(v: Any, g: Any = g) -> Any:
+            g(v)
+            return v
+
+        with pytest.raises(ag.StagingError, match="AG407") as error:
+            f(np.ones(3, np.float32))
+        assert g.__code__.co_filename in str(error.value)
