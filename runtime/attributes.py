@@ -20,6 +20,7 @@ from autograph.runtime.heap import Attribute, HeapLocation, Variable, namespace
 from autograph.runtime.holders import note_held
 from autograph.runtime.lifted import ERROR, load, may_have_failed, note_late, touch
 from autograph.runtime.numpy_places import note_binding, note_store
+from autograph.runtime.objects import plain_attributes
 from autograph.runtime.places import here
 from autograph.runtime.points_to import no_doubt
 from autograph.runtime.shared import guard, guarded_as
@@ -67,6 +68,19 @@ def renew_attr(obj: Any, name: str, value: Any) -> None:
     elif (given := getattr(obj, name)) is not value:
         for attribute in holding(obj, given):
             _replace(obj, attribute, value)
+
+
+def put_attr(obj: Any, name: str, value: Any) -> None:
+    """What an attribute holds after a store into it, `obj.name[i] = v`: in Python no code of the class's own runs, and the object may be frozen."""
+    if plain_attributes(type(obj)) or isinstance(obj, (type, ModuleType)):
+        set_attr(obj, name, value)
+        return
+    place = place_of(obj, name)
+    if watched():
+        note_binding(place, value)
+        value = noticed(place, value)
+        note_held(place, value)
+    place.put(value)
 
 
 def holding(obj: Any, value: Any) -> list[str]:

@@ -14,7 +14,16 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime._jax import is_reference, recording
-from autograph.runtime.attributes import class_that_holds, holding, is_property, is_selectable, noticed, set_attr, stores_into_attr, unless_failed_now
+from autograph.runtime.attributes import (
+    class_that_holds,
+    holding,
+    is_property,
+    is_selectable,
+    noticed,
+    put_attr,
+    stores_into_attr,
+    unless_failed_now,
+)
 from autograph.runtime.block import containers
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.buffers import note_version
@@ -40,7 +49,7 @@ from autograph.runtime.shared import origin
 from autograph.runtime.slicing import split_index, stored, stored_masked
 from autograph.runtime.specs import is_container, join, spec_of, widen
 from autograph.runtime.stale import Spot, note_holder, note_other_names, refuse_other_variables, taken, unforeseen
-from autograph.runtime.subscripts import has_span, is_mask, plain, store_masked, store_span
+from autograph.runtime.subscripts import check_static, has_span, is_mask, plain, store_masked, store_span
 from autograph.runtime.unwound import is_exact
 from autograph.runtime.values import Maybe, traced
 from autograph.runtime.views import attribute_of, note_parts
@@ -172,7 +181,7 @@ def _share(x: Any, after: Any, places: list[HeapLocation]) -> None:
 
 def put_at(spot: Spot, after: Any) -> None:
     if isinstance(spot.key, HeapLocation):
-        set_attr(spot.holder, spot.key.attribute, after)  # type: ignore[attr-defined]
+        put_attr(spot.holder, spot.key.attribute, after)  # type: ignore[attr-defined]
     else:
         store_item(spot.holder, spot.key, after)
 
@@ -194,17 +203,8 @@ def _values(place: HeapLocation) -> list[Any]:
     return [v.value if isinstance(v, Maybe) else v for v in values]
 
 
-def _check_static(x: Any, i: Any) -> None:
-    """Raise Python's IndexError for an integer of the text that is no index of an array: JAX would store nothing."""
-    for axis, part in enumerate(i if type(i) is tuple else (i,)):
-        if type(part) not in (int, slice) or axis >= x.ndim:  # what follows may stand for another axis
-            return
-        if type(part) is int and not -x.shape[axis] <= part < x.shape[axis]:
-            raise IndexError(f"index {part} is out of bounds for axis {axis} with size {x.shape[axis]}")
-
-
 def _stored(x: Any, i: Any, value: Any) -> Any:
-    _check_static(x, i)
+    check_static(x, i)
     if is_mask(i):
         return stored_masked(x, i, value) if isinstance(value, Section) else store_masked(x, i, value)
     if (split := split_index(i)) is not None:
@@ -346,6 +346,11 @@ def set_path(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         items = list(x)
         items[i] = new
         return tuple(items)
+    if not is_container(x) and not is_array(x) and not hasattr(type(x), "__setitem__"):
+        raise ArrayStoreError(
+            f"an array that `{type(x).__name__}.__getitem__` gives is stored into, and nothing puts the new one back", here(),
+            "store through what holds it, or write a `__setitem__`",
+        )  # fmt: skip
     pairs, before = last().pairs, list(x) if picked else []
     if picked:
         store_item(x, index_of(i), new, renewed=True)
@@ -384,5 +389,5 @@ def set_attr_path(obj: Any, name: str, path: tuple[Any, ...], value: Any) -> Any
     new = set_path(x, path, value)
     if new is not x:
         stores_into_attr(obj, name)
-        set_attr(obj, name, new)
+        put_attr(obj, name, new)
     return new

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterable, Sized
+from types import FunctionType
 from typing import Any
 
 import jax.numpy as jnp
@@ -139,8 +140,11 @@ def _unrolled(items: Iterable[Any], body: Body, state: list[Any], flag: int | No
     count = len(state)
     place = Place(getattr(body, "__code__", None))
 
+    asks = isinstance(items, Sized) and not isinstance(type(items).__len__, FunctionType)  # a method of the user's is not called by Python
+    turns = len(items) if asks and isinstance(items, Sized) else 8
+
     def turn(x: Any, state: list[Any]) -> list[Any]:
-        return with_room(lambda s: listed(body(x, *s), count), state, place, len(items) if isinstance(items, Sized) else 8)  # type: ignore[no-any-return]
+        return with_room(lambda s: listed(body(x, *s), count), state, place, turns)  # type: ignore[no-any-return]
 
     if flag is None and roll and _jax.staging() and isinstance(items, builtins.range):
         return rest_rolled(items, body, state, index_rows, turn)

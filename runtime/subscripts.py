@@ -106,3 +106,12 @@ def where_masked(x: Any, mask: Any, value: Any) -> Any:
     if mask.shape != x.shape[: mask.ndim]:
         raise IndexError(f"boolean index did not match indexed array: its shape is {mask.shape}, and the array has shape {x.shape}")
     return jnp.where(mask.reshape(mask.shape + (1,) * (x.ndim - mask.ndim)), value.astype(x.dtype), x)
+
+
+def check_static(x: Any, i: Any) -> None:
+    """Raise Python's IndexError for an integer of the text that is no index of an array: JAX would store nothing."""
+    for axis, part in enumerate(i if type(i) is tuple else (i,)):
+        if type(part) not in (int, slice) or axis >= x.ndim:  # what follows may stand for another axis
+            return
+        if type(part) is int and not -x.shape[axis] <= part < x.shape[axis]:
+            raise IndexError(f"index {part} is out of bounds for axis {axis} with size {x.shape[axis]}")

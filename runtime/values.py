@@ -24,6 +24,7 @@ ITERATORS: Final[tuple[type, ...]] = (
 )  # fmt: skip
 
 
+_ITERATORS = frozenset(ITERATORS)  # of which JAX warns where it meets one in a tree
 _held: Final[dict[int, list[Any]]] = {}  # by identity: an object that our own records hold, and how many do
 
 
@@ -191,8 +192,8 @@ class Maybe:
 
 
 def is_value(x: Any) -> bool:
-    """Whether a part of a value is not looked into: None, and what may be unset or None."""
-    return x is None or isinstance(x, Maybe)
+    """Whether a part of a value is not looked into: None, what may be unset or None, and iterators."""
+    return x is None or isinstance(x, Maybe) or type(x) in _ITERATORS
 
 
 def parts(value: Any) -> list[Any]:

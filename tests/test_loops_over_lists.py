@@ -355,3 +355,27 @@ def test_an_iterator_over_a_list_that_changes(f: Program) -> None:
 def test_a_list_that_the_loop_over_it_makes_longer_needs_a_limit() -> None:
     with pytest.raises(ag.AutographError, match="AG405 `s` grows in a compiled loop, and how many turns it makes only traced values know"):
         ag.function(endless)(jnp.array(INPUTS[0]))
+
+
+class Bag:
+    def __init__(self, items: Any) -> None:
+        self.items, self.asked = items, 0
+
+    def __len__(self) -> int:
+        self.asked += 1
+        return len(self.items)
+
+    def __iter__(self) -> Any:
+        return iter(self.items)
+
+
+def test_a_loop_does_not_ask_an_object_for_its_length() -> None:
+    bag = Bag([1.0, 2.0])
+
+    @ag.function
+    def f(x: Any) -> Any:
+        for v in bag:
+            x = x + v
+        return x
+
+    assert f(1.0) == 4 and bag.asked == 0

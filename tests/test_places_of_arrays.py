@@ -1058,3 +1058,37 @@ def test_an_array_that_is_a_default_value_is_refused(f: Callable[..., Any]) -> N
     with pytest.raises(ag.StagingError, match="AG407 an array from outside is stored into, and a default value of .* would keep the old one"):
         ag.function(f)(np.array([1, 1, 2], np.int32))
     assert not any(np.any(d) for g in (counts, default_of_its_own, Histogram.__init__) for d in g.__defaults__ or ())
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    a: Any
+
+
+class CountsItsStores:
+    def __init__(self, a: Any) -> None:
+        object.__setattr__(self, "a", a)
+        object.__setattr__(self, "stores", 0)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        object.__setattr__(self, "stores", self.stores + 1)
+        object.__setattr__(self, name, value)
+
+
+@pytest.mark.parametrize("make", [Frozen, CountsItsStores])
+@pytest.mark.parametrize("x", [1.0, -1.0])
+def test_a_store_into_the_array_of_an_attribute_is_none_into_the_object(make: Any, x: float) -> None:
+    def f(o: Any, x: Any) -> Any:
+        o.a[0] += x
+        if x > 0:
+            o.a[1] = x
+        while x < 3:
+            o.a[0] += 1
+            x = x + 1
+        return o.a.sum()
+
+    def run(g: Any, x: Any) -> Any:
+        o = make(np_zeros(2))
+        return float(g(o, x)), o.a.tolist(), getattr(o, "stores", 0)
+
+    assert run(ag.function(f), jnp.float32(x)) == run(f, x)
