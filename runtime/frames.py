@@ -68,9 +68,9 @@ class Frame:
         self.given: set[int] = set()  # identities of the containers and objects that the block was given as state
         self.exact = False  # does the caller see what arrays held when an error occurred?
         self.replaced: dict[int, tuple[Any, Any]] = {}  # by identity: arrays that were stored into, which nothing may hold any more; and where
-        self.holders: dict[Any, None] = {}  # of a whole function: the places in objects, lists and dicts that code has put arrays into
         self.foreign: dict[int, tuple[Any, Any]] = {}  # of those, the ones that were not known to be state, and where
         self.gone: dict[int, Any] = {}  # by identity: the same, as objects, while this block is traced
+        self.holders: dict[Any, None] = {}  # of a whole function: the places in objects, lists and dicts that code has put arrays into
         self.lent: dict[int, Any] = {}  # by identity: arrays among the arguments that stand for NumPy's, which nobody would give new values
         self.bounds: Any = None  # of the outermost trace: what is known of the lengths of lists
         self.root, self.checked = root, checked  # the trace of a whole function; does who called it read the error code?

@@ -37,7 +37,7 @@ def lower_stores(fn: Any, context: Context) -> None:
 class _Stores:
     def __init__(self, fn: Any, context: Context) -> None:
         self.fn, self.context = fn, context
-        self.given = given_by_others(fn, context.modules)
+        self.given = given_by_others(fn, context.modules) if s.AugAssign in context.fresh.kinds else frozenset()
 
     @functools.cached_property
     def scope(self) -> Scope:
