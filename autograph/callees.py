@@ -26,7 +26,7 @@ from autograph.policy import CALLERS, CONTEXT_MANAGER, is_library, is_listed, is
 from autograph.runtime.aliasing import Variant, guarded, install, keeping_arrays
 from autograph.runtime.keepers import note_defaults
 from autograph.runtime.managers import stacked
-from autograph.runtime.mentioned import adopt_mentioned
+from autograph.runtime.mentioned import adopt_mentioned, names_in
 from autograph.runtime.unbound import changing
 from autograph.runtime.unstaged import noticing
 from autograph.source import converted_ahead, file_of
@@ -224,8 +224,8 @@ def _first(f: types.FunctionType) -> Any:
     if is_users(code) or is_wrapper(code):
         try:
             return twin_of(f)
-        except ConversionError:
-            return f
+        except ConversionError:  # it stays Python: there is no source
+            return noticing(f, names_in(code)) if _tracing() else f
     if is_stdlib(code) and (f.__module__ or "").split(".")[0] not in CALLERS:
         return f
     if f in (functools.wraps, functools.update_wrapper):  # they keep their argument and do not call it

@@ -15,10 +15,11 @@ import jax
 
 from autograph.runtime.attributes import is_property, renew_attr, set_attr, unless_failed_now
 from autograph.runtime.calls import call
+from autograph.runtime.contents import is_array
 from autograph.runtime.errors import AliasError
 from autograph.runtime.frames import frames, watched
 from autograph.runtime.heap import Contents, Entry
-from autograph.runtime.items import is_array, put_at
+from autograph.runtime.items import put_at
 from autograph.runtime.lifted import touch
 from autograph.runtime.numpy_places import note_store, within_call
 from autograph.runtime.places import assigned_names, caller, here, kept_after, place_of, variable_of, visible

@@ -11,12 +11,13 @@ import numpy as np
 
 from autograph.runtime.aliasing import Fixed, Place, same
 from autograph.runtime.attributes import place_of, set_attr
+from autograph.runtime.contents import is_array
 from autograph.runtime.errors import AliasError
 from autograph.runtime.frames import frames, in_block, watched
 from autograph.runtime.growing import refuse_hidden
 from autograph.runtime.heap import Contents
 from autograph.runtime.homes import note_home
-from autograph.runtime.items import becomes, index_of, is_array, refuse_view, renew_items, set_attr_path, set_item, set_path
+from autograph.runtime.items import becomes, index_of, refuse_view, renew_items, set_attr_path, set_item, set_path
 from autograph.runtime.lengths import Home
 from autograph.runtime.lifted import touch
 from autograph.runtime.loads import load_item

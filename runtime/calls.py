@@ -134,6 +134,8 @@ def changing_method(f: Any) -> Any:
     owner = getattr(f, "__self__", None)
     if not is_container(owner):
         return f
+    if f.__name__ == "__getitem__" and isinstance(owner, (list, dict)):
+        return functools.partial(importlib.import_module("autograph.runtime.loads").load_content, owner)
     method = functools.partial(_sort, owner) if f.__name__ == "sort" and isinstance(owner, list) else f
     return functools.partial(changed_by, owner, method) if f.__name__ in MUTATING else method
 
@@ -223,7 +225,7 @@ def _searched(owner: Any, method: Callable[..., Any], /, *args: Any) -> Any:
 
 def _sort(items: list[Any], *, key: Any = None, reverse: Any = False) -> None:
     """`items.sort()`."""
-    items[:] = importlib.import_module("autograph.runtime").sorted(items, key=key, reverse=reverse)
+    list.__setitem__(items, slice(None), importlib.import_module("autograph.runtime").sorted(items, key=key, reverse=reverse))
 
 
 def replaced(f: Any) -> Callable[..., Any] | None:

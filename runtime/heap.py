@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Iterable, Mapping
-from types import CellType
+from types import CellType, FunctionType
 from typing import Any
 
 import jax
@@ -113,28 +113,37 @@ class Contents(HeapLocation):
             self.advice = "use a list, which may become longer and shorter (`append`, `pop(0)`), or a `jnp` array of known size"
 
     def get(self) -> Items:
-        if isinstance(self.obj, dict):
-            return Items(tuple(self.obj), list(self.obj.values()))
-        if isinstance(self.obj, (set, bytearray)):
-            return Items(type(self.obj)(self.obj), [])
-        return Items(None, list(self.obj))
+        obj, base = self.obj, base_of(self.obj)
+        if isinstance(obj, dict):
+            return Items(tuple(base.__iter__(obj)), list(base.values(obj)))
+        if isinstance(obj, (set, bytearray)):
+            return Items(base(base.__iter__(obj)), [])
+        return Items(None, list(base.__iter__(obj)))
 
     def put(self, value: Items) -> None:
-        obj = self.obj
-        if isinstance(obj, list):
-            obj[:] = value.values
-        elif isinstance(obj, bytearray):
-            obj[:] = value.keys
-        elif isinstance(obj, dict):
-            base = collections.OrderedDict if isinstance(obj, collections.OrderedDict) else dict  # a `Counter` itself would count
-            base.clear(obj)
-            base.update(obj, zip(value.keys, value.values, strict=True))
-        elif isinstance(obj, collections.deque):
-            obj.clear()
-            obj.extend(value.values)
+        obj, base = self.obj, base_of(self.obj)
+        if isinstance(obj, (list, bytearray)):
+            base.__setitem__(obj, slice(None), value.values if value.keys is None else value.keys)
+            return
+        base.clear(obj)
+        if isinstance(obj, collections.deque):
+            base.extend(obj, value.values)
         else:
-            obj.clear()
-            obj.update(value.keys)
+            base.update(obj, zip(value.keys, value.values, strict=True) if isinstance(obj, dict) else value.keys)
+
+
+_BASES = (collections.OrderedDict, dict, list, set, collections.deque, bytearray, tuple)
+
+
+def base_of(x: Any) -> Any:
+    """The builtin class that holds what a container holds: methods of a class derived from it may do more, such as count."""
+    return next(k for k in _BASES if isinstance(x, k))
+
+
+def own_method(x: Any, name: str) -> FunctionType | None:
+    """The method of a class in Python that stands for an operation on items, such as `__setitem__`."""
+    found = getattr(type(x), name, None)
+    return found if isinstance(found, FunctionType) else None
 
 
 class Entry(HeapLocation):
@@ -148,7 +157,7 @@ class Entry(HeapLocation):
         return self.inside(Contents(self.obj).get()) if isinstance(self.obj, (list, dict)) else Unset(self.name)
 
     def put(self, value: Any) -> None:
-        self.obj[self.item] = value
+        base_of(self.obj).__setitem__(self.obj, self.item, value)
 
     def inside(self, items: Any) -> Any:
         """What contents of the container have there."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import functools
 import sys
-from types import FunctionType
 from typing import Any
 
 import jax
@@ -18,36 +17,33 @@ from autograph.runtime.attributes import (
     class_that_holds,
     holding,
     is_property,
-    is_selectable,
     noticed,
     put_attr,
     stores_into_attr,
     unless_failed_now,
 )
-from autograph.runtime.block import containers
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.buffers import note_version
 from autograph.runtime.calls import call
-from autograph.runtime.errors import AliasError, ArrayStoreError, ConcreteValueError, EffectError
+from autograph.runtime.contents import delete_content, is_array, store_content
+from autograph.runtime.errors import AliasError, ArrayStoreError
 from autograph.runtime.frames import frames, in_block, lifting, watched
-from autograph.runtime.growing import Growing, refuse_hidden
-from autograph.runtime.heap import Contents, Entry, HeapLocation, Items
-from autograph.runtime.holders import held_as, note_held
+from autograph.runtime.growing import Growing
+from autograph.runtime.heap import Contents, HeapLocation, Items, own_method
+from autograph.runtime.holders import held_as
 from autograph.runtime.host_effects import check_stored
-from autograph.runtime.lifted import fewer, touch
+from autograph.runtime.lifted import touch
 from autograph.runtime.loads import inside, load_item
-from autograph.runtime.moving import NO_PLACE, pop_from
-from autograph.runtime.numpy_places import BOUND, let_go_became, moved_items, note_binding, note_store
+from autograph.runtime.numpy_places import BOUND, let_go_became, note_binding
 from autograph.runtime.optional import present, read
-from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import caller, here
-from autograph.runtime.points_to import any_chosen, chosen_from, doubtful, is_numpys, maybe_one, no_doubt, note_comparison, numpys
+from autograph.runtime.points_to import any_chosen, doubtful, is_numpys, no_doubt, note_comparison, numpys
 from autograph.runtime.replaced import last, note_numpy, weakly
 from autograph.runtime.rows import unknown
 from autograph.runtime.sections import Section
 from autograph.runtime.shared import origin
 from autograph.runtime.slicing import split_index, stored, stored_masked
-from autograph.runtime.specs import is_container, join, spec_of, widen
+from autograph.runtime.specs import is_container
 from autograph.runtime.stale import Spot, note_holder, note_other_names, refuse_other_variables, taken, unforeseen
 from autograph.runtime.subscripts import check_static, has_span, is_mask, plain, store_masked, store_span
 from autograph.runtime.unwound import is_exact
@@ -55,11 +51,6 @@ from autograph.runtime.values import Maybe, traced
 from autograph.runtime.views import attribute_of, note_parts
 
 slice = builtins.slice
-
-
-def is_array(x: Any) -> bool:
-    """Whether a store into `x` gives a new array."""
-    return isinstance(x, jax.Array) and not is_reference(x)
 
 
 def set_item(x: Any, i: Any, value: Any) -> Any:
@@ -230,62 +221,17 @@ def store_item(x: Any, i: Any, value: Any, renewed: bool = False) -> None:
         )
     if not watched() or isinstance(x, jax.Array) and is_reference(x):
         x[i] = value
+    elif (own := own_method(x, "__setitem__")) is not None:
+        if is_container(x):
+            touch(Contents(x))  # the method may be one that stays Python
+        else:
+            check_stored(x, value)
+        call(own)(x, i, value)
     elif not is_container(x):
         check_stored(x, value)
-        if isinstance(own := getattr(type(x), "__setitem__", None), FunctionType):
-            call(own)(x, i, value)
-        else:
-            x[i] = value
-    elif unknown(i):
-        refuse_hidden(x)
-        _store_traced(x, i, value, renewed)
+        x[i] = value
     else:
-        refuse_hidden(x)
-        touch(Contents(x), late=not (_has(x, i) and is_selectable(value) and is_selectable(x[i])))
-        if _has(x, i):
-            if is_array(x[i]):
-                note_binding(_entry(x, i), value)
-            x[i] = unless_failed_now(value, lambda: x[i])
-        else:
-            with moved_items(x):
-                x[i] = value
-        note_held(Contents(x), value)
-
-
-def _entry(x: Any, i: Any) -> Entry:
-    return Entry(x, i + len(x) if isinstance(x, list) and i < 0 else i)
-
-
-def _has(x: Any, i: Any) -> bool:
-    return i in x if isinstance(x, dict) else type(i) is int and -len(x) <= i < len(x)
-
-
-def _store_traced(x: Any, i: Any, value: Any, renewed: bool) -> None:
-    """`x[i] = value` of a list and a traced index: each item is the value or what it was."""
-    if not isinstance(x, list):
-        raise ConcreteValueError(
-            f"a traced value is the key of a store into a `{type(x).__name__}`", here(), "use a list or a `jnp` array, and integers as keys"
-        )  # fmt: skip
-    if i.shape != () or not jnp.issubdtype(i.dtype, jnp.integer):
-        raise TypeError(f"list indices must be integers or slices, not {type(i).__name__}")
-    if containers([*x, value]):
-        raise EffectError(
-            "a traced value says which item of a list is replaced, and the items are lists or dicts, of which others may hold the same", here(),
-            "store what is in it, `items[i][j] = v`, or use a `jnp` array",
-        )  # fmt: skip
-    i = inside(i, len(x), "list assignment index out of range")
-    touch(Contents(x), late=False)
-    for k, old in enumerate(list(x)):
-        joint = widen(join(spec_of(old), spec_of(value)))
-        flat = zip(pack(value, joint), pack(old, joint), strict=True)
-        new = unpack(joint, iter([jnp.where(i == k, new, before) for new, before in flat]))
-        chosen_from(new, [old])
-        maybe_one(new, value)
-        if is_array(old) and renewed:
-            note_store(Entry(x, k), picked=True)
-        elif is_array(old):
-            note_binding(Entry(x, k), new, maybe=True)
-        x[k] = unless_failed_now(new, functools.partial(_same, old))
+        store_content(x, i, value, renewed)
 
 
 def _store_inside(x: list[Any], i: Any, rest: tuple[Any, ...], value: Any) -> None:
@@ -308,21 +254,14 @@ def _nothing() -> None:
 
 def del_item(x: Any, i: Any) -> None:
     """`del x[i]`."""
-    if watched() and is_container(x):
-        if unknown(i) and not (type(x) is list and not isinstance(i, slice)):
-            raise ConcreteValueError(
-                f"a traced value says which item of this `{type(x).__name__}` is deleted", here(), "use a `jnp` array and a mask"
-            )
-        refuse_hidden(x)
-        touch(Contents(x))
-        fewer(x)
-        with moved_items(x):
-            if unknown(i):
-                pop_from(x, i, NO_PLACE)
-            else:
-                del x[i]
-        return
-    del x[i]
+    if watched() and (own := own_method(x, "__delitem__")) is not None:
+        if is_container(x):
+            touch(Contents(x))
+        call(own)(x, i)
+    elif watched() and is_container(x):
+        delete_content(x, i)
+    else:
+        del x[i]
 
 
 def set_path(x: Any, path: tuple[Any, ...], value: Any) -> Any:

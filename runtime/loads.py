@@ -19,7 +19,7 @@ from autograph.runtime.block import containers
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import ConcreteValueError
 from autograph.runtime.frames import of_block, watched
-from autograph.runtime.heap import Contents
+from autograph.runtime.heap import Contents, base_of, own_method
 from autograph.runtime.identity import doubt_all
 from autograph.runtime.lifted import touch
 from autograph.runtime.optional import present, read
@@ -73,6 +73,8 @@ def load_item(x: Any, i: Any) -> Any:
         return x[plain(i) if isinstance(x, Tracer) else i]
     if isinstance(x, np.ndarray):
         return _from_array(x, i)
+    if own_method(x, "__getitem__") is not None:
+        return x[i]
     if isinstance(x, (list, tuple, builtins.range)) and unknown(i) and i.shape == () and jnp.issubdtype(i.dtype, jnp.integer):
         return _from_sequence(x, i)
     if isinstance(x, (dict, str, bytes)):
@@ -82,6 +84,16 @@ def load_item(x: Any, i: Any) -> Any:
             "keep the number, and look the text up outside" if text else "use a list or array of the values, indexed by an integer",
         )  # fmt: skip
     return x[i]
+
+
+def load_content(x: Any, i: Any) -> Any:
+    """`x[i]` of a list, tuple or dict as its builtin class has it: for `super().__getitem__(i)`."""
+    i = read(i)
+    if isinstance(x, (list, tuple)) and unknown(i) and i.shape == () and jnp.issubdtype(i.dtype, jnp.integer):
+        return _from_sequence(x, i)
+    if unknown(i) or has_span(i):
+        return load_item(dict(x) if isinstance(x, dict) else list(x), i)
+    return base_of(x).__getitem__(x, i)
 
 
 def _is_basic(i: Any) -> bool:
@@ -127,6 +139,7 @@ def _from_sequence(x: Sequence[Any], i: Any) -> Any:
     i = inside(i, len(x), f"{kind} index out of range")
     if isinstance(x, builtins.range):
         return x.start + i * x.step
+    x = [*base_of(x).__iter__(x)]  # methods of a class of the user's are asked for items only
     item = row_of(x, i, kind)
     if (frame := of_block()) is not None:
         doubt_all([item], [[other] for other in x])

@@ -81,7 +81,13 @@ def attributes(x: Any) -> list[str]:
 
 def places_in(x: Any) -> list[HeapLocation]:
     """The places of an object that the walk looks into."""
-    return [Contents(x)] if is_container(x) else [Attribute(x, a) for a in attributes(x)]
+    held: list[HeapLocation] = [Contents(x)] if is_container(x) else []
+    return held + [Attribute(x, a) for a in own_attributes(x)]
+
+
+def own_attributes(x: Any) -> list[str]:
+    """The attributes of an object; of a container those of a class of the user's, unless they are what it contains."""
+    return attributes(x) if not is_container(x) or is_state(x) and getattr(x, "__dict__", None) is not x else []
 
 
 class Walk:
@@ -143,9 +149,10 @@ class Walk:
         self.objects.append(x)
         if is_container(x):
             self._place(Contents(x), (number, None))
-            return
-        names = attributes(x)
-        self.guards.append(tuple(names))
+            self._given = False
+        names = own_attributes(x)
+        if names or not is_container(x):
+            self.guards.append(tuple(names))
         for name in names:
             self._place(Attribute(x, name), (number, name))
 

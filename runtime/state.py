@@ -27,7 +27,6 @@ from autograph.runtime.options import shifted, static_arguments
 from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import here
 from autograph.runtime.points_to import doubt
-from autograph.runtime.specs import is_container
 from autograph.runtime.values import ARRAYS, arrays_in
 from autograph.runtime.watching import makes_keys
 
@@ -101,7 +100,7 @@ class State:
     def begin(self, held: Held, args: Any, kwargs: Any, frame: Frame) -> Begin:
         """The beginning of a trace: the objects hold the function's inputs."""
         walk = _calls.walks[-1][0]
-        for cls in {type(x) for x in walk.objects if not is_container(x)}:
+        for cls in {type(x) for x in walk.objects}:
             calls.adopt(cls)
         slots: list[tuple[HeapLocation, Any, Any]] = []
         for tracer, array in zip(held.arrays, walk.arrays, strict=True):

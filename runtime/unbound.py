@@ -18,6 +18,7 @@ import numpy as np
 
 from autograph.runtime.attributes import del_attr, noticed, place_of, set_attr
 from autograph.runtime.calls import MUTATING, call, changed_by, changing_method
+from autograph.runtime.contents import OF_ITEMS
 from autograph.runtime.items import del_item, store_item
 from autograph.runtime.numpy_places import note_binding
 from autograph.runtime.specs import is_container
@@ -34,14 +35,18 @@ def instead_of(f: Any) -> Callable[..., Any] | None:
     if type(f) in (MethodDescriptorType, WrapperDescriptorType):
         if f.__name__ == "__setattr__":
             return functools.partial(_set_attribute, f) if f is object.__setattr__ else None
-        return functools.partial(_of_class, f) if f.__name__ in MUTATING else None
+        return functools.partial(_of_class, f) if f.__name__ in MUTATING or f.__name__ == "__getitem__" else None
     if type(f) is MethodWrapperType and f.__name__ == "__setattr__":
         return functools.partial(set_attr, f.__self__)
+    if type(f) is MethodWrapperType and f.__name__ in OF_ITEMS and (is_container(f.__self__) or isinstance(f.__self__, tuple)):
+        return functools.partial(OF_ITEMS[f.__name__], f.__self__)
     return None
 
 
 def changing(x: Any) -> Any:
     """What is handed on for a builtin that changes something: `setattr`, or a method of a list, dict, set or deque; None for any other."""
+    if type(x) is MethodWrapperType and x.__name__ in OF_ITEMS and is_container(x.__self__):
+        return functools.partial(OF_ITEMS[x.__name__], x.__self__)
     if type(x) is MethodWrapperType and x.__name__ in ("__setitem__", "__delitem__"):
         change = operator.setitem if x.__name__ == "__setitem__" else operator.delitem
         return functools.partial(_changed_item, change, x.__self__)
@@ -83,6 +88,8 @@ def _in_place(f: Any, x: Any, value: Any) -> Any:
 def _of_class(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> Any:
     if not is_container(x):
         return f(x, *args, **kwargs)
+    if f.__name__ in OF_ITEMS and not kwargs:
+        return OF_ITEMS[f.__name__](x, *args)
     if type(x) is f.__objclass__:
         return call(getattr(x, f.__name__))(*args, **kwargs)
     return changed_by(x, functools.partial(f, x), *args, **kwargs)  # of a class of the user's, without its own methods

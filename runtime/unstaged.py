@@ -10,9 +10,9 @@ from typing import Any
 
 from autograph.runtime.attributes import noticed
 from autograph.runtime.frames import frames, lifting, watched
-from autograph.runtime.heap import Attribute, Cell, Contents, HeapLocation, Variable
+from autograph.runtime.heap import Attribute, Cell, Contents, HeapLocation, Items, Variable
 from autograph.runtime.numpy_places import note_binding
-from autograph.runtime.objects import attributes, is_state, places_in
+from autograph.runtime.objects import is_state, own_attributes, places_in
 from autograph.runtime.specs import is_container
 from autograph.runtime.values import ARRAYS, ATOMS, Unset
 from autograph.runtime.watching import Watch
@@ -64,8 +64,8 @@ class _Reach:
         variables = [*cells, *(Variable(self.fn.__globals__, name) for name in sorted(self.names))]
         objects = list(_objects([*self.values, *(place.get() for place in variables)]))
         self.watch = Watch(x for x in objects if is_container(x))
-        self.objects = [(x, set(attributes(x))) for x in objects if not is_container(x)]
-        places = [*variables, *(place for x, _ in self.objects for place in places_in(x))]
+        self.objects = [(x, set(own_attributes(x))) for x in objects]
+        places = [*variables, *(place for x, _ in self.objects for place in places_in(x) if not isinstance(place, Contents))]
         self.before = [(place, place.get()) for place in places]
         self.known = [(frame, set(frame.saved)) for frame in frames()]
 
@@ -74,7 +74,7 @@ class _Reach:
         if not self.before:
             return
         for x, names in self.objects:
-            self.before += [(place, Unset(place.name)) for place in (Attribute(x, name) for name in attributes(x) if name not in names)]
+            self.before += [(place, Unset(place.name)) for place in (Attribute(x, name) for name in own_attributes(x) if name not in names)]
         for frame, known in self.known:  # of a place that code has told of since, after a change that it did not tell of
             frame.saved.update((place, before) for place, before in (*self.before, *self.watch.before) if place in frame.saved and place not in known)
         around = lifting()
@@ -97,11 +97,10 @@ def _objects(values: list[Any]) -> Iterator[Any]:
         if type(x) in ATOMS or isinstance(x, ARRAYS) or id(x) in seen:
             continue
         seen.add(id(x))
-        if is_container(x):
+        if is_container(x) or is_state(x):
             yield x
-            values += Contents(x).get().values
-        elif is_state(x):
-            yield x
-            values += [place.get() for place in places_in(x)]
+            for place in places_in(x):
+                held = place.get()
+                values += held.values if isinstance(held, Items) else [held]
         elif isinstance(x, tuple):
             values += x

@@ -1,0 +1,112 @@
+"""Items of lists and dicts, stored and deleted as the builtin class does it: methods of a class derived from it are the caller's to call."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from autograph.runtime._jax import is_reference
+from autograph.runtime.attributes import is_selectable, unless_failed_now
+from autograph.runtime.block import containers
+from autograph.runtime.errors import ConcreteValueError, EffectError
+from autograph.runtime.growing import refuse_hidden
+from autograph.runtime.heap import Contents, Entry, base_of
+from autograph.runtime.holders import note_held
+from autograph.runtime.lifted import fewer, touch
+from autograph.runtime.loads import inside, load_content
+from autograph.runtime.moving import NO_PLACE, pop_from
+from autograph.runtime.numpy_places import moved_items, note_binding, note_store
+from autograph.runtime.packing import pack, unpack
+from autograph.runtime.places import here
+from autograph.runtime.points_to import chosen_from, maybe_one
+from autograph.runtime.rows import unknown
+from autograph.runtime.specs import join, spec_of, widen
+
+
+def store_content(x: Any, i: Any, value: Any, renewed: bool = False) -> None:
+    """`x[i] = value` of a list or dict; `renewed`: an array there has been stored into.
+
+    Raises:
+      ConcreteValueError: (AG502) a traced key of a dict.
+      EffectError: (AG405) a traced index of a list of lists or dicts.
+    """
+    refuse_hidden(x)
+    if unknown(i):
+        _store_traced(x, i, value, renewed)
+        return
+    there = _has(x, i)
+    touch(Contents(x), late=not (there and is_selectable(value) and is_selectable(base_of(x).__getitem__(x, i))))
+    if there:
+        if is_array(base_of(x).__getitem__(x, i)):
+            note_binding(Entry(x, i + len(x) if isinstance(x, list) and i < 0 else i), value)
+        base_of(x).__setitem__(x, i, unless_failed_now(value, lambda: base_of(x).__getitem__(x, i)))
+    else:
+        with moved_items(x):
+            base_of(x).__setitem__(x, i, value)
+    note_held(Contents(x), value)
+
+
+def delete_content(x: Any, i: Any) -> None:
+    """`del x[i]` of a list or dict.
+
+    Raises:
+      ConcreteValueError: (AG502) a traced value says which, but for an index of a list.
+    """
+    if unknown(i) and not (type(x) is list and not isinstance(i, slice)):
+        raise ConcreteValueError(f"a traced value says which item of this `{type(x).__name__}` is deleted", here(), "use a `jnp` array and a mask")
+    refuse_hidden(x)
+    touch(Contents(x))
+    fewer(x)
+    with moved_items(x):
+        if unknown(i):
+            pop_from(x, i, NO_PLACE)
+        else:
+            base_of(x).__delitem__(x, i)
+
+
+def is_array(x: Any) -> bool:
+    """Whether a store into `x` gives a new array."""
+    return isinstance(x, jax.Array) and not is_reference(x)
+
+
+def _has(x: Any, i: Any) -> bool:
+    return i in x if isinstance(x, dict) else type(i) is int and -len(x) <= i < len(x)
+
+
+def _store_traced(x: Any, i: Any, value: Any, renewed: bool) -> None:
+    """`x[i] = value` of a list and a traced index: each item is the value or what it was."""
+    if not isinstance(x, list):
+        raise ConcreteValueError(
+            f"a traced value is the key of a store into a `{type(x).__name__}`", here(), "use a list or a `jnp` array, and integers as keys"
+        )  # fmt: skip
+    if i.shape != () or not jnp.issubdtype(i.dtype, jnp.integer):
+        raise TypeError(f"list indices must be integers or slices, not {type(i).__name__}")
+    if containers([*x, value]):
+        raise EffectError(
+            "a traced value says which item of a list is replaced, and the items are lists or dicts, of which others may hold the same", here(),
+            "store what is in it, `items[i][j] = v`, or use a `jnp` array",
+        )  # fmt: skip
+    i = inside(i, len(x), "list assignment index out of range")
+    touch(Contents(x), late=False)
+    for k, old in enumerate(list(x)):
+        joint = widen(join(spec_of(old), spec_of(value)))
+        flat = zip(pack(value, joint), pack(old, joint), strict=True)
+        new = unpack(joint, iter([jnp.where(i == k, new, before) for new, before in flat]))
+        chosen_from(new, [old])
+        maybe_one(new, value)
+        if is_array(old) and renewed:
+            note_store(Entry(x, k), picked=True)
+        elif is_array(old):
+            note_binding(Entry(x, k), new, maybe=True)
+        base_of(x).__setitem__(x, k, unless_failed_now(new, functools.partial(_same, old)))
+
+
+def _same(x: Any) -> Any:
+    return x
+
+
+OF_ITEMS: dict[str, Callable[..., Any]] = {"__setitem__": store_content, "__delitem__": delete_content, "__getitem__": load_content}
