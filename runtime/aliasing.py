@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import CellType, CodeType, FrameType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
@@ -22,12 +22,12 @@ from autograph.runtime.heap import Contents, Entry
 from autograph.runtime.items import put_at
 from autograph.runtime.lifted import touch
 from autograph.runtime.numpy_places import note_store, within_call
-from autograph.runtime.places import assigned_names, caller, here, kept_after, place_of, variable_of, visible
+from autograph.runtime.places import assigned_names, caller, here, is_block, kept_after, place_of, variable_of, visible
 from autograph.runtime.points_to import doubtful, note_comparison
 from autograph.runtime.raw_errors import mark_of
-from autograph.runtime.replaced import last_replaced, replaced_numpy
+from autograph.runtime.replaced import log, replaced_meanwhile
 from autograph.runtime.shared import aliasable, origin
-from autograph.runtime.stale import note_other_names, taken
+from autograph.runtime.stale import is_told, note_other_names, refuse_other_names, taken, telling
 from autograph.runtime.unwound import is_exact, leave, told_exactly
 from autograph.runtime.values import Maybe
 
@@ -66,11 +66,25 @@ def renew(old: Any, new: Any, *others: Any) -> Any:
     exact = type(old) is Held and is_exact()  # the call has ended, but what it gives is what was stored before an error
     old = old.cell_contents if type(old) is Held else old
     if isinstance(new, (list, dict, tuple)):  # an item of it has become a new array
-        for old, fresh in last_replaced():
-            new, names = _renewed(new, old, fresh, exact), _others(old, fresh, others, names, exact)
+        for old, fresh in log().last():
+            if fresh is None:
+                _refuse_lost(old, names)
+            else:
+                new, names = _renewed(new, old, fresh, exact), _others(old, fresh, others, names, exact)
     elif old is not new:
         names = _others(old, new, others, names, exact)
     return (new, *names) if names else new
+
+
+def _refuse_lost(old: Any, names: Sequence[Any]) -> None:
+    """Raise AliasError (AG407) if a name holds an array that has been stored into, and nobody knows what it has become."""
+    for x in names:
+        inside = x.values() if isinstance(x, dict) else x if isinstance(x, (list, tuple)) else (x,)
+        if any(aliasable(v) and same(v, old) for v in inside):
+            raise AliasError(
+                f"an array is stored into in a branch or loop of a function that is called, and `{variable_of(x) or 'a variable'}` "
+                "here would keep the old one", here(), "read it again after the call, or give it a copy before (`.copy()`)",
+            )  # fmt: skip
 
 
 def _others(old: Any, new: Any, others: Sequence[Any], names: list[Any], exact: bool) -> list[Any]:
@@ -82,7 +96,7 @@ def _others(old: Any, new: Any, others: Sequence[Any], names: list[Any], exact: 
                 f"declare `global {x.name}` or `nonlocal {x.name}`, or store into a copy",
             )  # fmt: skip
         if type(x) is Place:
-            held = getattr(x.obj, x.name, None)
+            held: Any = getattr(x.obj, x.name, None)
             after = _renewed(held, old, new, exact)
             if after is not held:
                 note_other_names(old, f"`{variable_of(x.obj) or type(x.obj).__name__}.{x.name}`", (x.obj, x.name))
@@ -104,10 +118,15 @@ def _renewed(x: Any, old: Any, new: Any, exact: bool) -> Any:
     if type(x) is tuple:
         parts = [_renewed(p, old, new, exact) if not isinstance(p, (tuple, list, dict)) else p for p in x]
         return tuple(parts) if any(p is not q for p, q in zip(parts, x, strict=True)) else x
-    keys: Any = range(len(x)) if type(x) is list else list(x) if type(x) is dict else ()
-    for k in keys:
+    for k in _keys(x):
         after = x[k] if isinstance(x[k], (tuple, list, dict)) else _renewed(x[k], old, new, exact)
         if after is not x[k]:
+            spots: list[Any] = []
+            if watched() and not is_told(x, caller()):
+                note_other_names(old, f"an item of a `{type(x).__name__}`", (x, k))
+                spots = taken(old)
+            for spot in spots:
+                put_at(spot, new)
             if watched():
                 note_store(Entry(x, k))
                 touch(Contents(x), late=False)
@@ -115,6 +134,10 @@ def _renewed(x: Any, old: Any, new: Any, exact: bool) -> Any:
             else:
                 x[k] = after
     return x
+
+
+def _keys(x: Any) -> Iterable[Any]:
+    return range(len(x)) if type(x) is list else list(x) if type(x) is dict else ()
 
 
 def _is_new(x: Any, new: Any) -> bool:
@@ -170,7 +193,7 @@ def storing(f: Any, *wanted: int | str) -> Callable[..., tuple[Any, ...]]:
 
     def run(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
         given = [args[k] if isinstance(k, int) else kwargs[k] for k in wanted]
-        variant = variant_of(f) if watched() or any(map(is_array, given)) else None
+        variant = variant_of(f) if watched() or any(map(_is_or_holds_array, given)) else None
         if variant is None:
             return (call(f)(*args, **kwargs), *given)
         for k, x in zip(wanted, given, strict=True):
@@ -179,16 +202,26 @@ def storing(f: Any, *wanted: int | str) -> Callable[..., tuple[Any, ...]]:
         skipped = isinstance(f, MethodType)
         positions = {p - skipped: n for n, p in variant.positions.items()}
         names = [positions.get(k, "") if isinstance(k, int) else k for k in wanted]
+        known = log()
+        begin = known.count
         try:
-            with within_call(), told_exactly(given):
+            with within_call(), told_exactly(given), telling(variant.function, given):
                 result, *finals = variant.function(*args, **kwargs)
         except Exception as error:
             leave(error, f.__name__, zip(given, names, strict=True))
             raise
         after = dict(zip(variant.names, finals, strict=True))
+        for n, g in zip(names, given, strict=True):
+            if aliasable(g) and aliasable(after.get(n)):
+                known.note(g, after[n])
+        known.since = begin
         return (result, *(after.get(n, g) for n, g in zip(names, given, strict=True)))
 
     return run
+
+
+def _is_or_holds_array(x: Any) -> bool:
+    return is_array(x) or any(map(is_array, x.values() if isinstance(x, dict) else x if isinstance(x, (list, tuple)) else ()))
 
 
 def _refuse_other_reader(f: Any, argument: int | str, x: Any, given: frozenset[frozenset[str]]) -> None:
@@ -251,14 +284,15 @@ def guarded(f: Callable[..., Any], name: str, positions: dict[str, int]) -> Call
     def checked(*args: Any, **kwargs: Any) -> Any:
         given = {n: args[k] if k < len(args) else kwargs.get(n) for n, k in positions.items()}
         frame = caller()
-        for parameter, x in given.items():
-            if is_array(x):
-                _refuse_reader(name, parameter, x, frame)
-        with replaced_numpy() as replaced:
+        with replaced_meanwhile() as replaced, telling(f, [x for x in given.values() if is_array(x)]):
             out = f(*args, **kwargs)
         for parameter, x in given.items():
-            if any(x is old for old in replaced):
+            if any(x is old or origin(x) is old for old in replaced):
                 _refuse_reader(name, parameter, x, frame)
+        told = frame is None or mark_of(frame.f_code) not in ("Form", "Staged") and not is_block(frame.f_code)  # the user's own code
+        inside = next((n for n, x in given.items() if not told and isinstance(x, (list, dict, tuple))), None)
+        for old in replaced if inside is not None else ():
+            refuse_other_names(old, f"an array in the argument `{inside}` of `{name}`")
         return out
 
     return checked

@@ -23,8 +23,10 @@ from autograph.runtime.numpy_places import note_binding, note_store
 from autograph.runtime.objects import plain_attributes
 from autograph.runtime.places import here
 from autograph.runtime.points_to import no_doubt
-from autograph.runtime.shared import guard, guarded_as
+from autograph.runtime.replaced import log
+from autograph.runtime.shared import aliasable, guard, guarded_as, origin
 from autograph.runtime.specs import is_container
+from autograph.runtime.stale import refuse_other_names
 from autograph.runtime.unwound import is_exact
 from autograph.runtime.values import ARRAYS, ITERATORS, NUMBERS, Maybe, Unset, is_value
 
@@ -124,6 +126,8 @@ def bound(variable: Callable[[], Any], value: Any) -> Any:
     if not watched():
         return value
     location = location_of(variable)
+    if aliasable(old := location.get()) and (log().became(old, value) or log().became(origin(old), value)):
+        refuse_other_names(old, location.name.strip("`"))  # also where the store was made through another name for it
     note_binding(location, value)
     return noticed(location, value)
 

@@ -27,7 +27,7 @@ from autograph.runtime.lifted import ERROR, Location, enter, forget_local, kept,
 from autograph.runtime.packing import pack, to_type, unpack
 from autograph.runtime.points_to import Share, copied, share_of, shares
 from autograph.runtime.room import refuse_or_grow
-from autograph.runtime.shared import aliasable, known_again, replaced_outside, with_guards
+from autograph.runtime.shared import aliasable, known_again, renewed_in, replaced_outside, with_guards
 from autograph.runtime.specs import Spec, Type, of_aval, types
 from autograph.runtime.unwound import arrays_at, is_exact
 from autograph.runtime.values import CONTAINERS, Maybe, map_maybe, nothing
@@ -64,6 +64,7 @@ class Block:
         self.given: dict[Any, Any] = {}  # the lists and dicts in what it gives
         self.kept: dict[str, Any] = {}  # what its shared variables hold where it ends in an error
         self.left = False  # does it certainly end in an error?
+        self.renewed: dict[HeapLocation, set[Any]] = {}  # where stores have changed an array that is there
         self.replaced: list[Any] = []  # the arrays of the blocks around that it stores into, unless it ends so
         self.wrote: dict[Location, Spec] = {}  # what it sets of the state outside
         with place.scope(part, staged=True) as frame:
@@ -116,6 +117,7 @@ class Block:
                     return outs
                 finally:
                     self.args, self.kept = [], {}
+                    self.renewed = renewed_in(frame)
                     restore(frame)
                     self.places = dict(frame.places)  # of the changes that it makes outside
                     self.replaced = [] if self.left else replaced_outside(frame)

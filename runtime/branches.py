@@ -143,7 +143,6 @@ class _Sides:
         for block in self.blocks:
             assert [of_aval(v.aval) for v in block.outvars] == self.types, (block.outvars, self.joint)
             block.merge_constants()
-        replaced_in(self.blocks)
 
     @property
     def types(self) -> list[Type]:
@@ -287,8 +286,10 @@ class _Sides:
         if any(sides):
             around = twins({location: load(location) for location in self.wrote})
             sides = [{**around, **given} for given in sides]
+        before = {location: load(location) for location in self.wrote}
         for location in self.wrote:
             store(location, new[location])
+        replaced_in(self.blocks, before)
         chosen(new, sides)
         out = new[""]
         join_tags(out, self.tags)

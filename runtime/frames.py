@@ -18,7 +18,7 @@ class Frame:
     __slots__ = tuple(
         (
             "adopted apart begun bounds buffers changed changing checked chosen compared constants copied count defaults discarded exact "
-            "excluded foreign fresh given gone grows guarded guards holders joins key late lent let_go lifting made marked memory outside own pairs "
+            "excluded foreign fresh given gone grows guarded guards holders joins key late lent let_go lifting made marked memory outside own log "
             "parameters passed pending places points_to preset printed protected reached reads rebound refusal replaced root saved "
             "sharing spoiled staged stands stored trace twins values versions views waiting written"
         ).split()
@@ -33,7 +33,7 @@ class Frame:
         self.rebound = False  # has one of them been bound, beside by the block's own text?
         self.chosen: Any = None  # of the side of a branch: the traced truth value or index that chooses, and which side it is
         self.guards: dict[int, tuple[Any, Any]] = {}  # by identity: an array, and what a place holds for it unless an error has occurred
-        self.pairs: list[tuple[Any, Any]] = []  # the arrays that the last store has replaced, and the new ones, weakly
+        self.log: Any = None  # what arrays have become that the block stores into
         self.joins: list[Any] = []  # of the outermost run: the branches that have been traced, and the types that their sides gave
         self.sharing: list[Any] = []  # of a whole function: groups of places that held one array when the call began
         self.reached: list[Any] = []  # of a whole function: the places that hold its inputs, and the global variables that hold arrays
@@ -108,7 +108,7 @@ class Frame:
         self.stands.clear()
         self.constants.clear()
         self.guards.clear()
-        self.pairs, self.waiting = [], None
+        self.log, self.waiting = None, None
         self.guarded.clear()
         self.chosen = None
         self.joins.clear()
@@ -172,9 +172,9 @@ def frames() -> list[Frame]:
 
 
 def changed_outside() -> bool:
-    """Whether the `ag.function` that is being traced has changed state outside: an error now must leave what has changed."""
+    """Whether the `ag.function` that is being traced has changed state outside, or printed: an error now must leave what has changed."""
     roots = [f for f in _stack.frames if f.root]
-    return bool(roots) and roots[-1].checked and bool(roots[-1].written)
+    return bool(roots) and roots[-1].checked and (roots[-1].printed or bool(roots[-1].written))
 
 
 @contextmanager

@@ -38,13 +38,23 @@ from autograph.runtime.numpy_places import BOUND, let_go_became, note_binding
 from autograph.runtime.optional import present, read
 from autograph.runtime.places import caller, here
 from autograph.runtime.points_to import any_chosen, doubtful, is_numpys, no_doubt, note_comparison, numpys
-from autograph.runtime.replaced import last, note_numpy, weakly
+from autograph.runtime.replaced import log, note_replaced
 from autograph.runtime.rows import unknown
 from autograph.runtime.sections import Section
 from autograph.runtime.shared import origin
 from autograph.runtime.slicing import split_index, stored, stored_masked
 from autograph.runtime.specs import is_container
-from autograph.runtime.stale import Spot, note_holder, note_other_names, refuse_other_variables, taken, unforeseen
+from autograph.runtime.stale import (
+    Spot,
+    is_told,
+    note_holder,
+    note_other_names,
+    note_untold,
+    refuse_other_names,
+    refuse_other_variables,
+    taken,
+    unforeseen,
+)
 from autograph.runtime.subscripts import check_static, has_span, is_mask, plain, store_masked, store_span
 from autograph.runtime.unwound import is_exact
 from autograph.runtime.values import Maybe, traced
@@ -58,7 +68,14 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
 
     A NumPy array that receives a traced value, or any in a staged block, which may not run, becomes a traced array.
     """
-    x, i = read(x), index_of(i)
+    x = read(x)
+    if watched() and isinstance(x, (jax.Array, np.ndarray)):
+        note_untold(x)
+    return _set_item(x, i, value)
+
+
+def _set_item(x: Any, i: Any, value: Any) -> Any:
+    i = index_of(i)
     if isinstance(x, Growing):
         x.kind.bound.shrunk = True
         return x.with_row(x.inside(i, "list assignment index out of range"), value, x.length)
@@ -137,7 +154,7 @@ def becomes(x: Any, after: Any) -> Any:
             numpys(after)
         for frame in lifting()[-1:]:
             frame.gone[id(x)] = x
-    last().pairs = weakly([(x, after)])
+        note_replaced(x, after, origin)
     for spot in taken(x):
         put_at(spot, after)
     for place, key in held:
@@ -145,8 +162,6 @@ def becomes(x: Any, after: Any) -> Any:
     for frame in frames():
         for places in frame.sharing:
             _share(x, after, places)
-    if isinstance(x, np.ndarray):
-        note_numpy(x)
     return after
 
 
@@ -266,19 +281,28 @@ def del_item(x: Any, i: Any) -> None:
 
 def set_path(x: Any, path: tuple[Any, ...], value: Any) -> Any:
     """`x[i][j] = value`; returns what the name `x` is bound to afterwards."""
+    return _set_path(x, path, value, len(path) == 1 or is_told(x, caller()))
+
+
+def _set_path(x: Any, path: tuple[Any, ...], value: Any, told: bool) -> Any:
+    """The same; `told`: callers of the function know what is stored into, as it is, or is part of, what they have given."""
     i, *rest = path
     if not rest:
-        return set_item(x, i, value)
+        return _set_item(x, i, value)
     if type(x) is list and unknown(i) and any(map(is_container, x)):
         _store_inside(x, i, tuple(rest), value)
         return x
-    inner = load_item(x, i)
+    inner, begin = load_item(x, i), log().count
     picked = type(x) is list and unknown(i)  # one of the items, which all are renewed: which one it is need not be known
     if picked:
         no_doubt(inner)
     elif is_container(x) and is_array(inner):
         refuse_other_variables(inner, f"an item of a `{type(x).__name__}`")
-    new = set_path(inner, tuple(rest), value)
+    if not told:
+        for k in range(len(x)) if picked else (i,):
+            item = x[k] if picked else inner
+            (refuse_other_names if picked else note_other_names)(item, f"an item of a `{type(x).__name__}`", (x, k))
+    new = _set_path(inner, tuple(rest), value, told)
     if new is inner:
         return x
     if type(x) is tuple:
@@ -290,14 +314,16 @@ def set_path(x: Any, path: tuple[Any, ...], value: Any) -> Any:
             f"an array that `{type(x).__name__}.__getitem__` gives is stored into, and nothing puts the new one back", here(),
             "store through what holds it, or write a `__setitem__`",
         )  # fmt: skip
-    pairs, before = last().pairs, list(x) if picked else []
+    before = list(x) if picked else []
     if picked:
         store_item(x, index_of(i), new, renewed=True)
-    after = x if picked else set_item(x, i, new)
+    after = x if picked else _set_item(x, i, new)
     if is_container(x) and is_array(inner) and not picked:
         renew_items(x, inner, new)
-    if not is_array(x):  # the array itself, not what holds it; of a list at a traced index all arrays
-        last().pairs = weakly([(a, b) for a, b in zip(before, x, strict=True) if is_array(b)]) if picked else pairs
+    for a, b in zip(before, x if picked else (), strict=True):
+        if is_array(b):
+            log().note(a, b)
+    log().since = begin
     return after
 
 
@@ -325,7 +351,7 @@ def set_attr_path(obj: Any, name: str, path: tuple[Any, ...], value: Any) -> Any
             )  # fmt: skip
         name = held[0]
     note_other_names(x, f"`{type(obj).__name__}.{name}`", (obj, name))
-    new = set_path(x, path, value)
+    new = _set_path(x, path, value, told=False)
     if new is not x:
         stores_into_attr(obj, name)
         put_attr(obj, name, new)

@@ -14,6 +14,7 @@ from autograph.runtime.heap import Cell, Contents, Entry, HeapLocation, Variable
 from autograph.runtime.lifted import may_have_failed
 from autograph.runtime.places import here
 from autograph.runtime.points_to import doubtful
+from autograph.runtime.replaced import log
 from autograph.runtime.shared import aliasable, origin
 
 STORED, BOUND, MAYBE, BOTH = "stored", "bound", "maybe bound", "both"  # MAYBE: on a side that traced values decide about
@@ -57,7 +58,7 @@ def within_call() -> Iterator[None]:
 def note_binding(place: HeapLocation, value: Any, maybe: bool = False) -> None:
     """A place is given another value, perhaps only `maybe`, or the array that a store has made: perhaps through another name."""
     old = place.get()
-    made = any(b() is value and origin(a()) is origin(old) for frame in lifting()[-1:] for a, b in frame.pairs)
+    made = bool(lifting()) and (log().became(old, value) or log().became(origin(old), value))
     for frame in frames():
         if not frame.root:
             continue

@@ -1,58 +1,108 @@
-"""The arrays that the last store has replaced, and the new ones: what else holds the old is asked for right after it."""
+"""The arrays that stores have replaced, and what they have become: what else holds an old one is asked for after the store or call."""
 
 from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from autograph.runtime.frames import lifting
 
+_MOST = 1000  # entries, before those of arrays that nobody holds any more are dropped
 
-class _Replaced(threading.local):
-    """The arrays that the last store of this thread has replaced, and the new ones; NumPy arrays replaced while somebody asks."""
+
+class Log:
+    """What arrays have become in one block, or outside of all.  It keeps no array alive: of one that nobody else holds nobody will ask."""
 
     def __init__(self) -> None:
-        self.pairs: list[tuple[Callable[[], Any], Callable[[], Any]]] = []
+        self.count = 0
+        self.since = 0  # the number of the entry before those of the last store or call
+        self._news: dict[int, tuple[Any, Any, int]] = {}  # by identity of the old: both weakly, and the number; in their order
+        self._olds: dict[int, tuple[Any, list[Any]]] = {}  # by identity of the new: it, and all that have become it
+
+    def note(self, old: Any, new: Any) -> None:
+        """An array has become another, and so have those that had become the one; without another, it is not known what."""
+        if old is new:
+            return
+        self.count += 1
+        known = self._olds.pop(id(old), None)
+        older = [*(known[1] if known is not None and known[0]() is old else ()), weakref.ref(old)]
+        for ref in older:
+            if (x := ref()) is not None and x is not new:
+                self._news.pop(id(x), None)
+                self._news[id(x)] = ref, None if new is None else weakref.ref(new), self.count
+        if new is not None:
+            known = self._olds.get(id(new))
+            self._olds[id(new)] = weakref.ref(new), [*(known[1] if known is not None and known[0]() is new else ()), *older]
+        if len(self._news) > _MOST and self.count % _MOST == 0:
+            self._news = {k: e for k, e in self._news.items() if e[0]() is not None}
+            self._olds = {k: e for k, e in self._olds.items() if e[0]() is not None}
+
+    def last(self) -> list[tuple[Any, Any]]:
+        """The arrays that the last store or call has replaced, and what they have become; None where that is not known."""
+        found = []
+        for old, new, number in reversed(self._news.values()):
+            if number <= self.since:
+                break
+            x, after = old(), None if new is None else new()
+            if x is not None and (new is None or after is not None):
+                found.append((x, after))
+        return found[::-1]
+
+    def became(self, old: Any, new: Any) -> bool:
+        """Whether one array is what another has become."""
+        entry = self._news.get(id(old))
+        return entry is not None and entry[0]() is old and entry[1] is not None and entry[1]() is new
+
+
+class _Replaced(threading.local):
+    """The log of this thread outside of all blocks; and the arrays replaced while somebody asks."""
+
+    def __init__(self) -> None:
+        self.log = Log()
         self.asked = 0
-        self.numpy: list[Any] = []
+        self.all: list[Any] = []
 
 
 _replaced = _Replaced()
 
 
-def last_replaced() -> list[tuple[Any, Any]]:
-    """The arrays that the store just made has replaced, and the new ones."""
-    remembers = last()
-    pairs, remembers.pairs = [(old(), new()) for old, new in remembers.pairs], []
-    return [(old, new) for old, new in pairs if old is not None and new is not None]
-
-
-def weakly(pairs: list[tuple[Any, Any]]) -> list[tuple[Callable[[], Any], Callable[[], Any]]]:
-    """Pairs that keep no array alive: of one that nobody else holds nobody will ask."""
-    return [(weakref.ref(old), weakref.ref(new)) for old, new in pairs]
-
-
-def last() -> Any:
-    """What remembers the arrays that were replaced last: the block that is being traced, which forgets them at its end."""
+def log() -> Log:
+    """That of the block that is being traced, which ends with it."""
     around = lifting()
-    return around[-1] if around else _replaced
+    if not around:
+        return _replaced.log
+    if around[-1].log is None:
+        around[-1].log = Log()
+    return around[-1].log  # type: ignore[no-any-return]
+
+
+def has_become(old: Any, new: Iterable[Any]) -> bool:
+    """Whether stores have made one of these arrays of another, in a block that is being traced or outside of all."""
+    logs = [_replaced.log, *(frame.log for frame in lifting() if frame.log is not None)]
+    return any(known.became(old, x) for known in logs for x in new)
 
 
 @contextmanager
-def replaced_numpy() -> Iterator[list[Any]]:
-    """The NumPy arrays that stores replace by traced ones while this runs."""
-    outer, _replaced.numpy = _replaced.numpy, []
+def replaced_meanwhile() -> Iterator[list[Any]]:
+    """The arrays that stores replace while this runs, as they are known outside of blocks."""
+    outer, _replaced.all = _replaced.all, []
     _replaced.asked += 1
     try:
-        yield _replaced.numpy
+        yield _replaced.all
     finally:
         _replaced.asked -= 1
-        _replaced.numpy = outer
+        outer += _replaced.all if _replaced.asked else ()
+        _replaced.all = outer
 
 
-def note_numpy(x: Any) -> None:
-    """A NumPy array has been replaced."""
-    _replaced.numpy += [x] if _replaced.asked else []
+def note_replaced(x: Any, after: Any, origin: Callable[[Any], Any]) -> None:
+    """A store has replaced an array."""
+    own, outside = log(), origin(x)
+    own.since = own.count
+    own.note(x, after)
+    if outside is not x:
+        own.note(outside, after)
+    _replaced.all += [x, outside] if _replaced.asked else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -10,6 +10,8 @@ import numpy as np
 
 from autograph.runtime import _jax, trees
 from autograph.runtime.frames import Frame, frames, lifting
+from autograph.runtime.heap import HeapLocation, Items
+from autograph.runtime.replaced import log
 from autograph.runtime.specs import Type, array_spec, is_container
 from autograph.runtime.values import is_value
 
@@ -86,10 +88,41 @@ def replaced_outside(frame: Frame) -> list[Any]:
     return [x for x in found if isinstance(x, jax.core.Tracer) and not _jax.made_here(x)]
 
 
-def replaced_in(blocks: Iterable[Any]) -> None:
-    """Called when a staged branch or loop is complete."""
+def renewed_in(frame: Frame) -> dict[HeapLocation, set[Any]]:
+    """At the end of a block: the places of objects (and the keys of containers) that hold the array that was there, or what stores made of it."""
+    found: dict[HeapLocation, set[Any]] = {}
+    for place, outer in frame.saved.items() if frame.log is not None else ():
+        for key, old, new in _pairs(frame.begun.get(place, outer), place.get()):
+            if origin(old) is origin(new) or frame.log.became(old, new) or frame.log.became(origin(old), new):
+                found.setdefault(place, set()).add(key)
+    return found
+
+
+def _pairs(before: Any, after: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """What a place, or each key of a container, held and holds."""
+    if not isinstance(before, Items):
+        yield None, before, after
+    elif isinstance(after, Items):
+        now = dict(zip(range(len(after.values)) if after.keys is None else after.keys, after.values, strict=False))
+        for key, old in zip(range(len(before.values)) if before.keys is None else before.keys, before.values, strict=False):
+            if key in now:
+                yield key, old, now[key]
+
+
+def replaced_in(blocks: Sequence[Any], before: dict[Any, Any]) -> None:
+    """Called when a staged branch or loop is complete; `before` is what the places held that it has changed."""
     for frame in lifting()[-1:]:
-        frame.gone.update((id(x), x) for block in blocks for x in block.replaced)
+        replaced = {id(x): x for block in blocks for x in block.replaced}
+        frame.gone.update(replaced)
+        became: dict[int, Any] = {}
+        for place, held in before.items() if replaced else ():
+            if isinstance(place, HeapLocation):
+                for key, old, new in _pairs(held, place.get()):
+                    wrote = [block for block in blocks if place in block.wrote and not block.left]
+                    if id(old) in replaced and all(key in block.renewed.get(place, ()) for block in wrote):
+                        became.setdefault(id(old), new)
+        for k, old in replaced.items():
+            log().note(old, became.get(k))
 
 
 def known_again(x: Any) -> Any:

@@ -263,6 +263,7 @@ class Stage:
         outs = list(outs)
         after_loop(outs, self.pairs, certain)
         flat = iter(outs[count:])
+        before = {location: load(location) for location in self.block.wrote}
         for location, spec in self.block.wrote.items():
             store(location, unpack(spec, flat))
         raw = [x for s, t in zip(self.state, self.specs, strict=True) for x in pack(s, t, as_is)]
@@ -272,7 +273,7 @@ class Stage:
             for o, r, u, v, t in zip(outs[:count], raw, mine, self.block.outvars[:count], types(self.specs), strict=True)
         ])  # fmt: skip
         values = [unpack(s, flat) for s in self.specs]
-        replaced_in([self.block])
+        replaced_in([self.block], before)
         after_turns(dict(enumerate(values)), dict(enumerate(self.state)), self.turn, self.block.given)
         if certain and not self.block.left:
             return [_surely(v, r) for v, r in zip(values, self.raw, strict=True)]

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from types import FrameType
+from contextlib import contextmanager
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 import jax
@@ -34,8 +35,11 @@ from autograph.runtime.places import (
 )
 from autograph.runtime.points_to import doubtful
 from autograph.runtime.raw_errors import is_generated, mark_of
+from autograph.runtime.replaced import has_become
 from autograph.runtime.shared import origin
 from autograph.runtime.values import ARRAYS, NUMBERS, Maybe, arrays_in
+
+_MOST = 500  # objects that are looked into
 
 
 class Spot(NamedTuple):
@@ -53,16 +57,17 @@ class Spot(NamedTuple):
 class _Waiting(threading.local):
     def __init__(self) -> None:
         self.waiting: tuple[Any, list[Spot]] | None = None
+        self.told: list[tuple[CodeType | None, Sequence[Any]]] = []
 
 
 _outside = _Waiting()
 
 
-def note_other_names(x: Any, stored: str, place: tuple[Any, str] | None = None, shared: bool = False) -> None:
+def note_other_names(x: Any, stored: str, place: tuple[Any, Any] | None = None, shared: bool = False) -> None:
     """Called where an array that callers may hold is about to be stored into as `stored`: what holds it in lists, dicts and objects gets the new one.
 
-    `place` is the object and its attribute that the store is made through; `shared`: functions inside this one may have put the array of its own
-    variable into objects.
+    `place` is the object and its attribute, or the container and its key, that the store is made through; `shared`: functions inside this one may
+    have put the array of its own variable into objects.
 
     Raises:
       AliasError: (AG407) another variable of a function around, or a tuple in one, holds it and is read later; or only traced values decide.
@@ -72,6 +77,21 @@ def note_other_names(x: Any, stored: str, place: tuple[Any, str] | None = None, 
         seen: set[int] = set()
         held = [found for value in own.f_locals.values() for found in _held_in(x, value, None, seen)]
         spots += [spot for _, spot, unknown in held if spot is not None and not unknown]
+    _waiting().waiting = (x, spots) if spots else None
+
+
+def note_untold(x: Any) -> None:
+    """Called where an array that has a name is about to be stored into: as `note_other_names`, if callers are not told of it otherwise."""
+    noted = _waiting().waiting
+    own = caller()
+    if own is None or (noted is not None and noted[0] is x) or is_told(x, own):
+        return
+    name = variable_of(x)
+    function: FrameType | None = own
+    while function is not None and is_block(function.f_code):  # of the function's own variables its text tells
+        function = visible(function.f_back)
+    is_own = name in own.f_locals and name not in own.f_code.co_freevars  # one of a caller's of the same name is another variable
+    spots = list(_spots(x, "an array" if name is None else f"`{name}`" if is_own else name, False, None, own=function))
     _waiting().waiting = (x, spots) if spots else None
 
 
@@ -111,7 +131,7 @@ def unforeseen(x: Any, stored: str) -> list[Spot]:
     return list(_spots(x, stored, True, None, targets_after(caller())))
 
 
-def refuse_other_names(x: Any, stored: str, place: tuple[Any, str] | None = None) -> None:
+def refuse_other_names(x: Any, stored: str, place: tuple[Any, Any] | None = None) -> None:
     """Called where an array that a variable holds becomes another: as `note_other_names`, and no list, dict or object may hold it."""
     shown = f"`{stored}`" if stored.isidentifier() else stored
     for spot in _spots(x, stored, True, place):
@@ -140,14 +160,18 @@ def refuse_other_variables(x: Any, stored: str) -> None:
         frame = visible(frame.f_back) if is_block(frame.f_code) else None
 
 
-def _spots(x: Any, stored: str, here_too: bool, place: tuple[Any, str] | None, renewed: Sequence[str] | None = ()) -> Iterator[Spot]:
+def _spots(
+    x: Any, stored: str, here_too: bool, place: tuple[Any, Any] | None, renewed: Sequence[str] | None = (), own: FrameType | None = None
+) -> Iterator[Spot]:
     """Where lists, dicts and objects of the functions around hold an array; `here_too`: other variables of the function itself are looked at.
+
+    `own` is the frame of the function, if it is not the block that runs.
 
     Its variables that are `renewed`, or None: that the statement assigns, get the new array.
     """
     if not (isinstance(x, jax.Array) or (isinstance(x, np.ndarray) and recording())) or not x.ndim:  # others are changed in place, numbers never
         return
-    own = caller()
+    own = own or caller()
     gone = [*(targets_after(own) if renewed is None else renewed), *assigned_names(own)] if here_too else []
     if place is not None and own is not None:
         gone += own.f_code.co_freevars  # of a function around, which is asked
@@ -178,6 +202,34 @@ def _spots(x: Any, stored: str, here_too: bool, place: tuple[Any, str] | None, r
         frame, gone = visible(frame.f_back), []
 
 
+@contextmanager
+def telling(function: Any, given: Sequence[Any]) -> Iterator[None]:
+    """While a function runs whose caller is told of what is stored into these arguments, and into their items."""
+    _outside.told.append((getattr(getattr(function, "__func__", function), "__code__", None), given))
+    try:
+        yield
+    finally:
+        _outside.told.pop()
+
+
+def is_told(x: Any, frame: FrameType | None) -> bool:
+    """Whether the caller of the function that a frame runs is told of stores into an array or container."""
+    while frame is not None and is_block(frame.f_code):
+        frame = visible(frame.f_back)
+    if frame is None or not _outside.told or _outside.told[-1][0] is not frame.f_code:
+        return False
+    todo = list(_outside.told[-1][1])
+    seen: set[int] = set()
+    while todo and len(seen) < _MOST:
+        v = todo.pop()
+        if v is x or isinstance(v, ARRAYS) and (is_one(v, x) or has_become(origin(v), (x, origin(x)))):
+            return True
+        if isinstance(v, (dict, list, tuple)) and id(v) not in seen:
+            seen.add(id(v))
+            todo += v.values() if isinstance(v, dict) else v
+    return False
+
+
 def is_one(held: Any, x: Any) -> bool:
     """Whether a value is an array of a block."""
     return origin(held) is origin(x)
@@ -204,10 +256,7 @@ def _stale(stored: str, what: str, frame: FrameType | None, unknown: bool) -> Al
     )  # fmt: skip
 
 
-_MOST = 500  # objects that are looked into
-
-
-def _held_in(x: Any, held: Any, place: tuple[Any, str] | None, seen: set[int]) -> Iterator[tuple[str, Spot | None, bool]]:
+def _held_in(x: Any, held: Any, place: tuple[Any, Any] | None, seen: set[int]) -> Iterator[tuple[str, Spot | None, bool]]:
     """Where a value of the user's is or holds an array, but for the place stored into; and whether only traced values decide.
 
     `seen` are objects that do not hold it, or were found to.
@@ -230,6 +279,8 @@ def _held_in(x: Any, held: Any, place: tuple[Any, str] | None, seen: set[int]) -
             parts = [(a.get(), f".{n}", Spot(inside, a)) for n in own if (a := Attribute(inside, n)) not in told]
         else:
             continue
+        if place is not None and inside is place[0]:
+            parts = [p for p in parts if p[2] is None or isinstance(p[2].key, Attribute) or p[2].key != place[1]]
         for v, step, spot in parts:
             if may_be(v, x):
                 yield path + step, spot, not is_one(v, x)

@@ -672,7 +672,7 @@ def taken_from_the_object(o: Any, e: Any) -> Any:
 
 @pytest.mark.parametrize("f", [given_to_the_object, taken_from_the_object])
 def test_a_call_stores_through_another_name_of_an_attribute(f: Callable[..., Any]) -> None:
-    with pytest.raises(ag.StagingError, match="AG407 `self.a` is stored into, and `v` in `.*` would keep the old array"):
+    with pytest.raises(ag.StagingError, match="AG407 `y` is stored into, and `v` in `.*` would keep the old array"):
         ag.function(f)(Storing(jnp.zeros(3)), jnp.int32(3))
 
 
