@@ -13,6 +13,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from autograph.runtime.frames import frames
 from autograph.runtime.heap import Attribute, Contents, HeapLocation
 from autograph.runtime.shared import aliasable, origin
@@ -30,6 +32,9 @@ def note_held(place: HeapLocation, value: Any) -> None:
     for frame in reversed(frames()):
         if frame.root:
             frame.holders.setdefault(place)
+            for v in (value, *inside):
+                if isinstance(v, np.ndarray) and isinstance(v.base, np.ndarray):
+                    frame.views[id(v)] = v, v.base
             if any(map(aliasable, inside)):
                 frame.holders.setdefault(Contents(value))
             return

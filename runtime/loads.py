@@ -44,7 +44,7 @@ def get_item(x: Any, i: Any) -> Any:
       ConcreteValueError: (AG502) a dict, a string or a list of unequal items is indexed by a traced value.
     """
     value = load_item(x, i)
-    return part(value, x) if isinstance(x, jax.Array) and _is_basic(i) else value
+    return part(value, x) if isinstance(x, (jax.Array, np.ndarray)) and _is_basic(i) else value
 
 
 def load_item(x: Any, i: Any) -> Any:

@@ -17,6 +17,7 @@ from autograph.runtime import trees
 from autograph.runtime._jax import recording
 from autograph.runtime.errors import AliasError, ArrayStoreError, Place
 from autograph.runtime.frames import frames, innermost
+from autograph.runtime.holders import held_as
 from autograph.runtime.places import here, read_after_statement, shown_name
 from autograph.runtime.points_to import is_numpys
 from autograph.runtime.raw_errors import is_generated
@@ -98,8 +99,9 @@ def note_parts(x: Any) -> None:
     if whole(x) is not known:
         note_change(x)
     for v, base in [found for f in frames() for found in f.views.values()]:
-        if v is not x and origin(base) is known and _is_read_later(v):
-            shown = f"`{name}`" if (name := _name_of(v)) else "a value that is read later"
+        held = next((place.name for place, _ in held_as(v)), "") if v is not x and origin(base) is known else ""
+        if v is not x and origin(base) is known and (held or _is_read_later(v)):
+            shown = held or (f"`{name}`" if (name := _name_of(v)) else "a value that is read later")
             text = f"{shown} is part of a NumPy array that is stored into, a row, slice or other view: it would not change with it"
             advice = "take a copy of the part before the store (`m[i].copy()`), or take it again afterwards"
             if is_numpys(x):

@@ -316,3 +316,80 @@ def test_an_attribute_of_an_array_that_is_stored_into_is_refused() -> None:
     with pytest.raises(ag.AutographError) as caught:
         f(matrix())
     assert caught.value.id == "AG403" and "`.T` of an array" in caught.value.message
+
+
+class Halves:
+    def __init__(self) -> None:
+        self.all = np.zeros(6, np.float32)
+        self.first = self.all[:3]
+
+    def step(self, i: Any) -> None:
+        self.all[i] += 1
+
+
+def a_row_of_a_new_array(n: Any) -> Any:
+    a = np.zeros((2, 3), np.float32)
+    row = a[1]
+    for i in range(n):
+        row[i] = i + 1
+    return a.sum()
+
+
+def a_new_array_with_a_view(n: Any) -> Any:
+    a = np.zeros(4, np.float32)
+    b = a[1:]
+    for i in range(n):
+        a[i] = i + 1
+    return b.sum()
+
+
+def a_store_without_control_flow(n: Any) -> Any:
+    a = np.zeros(4, np.float32)
+    b = a[1:]
+    a[2] = n
+    return b.sum()
+
+
+def two_parts_of_a_state(n: Any) -> Any:
+    state = np.zeros(6, np.float32)
+    pos, vel = state[:3], state[3:]
+    vel[:] = 1.0
+    t = 0
+    while t < n:
+        pos += 2.0 * vel
+        t += 1
+    return state.sum()
+
+
+def a_view_in_an_attribute(n: Any) -> Any:
+    halves = Halves()
+    for i in range(n):
+        halves.step(i)
+    return halves.first.sum()
+
+
+def a_row_given_to_a_helper(n: Any) -> Any:
+    def fill(row: Any, v: Any) -> None:
+        row[0] = v
+
+    a = np.zeros((3, 3), np.float32)
+    for i in range(n):
+        fill(a[i], i + 1.0)
+    return a.sum()
+
+
+NEW = [
+    a_row_of_a_new_array,
+    a_new_array_with_a_view,
+    a_store_without_control_flow,
+    two_parts_of_a_state,
+    a_view_in_an_attribute,
+    a_row_given_to_a_helper,
+]
+
+
+@pytest.mark.parametrize("f", NEW, ids=lambda f: f.__name__)
+def test_views_of_arrays_that_the_function_makes(f: Callable[..., Any]) -> None:
+    with pytest.raises(ag.StagingError, match="AG407 .* (row, slice or other view|part of a NumPy array)"):
+        ag.function(f)(3)
+    assert ag.convert(f)(3) == f(3)
