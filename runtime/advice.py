@@ -47,13 +47,19 @@ def for_truth(place: Place | None, size: int) -> str:
     return "use `.any()` or `.all()`, or `jnp.where(test, a, b)` to choose element by element"
 
 
-def for_value(call: ast.Call, static: str) -> str:
-    """What to write where a call needs a value that is known while tracing; `static` is a parameter that would do as a static one."""
+def for_value(call: ast.Call, static: str, callee: bool = False) -> str:
+    """What to write where a call needs a value that is known while tracing; `static` is a parameter that would do as a static one.
+
+    `callee`: it is that of a function that the compiled function calls.
+    """
     if isinstance(call.func, ast.Attribute) and call.func.attr in _NUMBERS:
         return f"use `{ast.unparse(call.func.value)}` without `.{call.func.attr}()`, and take the number outside of the compiled function"
     if isinstance(call.func, ast.Attribute) and call.func.attr in _SIZED:
         return "how many there are only traced values know: give `size=` (and `fill_value=`), or use a mask: `jnp.where(mask, x, 0)`"
-    made = f'make it static (`@ag.function(static_argnames="{static}")`)' if static else "compute it outside and make it static (`static_argnames`)"
+    made = (
+        f"make the argument of the compiled function static (`static_argnames`) that becomes `{static}` here" if static and callee
+        else f'make it static (`@ag.function(static_argnames="{static}")`)' if static else "compute it outside and make it static (`static_argnames`)"
+    )  # fmt: skip
     return f"take it from a `.shape`, {made}, or use a fixed size and a mask"
 
 

@@ -35,7 +35,7 @@ from autograph.runtime.predicates import truth
 from autograph.runtime.room import refuse_or_grow, with_room
 from autograph.runtime.shared import replaced_in
 from autograph.runtime.sides import Span, disagree, remember
-from autograph.runtime.spec_text import instead_of_change, two
+from autograph.runtime.spec_text import instead_of_change, two, where_to_begin
 from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, is_container, join, of_aval, over, spec_of, types, widen
 from autograph.runtime.stale import refuse_other_names
 from autograph.runtime.values import CONTAINERS, map_maybe, nothing
@@ -173,7 +173,7 @@ class _Sides:
         for location, joint in self.wrote.items():  # after all others: the attributes of a new object are missing, and it is its place that changes
             if may_be_missing(joint):
                 assert isinstance(location, HeapLocation)
-                raise location.refusal("it does not exist before", self._place(location, block), "give it a value before the branch")
+                raise location.refusal("it does not exist before", self._place(location, block), where_to_begin(location, "branch"))
         self.joint = over(self.joint, self.axes)
         return _packed(out, self.joint) + [x for location, value in held.items() for x in pack(value, self.wrote[location])]
 

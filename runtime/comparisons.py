@@ -49,7 +49,11 @@ def in_(x: Any, items: Any) -> Any:
         return _in_range(x, Range(items.start, items.stop, items.step))
     if isinstance(items, (set, frozenset, dict, type({}.keys()))):
         raise NotStagedError(
-            f"a traced value is looked up in a `{type(items).__name__}`, which finds things by hash", here(), "use a list or tuple: `x in [1, 2]`"
+            f"a traced value is looked up in a `{type(items).__name__}`, which finds things by hash",
+            here(),
+            "use an array that it indexes, or a mask of those that are there (`there[x]`), in the place of a dict"
+            if items == {}
+            else "use a list or tuple: `x in [1, 2]`",
         )
     if isinstance(items, (jax.Array, np.ndarray)):
         return jnp.any(jnp.asarray(items) == x) if np.ndim(items) == 1 else _among(x, list(items))

@@ -242,7 +242,7 @@ def _raising(place: Place, function: str) -> CodeType:
     """Code that raises `error` in the user's file, line and columns."""
     end = min(place.end, len(linecache.getline(place.file, place.line).encode().rstrip()))
     spot: Any = {"lineno": place.line, "end_lineno": place.line, "col_offset": place.column, "end_col_offset": end} if end > place.column else {
-        "lineno": place.line
+        "lineno": place.line, "end_lineno": place.line
     }  # fmt: skip
     statement = ast.Raise(ast.Name("error", ast.Load(), **spot), **spot)
     code = compile(ast.fix_missing_locations(ast.Module([statement], [])), place.file, "exec", dont_inherit=True)

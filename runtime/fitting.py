@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -38,9 +39,7 @@ def does_not_fit(error: OverflowError, what: str, name: str = "") -> IntegerRang
     found = re.search(r"-?\d+", str(error))
     of = f"the type of {what}" if what == LOOP else what
     whose = "" if not name else f" `{name}`" if what == LOOP else f" for `{name}`"
-    return IntegerRangeError(
-        f"{error}, {of}{whose}", place_of(caller()), f"use a float, if it need not be exact, or {_wider(int(found[0]) if found else 0)}"
-    )
+    return IntegerRangeError(f"{error}, {of}{whose}", place := place_of(caller()), _instead(int(found[0]) if found else 0, place))
 
 
 def too_large(number: int, place: Place | None, what: str = "") -> IntegerRangeError:
@@ -49,7 +48,7 @@ def too_large(number: int, place: Place | None, what: str = "") -> IntegerRangeE
     return IntegerRangeError(
         f"{what or f'the integer {number}'} does not fit {kind}, which is what JAX makes of integers",
         place,
-        f"use a float, if it need not be exact, or {_wider(number)}",
+        _instead(number, place),
     )
 
 
@@ -67,6 +66,12 @@ def argument_too_large(error: OverflowError, state: Callable[[int], str] = str) 
     return too_large(number, place_of(caller()), f"{what} is {number}, which")
 
 
+def _instead(number: int, place: Place | None) -> str:
+    line = linecache.getline(place.file, place.line) if place is not None else ""
+    exact = re.search(r"[^%]%|//|<<|>>|[&|^]", line)  # a float would give other numbers
+    return f"use {_wider(number)}" if exact else f"use a float, if it need not be exact, or {_wider(number)}"
+
+
 def _wider(number: int) -> str:
     """What holds an integer."""
     wide = jax.config.jax_enable_x64  # type: ignore[attr-defined]
@@ -75,5 +80,5 @@ def _wider(number: int) -> str:
     if 0 <= number < 2**32:
         return f"an array of a type that holds it (`jnp.uint32({number})`)"
     if -(2**63) <= number < 2**63 and not wide:
-        return "64 bits (`jax_enable_x64`)"
+        return '64 bits: `jax.config.update("jax_enable_x64", True)` before the first computation'
     return f"an array of a type that holds it (`jnp.uint64`{'' if wide else ', with `jax_enable_x64`'})" if 0 <= number < 2**64 else "smaller numbers"

@@ -30,6 +30,7 @@ from autograph.runtime.leaving import has_late, leaving, packed, settled
 from autograph.runtime.lifted import ERROR, may_have_failed, restore
 from autograph.runtime.numpy_arguments import Stored, put_back
 from autograph.runtime.optional import optional_result
+from autograph.runtime.options import known_names
 from autograph.runtime.overlaps import refuse_overlaps
 from autograph.runtime.raw_errors import UNFINISHED, named, unfinished
 from autograph.runtime.retraces import Traces
@@ -329,6 +330,7 @@ def jit(fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:
 
 
 def _made(fn: Callable[..., Any], options: dict[str, Any], stored: Stored | None = None) -> Any:
+    known_names(fn, options)
     given = options
     later = is_deferred(options.get("checks", "immediate"))
     options = {name: value for name, value in options.items() if name != "checks"}

@@ -177,7 +177,7 @@ class Growing(Counted):
         if name.startswith("__") or name in ("kind", "length", "buffers"):
             raise AttributeError(name)
         advice = "write `v = items.pop()` as a statement of its own, in the function that makes the list" if name == "pop" else ""
-        raise self.refusal(f"its `{name}` is used", advice)
+        raise self.refusal("it is made an array" if name == "aval" else f"its `{name}` is used", advice)
 
     def __delitem__(self, i: Any) -> None:
         raise self.refusal(

@@ -151,9 +151,9 @@ def _from_sequence(x: Sequence[Any], i: Any) -> Any:
     return item
 
 
-def row_of(x: Sequence[Any], i: Any, kind: str) -> Any:
+def row_of(x: Sequence[Any], i: Any, kind: str, what: str = "") -> Any:
     """The i-th of some values of equal types; the index is inside."""
-    joint = joint_of_items(x, f"a {kind} is indexed by a traced value")
+    joint = joint_of_items(x, what or f"a {kind} is indexed by a traced value")
     columns = zip(*(pack(item, joint) for item in x), strict=True)
     rows = [lax.dynamic_index_in_dim(jnp.stack([jnp.asarray(c) for c in column]), i, keepdims=False) for column in columns]
     typed = [convert_type(r, t.dtype, True) if t.weak else r for r, t in zip(rows, types([joint]), strict=True)]
@@ -170,15 +170,27 @@ def joint_of_items(x: Sequence[Any], what: str) -> Spec:
                 raise Mismatch("", joint, spec)
             joint = join(joint, spec)
     except Mismatch as m:
-        raise ConcreteValueError(
-            f"{what}, and its items differ: {describe(m.a)}, {describe(m.b)}", here(),
-            "return the number, and look the text up outside" if _is_text(m.a) and _is_text(m.b)
-            else "give all items one type and shape, or choose with `if` or `match`",
-        ) from None  # fmt: skip
+        usual = "give all items one type and shape, or choose with `if` or `match`"
+        if (name := _one_class(m.a, m.b)) is not None:
+            why, advice = f"its items are objects of `{name}`, which no traced value can choose", _PYTREE
+        else:
+            why = f"its items differ: {describe(m.a)}, {describe(m.b)}"
+            advice = "return the number, and look the text up outside" if _is_text(m.a) and _is_text(m.b) else usual
+        raise ConcreteValueError(f"{what}, and {why}", here(), advice) from None
     joint = widen(joint)
     if any(isinstance(leaf, Static) for leaf in leaves(joint)):
         raise ConcreteValueError(f"{what}, and its items are no arrays", here(), "choose with `if` or `match`")
     return joint
+
+
+_PYTREE = "make its class a pytree (`@dataclass`, and `jax.tree_util.register_dataclass`), or keep what the objects hold in arrays"
+
+
+def _one_class(a: Any, b: Any) -> str | None:
+    """The name of the class of two objects, if it is one and the user's."""
+    if not (isinstance(a, Static) and isinstance(b, Static)) or type(a.value) is not type(b.value) or callable(a.value):
+        return None
+    return type(a.value).__name__ if hasattr(a.value, "__dict__") else None
 
 
 def _is_text(spec: Any) -> bool:

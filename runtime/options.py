@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -36,3 +37,20 @@ def known_options(options: dict[str, Any]) -> None:
             near = difflib.get_close_matches(name, known, 1)
             hint = f"did you mean `{near[0]}`?" if near else f"its options are those of `jax.jit`, and `checks`: {', '.join(known)}"
             raise TypeError(f"`ag.function` has no option `{name}`; {hint}")
+
+
+def known_names(fn: Callable[..., Any], options: dict[str, Any]) -> None:
+    """Raise ValueError for the name of an argument that a function does not have."""
+    try:
+        parameters = inspect.signature(fn).parameters
+    except (TypeError, ValueError):
+        return
+    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        return
+    for option in ("static_argnames", "donate_argnames"):
+        given = options.get(option) or ()
+        for name in (given,) if isinstance(given, str) else given:
+            if name not in parameters:
+                near = difflib.get_close_matches(name, parameters, 1) or [p for p in parameters if p.startswith(name)]
+                hint = f"did you mean `{near[0]}`?" if near else f"its arguments are {', '.join(f'`{p}`' for p in parameters) or 'none'}"
+                raise ValueError(f"`{option}` names `{name}`, and `{getattr(fn, '__name__', fn)}` has no such argument; {hint}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import linecache
 import os
 import re
 import sysconfig
@@ -30,6 +31,11 @@ def innermost_of(error: BaseException) -> tuple[FrameType, int, int] | None:
     if not ours:  # JAX's, a library's or the user's own
         found = hidden
     return found and (found.tb_frame, found.tb_lineno, found.tb_lasti)
+
+
+def _is_generated(frame: FrameType, line: int) -> bool:
+    """Whether a frame runs code that nobody can look at, such as methods that `dataclass` writes."""
+    return frame.f_code.co_filename == "<string>" and not linecache.getline("<string>", line)
 
 
 def is_users(file: str) -> bool:
@@ -64,4 +70,10 @@ def is_unhashable(error: BaseException) -> bool:
 def place_of_error(error: BaseException) -> tuple[Place, str] | None:
     """Where the operation stands that failed, and the function that it stands in."""
     found = innermost_of(error)
+    if found is not None and _is_generated(found[0], found[1]):
+        tb, inner = error.__traceback__, found[0]
+        while tb is not None and tb.tb_frame is not inner:
+            if is_users(tb.tb_frame.f_code.co_filename) and not _is_generated(tb.tb_frame, tb.tb_lineno):
+                found = tb.tb_frame, tb.tb_lineno, tb.tb_lasti  # the line that calls it
+            tb = tb.tb_next
     return found and (place_in(found[0].f_code, found[2], found[1]), function_around(found[0].f_code))

@@ -53,6 +53,9 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
                 raise _unhashable(error) from (error if _jax.full() else None)
             as_of_concrete(error)
             _add_note(error)
+            for pattern, hint in _HINTS.items():
+                if re.search(pattern, str(error)) and hint not in getattr(error, "__notes__", ()):
+                    error.add_note(hint)
             raise
         except AttributeError as error:
             as_of_concrete(error)
@@ -74,6 +77,14 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
             raise
 
     return staged
+
+
+_HINTS = {  # for errors of Python and JAX that do not say what to write
+    r"for \*: '(list|tuple|str)' and 'Array'|multiply sequence by non-int of type 'Array'": "how long a list is has to be known while tracing: "
+    "make the number static (`static_argnames`), or use an array of a known size (`jnp.zeros(size)`)",
+    r"got indexer with type float|indices must be integers .*not float": "a place is an integer: divide by `//`, or take `int(x)`",
+    r"\bsub does not accept dtype bool": "truth values are subtracted as integers: `int(a) - int(b)`, or `a.astype(int) - b.astype(int)`",
+}
 
 
 def is_raw(error: BaseException | None) -> bool:
@@ -183,13 +194,15 @@ def _named(error: Exception) -> AutographError:
         return _truth_needed(frame, place, shown)
     if (call := _call_at(place)) is not None:
         function = ast.unparse(call.func)
-        names = _traced_names(ast.Tuple([*call.args, *(k.value for k in call.keywords)]), frame)
         what = "a shape" if str(error).startswith("Shapes") else "a value"
+        given_to = [*call.args, *(k.value for k in call.keywords)]
+        shapes = [a for a in given_to if isinstance(a, (ast.Tuple, ast.List)) and _traced_names(a, frame)] if what == "a shape" else []
+        names = _traced_names(ast.Tuple([*shapes] or given_to), frame)
         traced = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} traced" if names else "it is given a traced one"
         given = [n for n in names if n[1:-1] in frame.f_code.co_varnames[: frame.f_code.co_argcount] and not is_block(frame.f_code)]
         return ConcreteValueError(
             f"`{function}` needs {what} that is known while tracing, and {traced}", place,
-            for_value(call, given[0][1:-1] if given else ""),
+            for_value(call, given[0][1:-1] if given else "", _is_callee(frame, error)),
         )  # fmt: skip
     return ConcreteValueError(
         f"a concrete value is needed where a traced one was given{shown}", place,
@@ -221,6 +234,14 @@ def _for_key(names: Sequence[str], text: str) -> str:
 
 
 _OF_LISTS = frozenset({"append", "extend", "insert", "pop", "remove", "count", "index"})
+
+
+def _is_callee(frame: FrameType, error: BaseException) -> bool:
+    """Whether the function that a frame runs was called by converted code: its arguments are not those of the compiled function."""
+    tb = error.__traceback__
+    while tb is not None and mark_of(tb.tb_frame.f_code) not in ("Form", "Staged"):
+        tb = tb.tb_next
+    return tb is not None and tb.tb_frame.f_code is not frame.f_code
 
 
 def _traced_names(node: ast.AST | None, frame: FrameType) -> list[str]:

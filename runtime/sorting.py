@@ -39,7 +39,7 @@ def sorted(items: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     places = jnp.lexsort(tuple(columns[::-1]))
     if reverse:
         places = (len(values) - 1 - places)[::-1]
-    return [row_of(values, places[k], "list") for k in range(len(values))]
+    return [row_of(values, places[k], "list", "traced values say in which order the items come") for k in range(len(values))]
 
 
 def _column(keys: Sequence[Any]) -> Any:

@@ -9,7 +9,7 @@ from autograph.runtime import trees
 from autograph.runtime.advice import for_keys, for_length
 from autograph.runtime.errors import Place
 from autograph.runtime.formatting import Text
-from autograph.runtime.heap import HeapLocation, Items
+from autograph.runtime.heap import Attribute, HeapLocation, Items
 from autograph.runtime.specs import Mismatch, Option, Spec, Static, Type, is_blank, is_leaf, type_of
 from autograph.runtime.values import ARRAYS, NONE, NUMBERS, UNSET
 
@@ -118,3 +118,10 @@ def _tree_text(spec: Spec) -> str:
 class _Shown(str):
     def __repr__(self) -> str:
         return str(self)
+
+
+def where_to_begin(place: HeapLocation, block: str) -> str:
+    """What to write where an attribute or variable has no value before a loop or branch that gives it one."""
+    if not isinstance(place, Attribute) or isinstance(place.obj, type):
+        return f"give it a value before the {block}"
+    return f"give it a value in `{type(place.obj).__name__}.__init__` (`self.{place.attribute} = None`, or a number), or before the {block}"

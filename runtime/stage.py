@@ -47,7 +47,7 @@ from autograph.runtime.places import caller, last_store, parameter_names, place_
 from autograph.runtime.predicates import truth
 from autograph.runtime.room import refuse_or_grow
 from autograph.runtime.shared import replaced_in
-from autograph.runtime.spec_text import describe, for_turns, instead, instead_of_change, two
+from autograph.runtime.spec_text import describe, for_turns, instead, instead_of_change, two, where_to_begin
 from autograph.runtime.specs import Mismatch, Option, Spec, Static, has_option, join, of_aval, over, spec_in_block, spec_of, type_of, types, widen
 from autograph.runtime.values import CONTAINERS, NUMBERS, Blank, Maybe, Unset, is_value, map_maybe, nothing
 
@@ -190,7 +190,7 @@ class Stage:
         for location, spec in block.wrote.items():
             if may_be_missing(spec):
                 assert isinstance(location, HeapLocation)
-                raise location.refusal("it does not exist before", self._place(location, block), "give it a value before the loop")
+                raise location.refusal("it does not exist before", self._place(location, block), where_to_begin(location, "loop"))
         foreseen = all(
             block.frame.reads[loc][0] == spec if loc in block.frame.reads else not isinstance(loc, HeapLocation) for loc, spec in block.wrote.items()
         )  # fmt: skip

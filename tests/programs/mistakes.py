@@ -1919,7 +1919,7 @@ def track(tracker, x):
 
 track(Tracker(), 2.0)
 ''',
-        ("`Tracker.best`", "does not exist before", "^tracker.best = x", "a value before the branch"),
+        ("`Tracker.best`", "does not exist before", "^tracker.best = x", "or before the branch"),
         '''
 class Tracker:
     best = None
@@ -5821,6 +5821,286 @@ def count(n, step):
     return s
 
 assert count(5, 2) == 3
+''',
+    ),
+    # met by newcomers
+    Mistake(
+        "AG502", "newcomer: the size of a table in a helper",
+        '''
+def table(values, cap):
+    t = jnp.zeros(cap + 1)  # here
+    return t.at[0].set(values.sum())
+
+@ag.function
+def knapsack(values, capacity):
+    return table(values, capacity)
+
+knapsack(jnp.ones(3), 4)
+''',
+        ("`jnp.zeros`", "`cap` is traced", "the argument of the compiled function static (`static_argnames`) that becomes `cap` here", '!static_argnames="cap"'),
+        '''
+def table(values, cap):
+    t = jnp.zeros(cap + 1)
+    return t.at[0].set(values.sum())
+
+@ag.function(static_argnames="capacity")
+def knapsack(values, capacity):
+    return table(values, capacity)
+
+assert knapsack(jnp.ones(3), 4).shape == (5,)
+''',
+    ),
+    Mistake(
+        "AG502", "newcomer: the shape of random numbers",
+        '''
+@ag.function
+def roll(key, n, sides):
+    return jax.random.randint(key, (n,), 0, sides)  # here
+
+roll(jax.random.key(0), 3, 6)
+''',
+        ("`n` is traced", 'static_argnames="n"', "!`key`", "!`sides`"),
+        '''
+@ag.function(static_argnames="n")
+def roll(key, n, sides):
+    return jax.random.randint(key, (n,), 0, sides)
+
+assert roll(jax.random.key(0), 3, 6).shape == (3,)
+''',
+    ),
+    Mistake(
+        "AG501", "newcomer: a dict of what has been seen",
+        '''
+@ag.function
+def distinct(v):
+    seen = {}
+    for x in v:
+        if x not in seen:  # here
+            seen[x] = True
+    return len(seen)
+
+distinct(jnp.array([1, 2, 1]))
+''',
+        ("looked up in a `dict`", "use an array that it indexes", "`there[x]`", "^x not in seen"),
+        '''
+@ag.function
+def distinct(v):
+    there, count = jnp.zeros(4, bool), 0
+    for x in v:
+        if not there[x]:
+            there[x] = True
+            count += 1
+    return count
+
+assert distinct(jnp.array([1, 2, 1])) == 2
+''',
+    ),
+    Mistake(
+        "AG203", "newcomer: a linear congruential generator",
+        '''
+@ag.function
+def following(state):
+    return (1664525 * state + 1013904223) % 2**32  # here
+
+following(42)
+''',
+        ("4294967296", '`jax.config.update("jax_enable_x64", True)`', "!use a float"),
+        '''
+before = jax.config.jax_enable_x64
+jax.config.update("jax_enable_x64", True)
+try:
+    @ag.function
+    def following(state):
+        return (1664525 * state + 1013904223) % 2**32
+
+    assert following(42) == (1664525 * 42 + 1013904223) % 2**32
+finally:
+    jax.config.update("jax_enable_x64", before)
+''',
+    ),
+    Mistake(
+        "AG502", "newcomer: objects sorted by a number",
+        '''
+class Plant:
+    def __init__(self, height):
+        self.height = height
+
+@ag.function
+def tallest(heights):
+    plants = [Plant(h) for h in heights]
+    return sorted(plants, key=lambda p: p.height)[-1].height  # here
+
+tallest(jnp.array([1.0, 3.0, 2.0]))
+''',
+        ("in which order the items come", "objects of `Plant`", "register_dataclass", "!differ"),
+        '''
+import dataclasses
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass
+class Plant:
+    height: float
+
+@ag.function
+def tallest(heights):
+    plants = [Plant(h) for h in heights]
+    return sorted(plants, key=lambda p: p.height)[-1].height
+
+assert tallest(jnp.array([1.0, 3.0, 2.0])) == 3.0
+''',
+    ),
+    Mistake(
+        "AG401", "newcomer: an attribute that a branch makes",
+        '''
+class Controller:
+    def step(self, error):
+        if abs(error) > 1:
+            self.saturated_at = error  # here
+        return error
+
+controller = Controller()
+ag.function(controller.step)(2.0)
+''',
+        ("`Controller.saturated_at`", "`Controller.__init__`", "`self.saturated_at = None`"),
+        '''
+class Controller:
+    def __init__(self):
+        self.saturated_at = None
+
+    def step(self, error):
+        if abs(error) > 1:
+            self.saturated_at = error
+        return error
+
+controller = Controller()
+ag.function(controller.step)(2.0)
+assert controller.saturated_at == 2.0
+''',
+    ),
+    Mistake(
+        "TypeError", "newcomer: a list of a traced length",
+        '''
+@ag.function
+def histogram(v, bins):
+    counts = [0] * bins  # here
+    for x in v:
+        counts[x] += 1
+    return counts
+
+histogram(jnp.array([0, 1, 1]), 3)
+''',
+        ("how long a list is has to be known", "`static_argnames`", "jnp.zeros(size)"),
+        '''
+@ag.function(static_argnames="bins")
+def histogram(v, bins):
+    counts = [0] * bins
+    for x in v:
+        counts[x] += 1
+    return counts
+
+assert histogram(jnp.array([0, 1, 1]), 3) == [1, 2, 0]
+''',
+    ),
+    Mistake(
+        "TypeError", "newcomer: a place in the middle",
+        '''
+@ag.function
+def search(v, x):
+    lo, hi = 0, len(v)
+    while hi - lo > 1:
+        mid = (lo + hi) / 2
+        if v[mid] <= x:  # here
+            lo = mid
+        else:
+            hi = mid
+    return lo
+
+search(jnp.arange(8.0), 3.5)
+''',
+        ("a place is an integer", "`//`"),
+        '''
+@ag.function
+def search(v, x):
+    lo, hi = 0, len(v)
+    while hi - lo > 1:
+        mid = (lo + hi) // 2
+        if v[mid] <= x:
+            lo = mid
+        else:
+            hi = mid
+    return lo
+
+assert search(jnp.arange(8.0), 3.5) == 3
+''',
+    ),
+    Mistake(
+        "TypeError", "newcomer: the sign as a difference",
+        '''
+@ag.function
+def sign(x):
+    return (x > 0) - (x < 0)  # here
+
+sign(-2.5)
+''',
+        ("`int(a) - int(b)`",),
+        '''
+@ag.function
+def sign(x):
+    return int(x > 0) - int(x < 0)
+
+assert sign(-2.5) == -1
+''',
+    ),
+    Mistake(
+        "ValueError", "newcomer: the name of a static argument",
+        '''
+def fit(x, degree):
+    return sum(x**k for k in range(degree))
+
+fit = ag.function(fit, static_argnames="deg")  # here
+''',
+        ("`static_argnames` names `deg`", "`fit` has no such argument", "did you mean `degree`?"),
+        '''
+def fit(x, degree):
+    return sum(x**k for k in range(degree))
+
+fit = ag.function(fit, static_argnames="degree")
+assert fit(2.0, 3) == 7.0
+''',
+    ),
+    Mistake(
+        "FrozenInstanceError", "newcomer: a field of a frozen dataclass",
+        '''
+import dataclasses
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    x: float
+
+@ag.function
+def moved(p, by):
+    if by > 0:
+        p.x = by  # here
+    return p.x
+
+moved(Point(1.0), 2.0)
+''',
+        ("cannot assign to field 'x'",),
+        '''
+import dataclasses
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Point:
+    x: float
+
+@ag.function
+def moved(p, by):
+    if by > 0:
+        p = dataclasses.replace(p, x=by)
+    return p.x
+
+assert moved(Point(1.0), 2.0) == 2.0
 ''',
     ),
 ]
