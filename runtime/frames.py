@@ -42,7 +42,7 @@ class Frame:
         self.constants: dict[int, tuple[Any, Any]] = {}  # by identity: NumPy arrays, and the constants that stand for them
         self.stands: dict[int, tuple[Any, Any]] = {}  # by identity: an array of this block, and the one around that it stands for
         self.views: dict[int, tuple[Any, Any]] = {}  # by identity: a part of an array, and the array
-        self.parameters: dict[int, tuple[Any, str]] = {}  # of a whole function, by identity: arrays among its arguments, and their parameters
+        self.parameters: dict[int, tuple[Any, str, bool]] = {}  # of a whole function, by identity: arrays among its arguments; `views.parameters`
         self.changing: Any = None  # which of them would change in place if they were NumPy's, and where
         self.points_to: dict[int, tuple[Any, dict[int, Any]]] = {}  # by identity: a value, and the arrays that it may be, as traced values decide
         self.apart: dict[frozenset[int], tuple[Any, Any]] = {}  # by identity: two arrays that are not one, whatever each of them may be

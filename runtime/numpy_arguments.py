@@ -57,7 +57,7 @@ class Stored:
           ArrayStoreError: (AG403) one could not be given the new values.
           ValueError: one is read-only.
         """
-        if not any(isinstance(x, (np.ndarray, tuple)) for x in (*args, *kwargs.values())):
+        if not any(isinstance(x, np.ndarray) for x in (*args, *kwargs.values())):
             return {}
         try:
             given = inspect.signature(self.fn).bind(*args, **kwargs).arguments
@@ -71,12 +71,6 @@ class Stored:
                 )  # fmt: skip
         if not (self.names or self.transpiled):
             return {}
-        for name in self.names:
-            if isinstance(x := given.get(name), tuple) and _holds_array(x):
-                raise ArrayStoreError(
-                    f"`{name}` is a tuple of NumPy arrays that this call may store into, and the caller's would not change", here(),
-                    "pass them in a list, or as arguments of their own",
-                )  # fmt: skip
         found = {n: x for n, x in given.items() if isinstance(x, np.ndarray) and (n in self.names or not self.names)}
         if self.names:
             for name, x in found.items():
@@ -121,10 +115,6 @@ class Stored:
         held = parameters_at(error.__traceback__, self.fn.__name__)
         finals = {n: became(error, held[n]) for n in self.names if n in held}
         return {n: x for n, x in finals.items() if isinstance(x, jax.Array)}
-
-
-def _holds_array(x: tuple[Any, ...]) -> bool:
-    return any(_holds_array(v) if isinstance(v, tuple) else isinstance(v, np.ndarray) and v.ndim and v.dtype.kind in "biufc" for v in x)
 
 
 _NARROW = {"float64": "float32", "complex128": "complex64", "int64": "int32", "uint64": "uint32"}

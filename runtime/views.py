@@ -93,9 +93,16 @@ def note_parts(x: Any) -> None:
     Raises:
       AliasError: (AG407) it is one of NumPy's, or part of one.
     """
-    if not recording() or not any(f.views for f in frames()):
+    if not recording():
         return
     known = origin(x)
+    for f in frames():
+        if f.root and f.parameters.get(id(known), ("", "", False))[2]:
+            name = f.parameters[id(known)][1]
+            text = f"an array in `{name}` is stored into, which is or has a NumPy array, and the caller's would not change"
+            _note(name, here(), text, "pass it as an argument of its own, or in a list")
+    if not any(f.views for f in frames()):
+        return
     if whole(x) is not known:
         note_change(x)
     for v, base in [found for f in frames() for found in f.views.values()]:
@@ -133,10 +140,25 @@ def attribute_of(obj: Any, name: str) -> Any:
     return getattr(obj, name)
 
 
-def parameters(fn: Callable[..., Any], args: Any, kwargs: Any) -> dict[int, tuple[Any, str]]:
-    """The arrays among the arguments of a compiled function, and the names of their parameters."""
-    found = ((name, x) for name, given in _bound(fn, args, kwargs) for x in trees.leaves(given))
-    return {id(x): (x, name) for name, x in found if isinstance(x, jax.Array) and x.ndim}
+def parameters(fn: Callable[..., Any], args: Any, kwargs: Any) -> dict[int, tuple[Any, str, bool]]:
+    """The arrays among the arguments of a compiled function, the names of their parameters, and whether they are in a tuple or behind `*` or `**`."""
+    found: dict[int, tuple[Any, str, bool]] = {}
+    for name, given in _bound(fn, args, kwargs):
+        several = name in _several(fn)
+        loose = {id(x) for x in _in_tuples(tuple(given.values()) if several and isinstance(given, dict) else given)}
+        found |= {id(x): (x, name, id(x) in loose) for x in trees.leaves(given) if isinstance(x, jax.Array) and x.ndim}
+    return found
+
+
+def _several(fn: Callable[..., Any]) -> set[str]:
+    """The parameters that take several arguments."""
+    return {n for n, p in inspect.signature(fn).parameters.items() if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+
+
+def _in_tuples(x: Any) -> Iterator[Any]:
+    for v in x if isinstance(x, tuple) else ():
+        yield v
+        yield from _in_tuples(v)
 
 
 def refuse_numpys(fn: Callable[..., Any], noted: Noted, args: Any, kwargs: Any) -> None:

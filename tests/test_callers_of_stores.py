@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.errors import AliasError, ArrayStoreError
+from autograph.runtime.errors import AliasError
 from tests.sourced import define
 
 HOLDERS = {  # two arrays, and how they are made
@@ -128,15 +128,26 @@ def test_arrays_in_other_places_of_the_call() -> None:
             ag.function(f)(a)
 
 
-def test_numpy_arrays_in_a_tuple_that_is_stored_into() -> None:
-    @ag.function
-    def f(pair: Any) -> Any:
+def test_numpy_arrays_in_tuples_and_behind_stars() -> None:
+    def in_a_pair(pair: Any) -> Any:
         pair[0][1] = 7.0
         return pair[0].sum()
 
-    with pytest.raises(ArrayStoreError, match="AG403 `pair` is a tuple of NumPy arrays"):
-        f((np.zeros(3, np.float32), 1.0))
-    assert f([np.zeros(3, np.float32), 1.0]) == 7.0
+    def in_order(*values: Any) -> Any:
+        values[0][1] = 7.0
+        return values[0].sum()
+
+    def by_name(**values: Any) -> Any:
+        values["a"][1] = 7.0
+        return values["a"].sum()
+
+    calls: list[tuple[Any, Any]] = [(in_a_pair, lambda f, x: f((x, 1.0))), (in_order, lambda f, x: f(x)), (by_name, lambda f, x: f(a=x))]
+    for fn, call in calls:
+        compiled = ag.function(fn)
+        assert call(compiled, jnp.zeros(3)) == 7.0
+        with pytest.raises(AliasError, match="AG407 an array in `(pair|values)` is stored into"):
+            call(compiled, np.zeros(3, np.float32))
+    assert ag.function(in_a_pair)([np.zeros(3, np.float32), 1.0]) == 7.0
 
 
 def test_what_was_printed_before_an_assert_that_fails() -> None:
