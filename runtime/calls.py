@@ -24,7 +24,7 @@ from autograph.runtime.frames import watched
 from autograph.runtime.growing import refuse_hidden
 from autograph.runtime.heap import Contents
 from autograph.runtime.holders import note_held, noting_fields
-from autograph.runtime.host_effects import check_stored, effect_of, keeping, makes
+from autograph.runtime.host_effects import GENERATORS, check_stored, effect_of, keeping, makes
 from autograph.runtime.lifted import fewer, touch
 from autograph.runtime.mathematics import math_call
 from autograph.runtime.moving import OF_LISTS
@@ -110,6 +110,8 @@ def call(f: Any) -> Any:
                 return instead
             if (getattr(f, "__module__", None) or "").startswith("tqdm"):
                 return importlib.import_module("autograph.runtime.reporting").of_tqdm(f) or f  # type: ignore[no-any-return]
+            if getattr(f, "__name__", "") == "shuffle" and isinstance(getattr(f, "__self__", None), GENERATORS):
+                return functools.partial(_changes_arguments, f)
             if is_transformation(f):
                 handing = threaded(f, (_resolve or _find())(f), call)
                 return functools.partial(_needs_lengths, f, handing) if f.__name__ in _ALONG else handing
@@ -178,6 +180,11 @@ def _compared(f: Any, *args: Any, **kwargs: Any) -> Any:
             f"`{f.__module__.lstrip('_')}.{f.__name__}` compares what it is given, and stays Python: traced values cannot decide in it", here(),
             "use `jnp.sort`, `jnp.argmin` or `jnp.searchsorted` on an array, or a `for` loop",
         )  # fmt: skip
+    return _changes_arguments(f, *args, **kwargs)
+
+
+def _changes_arguments(f: Any, *args: Any, **kwargs: Any) -> Any:
+    """A call of a function of Python's that changes the lists that it is given."""
     with ExitStack() as changes:
         for x in args:
             if is_container(x):

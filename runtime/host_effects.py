@@ -32,14 +32,14 @@ from autograph.runtime.frames import Frame, frames, in_block, of_block
 from autograph.runtime.places import here
 from autograph.runtime.values import traced
 
-_RANDOM = (random.Random, np.random.RandomState, np.random.Generator)
-_OWNED = (*_RANDOM, io.IOBase)
+GENERATORS = (random.Random, np.random.RandomState, np.random.Generator)
+_OWNED = (*GENERATORS, io.IOBase)
 _KEEPING = (
     contextlib.ExitStack, contextvars.ContextVar, queue.Queue, queue.SimpleQueue, threading.Event, threading.Condition, threading.Semaphore,
     sched.scheduler,
 )  # fmt: skip
 _ASKED = frozenset("qsize empty full is_set".split())
-_MAKERS = (*_RANDOM, io.StringIO, io.BytesIO, *_KEEPING)
+_MAKERS = (*GENERATORS, io.StringIO, io.BytesIO, *_KEEPING)
 _DRAW = (
     "use `jax.random` with a key that the function is given, and a new one each time (`key, k = jax.random.split(key)`), "
     "or draw the numbers outside and pass them in"
@@ -81,7 +81,7 @@ def effect_of(f: Any) -> Callable[..., Any] | None:
     if isinstance(owner, _OWNED):
         if _is_made_here(owner):
             return functools.partial(_known_to, f) if isinstance(owner, io.IOBase) else None
-        if isinstance(owner, _RANDOM):
+        if isinstance(owner, GENERATORS):
             return _drawing(f, _name(f, owner))
         if in_block():
             raise _refused(f"{type(owner).__name__}.{f.__name__}", "_io")

@@ -65,6 +65,8 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
             error.args = (f"'Array' object has no attribute '{missing[1]}'",)
             if missing[1] in _OF_LISTS:
                 error.add_note(f"an array keeps its shape: use a list for `{missing[1]}`, or store into the array (`x[k] = v`)")
+            if missing[1] in _OF_NUMPYS:
+                error.add_note(f"an array of JAX's has no `{missing[1]}`: write {_OF_NUMPYS[missing[1]]}")
             raise error from (error.__cause__ if _jax.full() else None)
         except OverflowError as error:
             if not str(error).startswith(TOO_LARGE):
@@ -233,6 +235,7 @@ def _for_key(names: Sequence[str], text: str) -> str:
     return "use an array that it indexes, or make it static (`static_argnames`); a cached function has its own in `__wrapped__`"
 
 
+_OF_NUMPYS = {"fill": "`x[:] = v`", "itemset": "`x[i] = v`", "put": "`x[places] = values`", "resize": "`jnp.resize(x, shape)`"}
 _OF_LISTS = frozenset({"append", "extend", "insert", "pop", "remove", "count", "index"})
 
 

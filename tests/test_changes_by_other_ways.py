@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import itertools
 import operator
+import random
 from collections import Counter, UserDict, UserList, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
@@ -550,3 +551,14 @@ def test_containers_of_the_standard_library_keep_no_traced_value() -> None:
         with pytest.raises(ag.StagingError, match="AG405 a `User.*` is given a traced value"):
             ag.function(f)(1.0)
     assert held_items == [1.0] and held_keys == {"a": 1.0}
+
+
+@pytest.mark.parametrize("x", [1.0, -1.0])
+def test_a_list_that_is_shuffled_in_a_branch(x: float) -> None:
+    def f(x: Any) -> Any:
+        deck = [1, 2, 3, 4, 5]
+        if x > 0:
+            random.Random(1).shuffle(deck)
+        return deck
+
+    assert [int(v) for v in ag.function(f)(jnp.float32(x))] == f(x)
