@@ -27,7 +27,7 @@ from autograph.runtime.points_to import doubtful, note_comparison
 from autograph.runtime.raw_errors import mark_of
 from autograph.runtime.replaced import log, replaced_meanwhile
 from autograph.runtime.shared import aliasable, origin
-from autograph.runtime.stale import is_told, note_other_names, refuse_other_names, taken, telling
+from autograph.runtime.stale import callers_spots, is_told, note_other_names, refuse_other_names, taken, telling
 from autograph.runtime.unwound import is_exact, leave, told_exactly
 from autograph.runtime.values import Maybe
 
@@ -123,8 +123,7 @@ def _renewed(x: Any, old: Any, new: Any, exact: bool) -> Any:
         if after is not x[k]:
             spots: list[Any] = []
             if watched() and not is_told(x, caller()):
-                note_other_names(old, f"an item of a `{type(x).__name__}`", (x, k))
-                spots = taken(old)
+                spots = callers_spots(old, f"an item of a `{type(x).__name__}`", (x, k))
             for spot in spots:
                 put_at(spot, new)
             if watched():

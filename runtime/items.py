@@ -50,7 +50,7 @@ from autograph.runtime.stale import (
     note_holder,
     note_other_names,
     note_untold,
-    refuse_other_names,
+    refuse_callers_names,
     refuse_other_variables,
     taken,
     unforeseen,
@@ -301,7 +301,7 @@ def _set_path(x: Any, path: tuple[Any, ...], value: Any, told: bool) -> Any:
     if not told:
         for k in range(len(x)) if picked else (i,):
             item = x[k] if picked else inner
-            (refuse_other_names if picked else note_other_names)(item, f"an item of a `{type(x).__name__}`", (x, k))
+            (refuse_callers_names if picked else note_other_names)(item, f"an item of a `{type(x).__name__}`", (x, k))
     new = _set_path(inner, tuple(rest), value, told)
     if new is inner:
         return x

@@ -86,13 +86,33 @@ def note_untold(x: Any) -> None:
     own = caller()
     if own is None or (noted is not None and noted[0] is x) or is_told(x, own):
         return
-    name = variable_of(x)
-    function: FrameType | None = own
-    while function is not None and is_block(function.f_code):  # of the function's own variables its text tells
-        function = visible(function.f_back)
+    name, function = variable_of(x), _whole(own)  # of the function's own variables its text tells
     is_own = name in own.f_locals and name not in own.f_code.co_freevars  # one of a caller's of the same name is another variable
     spots = list(_spots(x, "an array" if name is None else f"`{name}`" if is_own else name, False, None, own=function))
     _waiting().waiting = (x, spots) if spots else None
+
+
+def callers_spots(x: Any, stored: str, place: tuple[Any, Any]) -> list[Spot]:
+    """Where lists, dicts and objects of the functions around this one hold an array that an item is, which becomes another.
+
+    Raises:
+      AliasError: (AG407) a variable of theirs holds it and is read later.
+    """
+    return list(_spots(x, stored, False, place, own=_whole(caller())))
+
+
+def refuse_callers_names(x: Any, stored: str, place: tuple[Any, Any]) -> None:
+    """Called where one of several items is stored into, and traced values say which: as `note_untold`, and no list, dict or object may hold it."""
+    for spot in callers_spots(x, stored, place):
+        name = type(spot.holder).__name__
+        raise AliasError(f"{stored} is stored into, and a `{name}` would keep the old array", here(), "put a copy there (`.copy()`)")
+
+
+def _whole(frame: FrameType | None) -> FrameType | None:
+    """The frame of the function, of one that may run a block of it."""
+    while frame is not None and is_block(frame.f_code):
+        frame = visible(frame.f_back)
+    return frame
 
 
 def note_holder(x: Any, place: HeapLocation) -> None:
@@ -101,9 +121,7 @@ def note_holder(x: Any, place: HeapLocation) -> None:
     Callers that have given the array as an argument get it back.
     """
     refuse_other_variables(x, f"an array that {place.name} holds")
-    frame = caller()
-    while frame is not None and is_block(frame.f_code):
-        frame = visible(frame.f_back)
+    frame = _whole(caller())
     if frame is None or (noted := _waiting().waiting) is not None and noted[0] is x:
         return
     given = frame.f_code.co_varnames[: frame.f_code.co_argcount + frame.f_code.co_kwonlyargcount]
@@ -214,8 +232,7 @@ def telling(function: Any, given: Sequence[Any]) -> Iterator[None]:
 
 def is_told(x: Any, frame: FrameType | None) -> bool:
     """Whether the caller of the function that a frame runs is told of stores into an array or container."""
-    while frame is not None and is_block(frame.f_code):
-        frame = visible(frame.f_back)
+    frame = _whole(frame)
     if frame is None or not _outside.told or _outside.told[-1][0] is not frame.f_code:
         return False
     todo = list(_outside.told[-1][1])
