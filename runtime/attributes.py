@@ -8,6 +8,8 @@ from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any
 
+import jax
+
 from autograph.runtime import trees
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.calls import call
@@ -123,11 +125,13 @@ def del_attr(obj: Any, name: str) -> None:
 
 def bound(variable: Callable[[], Any], value: Any) -> Any:
     """What a global or nonlocal variable is bound to, given a function that reads it."""
-    if not watched():
+    if not watched() and not isinstance(value, jax.Array):
         return value
     location = location_of(variable)
     if aliasable(old := location.get()) and (log().became(old, value) or log().became(origin(old), value)):
         refuse_other_names(old, location.name.strip("`"))  # also where the store was made through another name for it
+    if not watched():
+        return value
     note_binding(location, value)
     return noticed(location, value)
 
