@@ -96,7 +96,7 @@ def _others(old: Any, new: Any, others: Sequence[Any], names: list[Any], exact: 
                 f"declare `global {x.name}` or `nonlocal {x.name}`, or store into a copy",
             )  # fmt: skip
         if type(x) is Place:
-            held: Any = getattr(x.obj, x.name, None)
+            held = getattr(x.obj, x.name, None)
             after = _renewed(held, old, new, exact)
             if after is not held:
                 note_other_names(old, f"`{variable_of(x.obj) or type(x.obj).__name__}.{x.name}`", (x.obj, x.name))
@@ -121,12 +121,10 @@ def _renewed(x: Any, old: Any, new: Any, exact: bool) -> Any:
     for k in _keys(x):
         after = x[k] if isinstance(x[k], (tuple, list, dict)) else _renewed(x[k], old, new, exact)
         if after is not x[k]:
-            spots: list[Any] = []
-            if watched() and not is_told(x, caller()):
-                spots = callers_spots(old, f"an item of a `{type(x).__name__}`", (x, k))
-            for spot in spots:
-                put_at(spot, new)
             if watched():
+                if not is_told(x, caller()):
+                    for spot in callers_spots(old, f"an item of a `{type(x).__name__}`", (x, k)):
+                        put_at(spot, new)
                 note_store(Entry(x, k))
                 touch(Contents(x), late=False)
                 x[k] = after if exact else unless_failed_now(after, functools.partial(x.__getitem__, k))
