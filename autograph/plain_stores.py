@@ -128,6 +128,7 @@ class Stores(Rebuilder):
     def _rebound(self, root: Any, indices: list[Any], value: Any, target: Any, where: Any, inner: Any) -> list[Any]:
         """The store into an array: its name, and other names that may hold it, get the new one."""
         out: list[Any] = []
+        last: list[Any] = []
         path = [_index(i) for i in indices]
         index, kind = (path[0], "item") if len(path) == 1 else (ast.Tuple(path, _LOAD), "path")
         others = [p for p in self.aliases.stores.get((target.lineno, target.col_offset), ()) if p != UNKNOWN] if self.aliases else []
@@ -144,16 +145,20 @@ class Stores(Rebuilder):
                 out.append(
                     at(ast.Expr(call(ag("borrowed"), ast.Constant(self.form.code.co_name), ast.Constant(root.id), name(root.id), inner)), where)
                 )
+            reader = ast.Lambda(ast.arguments([], [], None, [], [], None, []), name(root.id))
             if root.id in self.shared or root.id in self.form.code.co_cellvars:
-                reader = ast.Lambda(ast.arguments([], [], None, [], [], None, []), name(root.id))
                 out.append(at(ast.Expr(call(ag("stores_into" if root.id in self.shared else "stores_into_own"), reader)), where))
             new = call(ag(f"set_{kind}"), name(root.id), index, value)
-            if not more:
-                return [*out, at(ast.Assign([ast.Name(root.id, _STORE)], new), where)]
-            renewed = call(ag("renew"), name(root.id), new, *more)
-            outs = [ast.Name(root.id, _STORE)]
+            taken = root.id
+            if root.id in self.shared:  # bound last, when this function's own names have the new array
+                taken = ".n"
+                last = [at(ast.Assign([ast.Name(root.id, _STORE)], call(ag("bound"), reader, name(taken))), where)]
+            renewed = call(ag("renew"), name(root.id), new, *more) if more else new
+            outs = [ast.Name(taken, _STORE)]
         outs += [ast.Name(n, _STORE) for n in names]
-        return [*out, at(ast.Assign([ast.Tuple(outs, _STORE) if names else outs[0]], renewed), where)]
+        if outs[0].id == ".n":
+            last.append(at(ast.Delete([ast.Name(".n", ast.Del())]), where))
+        return [*out, at(ast.Assign([ast.Tuple(outs, _STORE) if names else outs[0]], renewed), where), *last]
 
     def _updating(self, node: Any, normal: Any) -> Any:
         """A call of a function that stores into an array it is given: if it is a `jax.Array`, the new one comes back to its name."""

@@ -163,3 +163,27 @@ def test_what_was_printed_before_an_assert_that_fails() -> None:
     with contextlib.redirect_stdout(io.StringIO()) as out, pytest.raises(AssertionError, match="bad"):
         f(jnp.int32(2))
     assert out.getvalue() == "turn 1\nturn 2\n"
+
+
+def test_a_variable_of_the_code_around_that_a_store_binds() -> None:
+    def f(x: Any) -> Any:
+        z = x * 1
+        y = z
+
+        def g(e: Any) -> Any:
+            nonlocal y, z
+            z[0] = e
+            y[1] = 5
+            return e
+
+        return g(3) < 5, z
+
+    want = f(np.zeros(2))
+    for form in (ag.convert(f), ag.convert(f, form="staged"), ag.function(f)):
+        try:
+            got = form(jnp.zeros(2))
+        except AliasError as error:
+            assert "`z` is stored into, and `y`" in str(error), error
+            continue
+        for a, b in zip(got, want, strict=True):
+            np.testing.assert_array_equal(a, b)
