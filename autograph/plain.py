@@ -166,12 +166,14 @@ class Plain(Stores):
         other = at(ast.IfExp(known, bound, call(part("miss_method"), func)), func)
         return at(ast.IfExp(same(call(ag("type"), base), part("seen")), func, other), func)
 
+    def is_builtin(self, name: Any) -> bool:
+        return name.id not in self.local and self.file.is_builtin(name.id)
+
     def _known(self, node: Any) -> bool:
         """Whether nothing is to be resolved, by the file's text alone."""
         func, parts = node.func, []
-        if isinstance(func, ast.Name) and func.id not in self.local:
-            if self.file.is_builtin(func.id):
-                return func.id not in _CALL_ARGUMENTS or (func.id in ("sorted", "min", "max") and not node.keywords)
+        if isinstance(func, ast.Name) and self.is_builtin(func):
+            return func.id not in _CALL_ARGUMENTS or (func.id in ("sorted", "min", "max") and not node.keywords)
         if isinstance(func, ast.Name) and func.id in self.defined:
             return True  # a function defined here: it has both forms
         while isinstance(func, ast.Attribute):

@@ -11,9 +11,12 @@ Calls of functions of the file that store into arrays they are given get the new
 from __future__ import annotations
 
 import ast
+import itertools
+from collections.abc import Callable
 from typing import Any
 
 from autograph.aliases import Aliases
+from autograph.live_rows import Trees, changing, turns
 from autograph.load import KEY
 from autograph.paths import UNKNOWN, chain
 from autograph.rebuild import Rebuilder, at, replaced
@@ -31,6 +34,7 @@ class Stores(Rebuilder):
     shared: frozenset[str] = frozenset()  # variables of the code around that are stored into
     in_class = False
     inner = False  # in a comprehension
+    is_builtin: Callable[[Any], bool]
 
     def visit_Assign(self, node: Any) -> Any:
         new = self.rebuilt(node)
@@ -56,14 +60,33 @@ class Stores(Rebuilder):
         return replaced(new, body=[at(ast.Expr(at(call(ag("caught")), node.body[0])), node.body[0]), *new.body])
 
     def visit_For(self, node: Any) -> Any:
-        """`for x[i] in items`: the item is assigned first in the body."""
+        """`for x[i] in items`: the item is assigned first in the body; so are rows of arrays that the body stores into."""
+        aliases = self.aliases
+        paths = changing(node, aliases.stores, aliases.calls, aliases.shared) if aliases else frozenset()
         new = self.rebuilt(node)
-        if self.in_class or not stores(new.target) or _has_yield(new.target):
+        if self.in_class or _has_yield(new.target):
             return new
-        item = at(name(".item"), new.target)
-        first = self.visit_Assign(at(ast.Assign([new.target], item), new.target))
-        gone = at(ast.Delete([ast.Name(".item", ast.Del())]), new.target)
-        return replaced(new, target=at(ast.Name(".item", _STORE), new.target), body=[*first, gone, *new.body])
+        rows = turns(new.iter, paths, self._trees(node)) if paths else None
+        if rows is None and not stores(new.target):
+            return new
+        iter, target, value = rows or (new.iter, at(ast.Name(".item", _STORE), new.target), at(name(".item"), new.target))
+        first = at(ast.Assign([new.target], value), new.target)
+        gone = ast.Delete([at(ast.Name(n.id, ast.Del()), n) for n in ast.walk(target) if isinstance(n, ast.Name)])
+        assigned = [first]
+        if stores(new.target):
+            whole = at(ast.Assign([at(ast.Name(".row", _STORE), new.target)], value), new.target)
+            assigned = [whole, *self.visit_Assign(at(ast.Assign([new.target], at(name(".row"), new.target)), new.target))]
+        return replaced(new, iter=iter, target=target, body=[*assigned, at(gone, new.target), *new.body])
+
+    def _trees(self, loop: Any) -> Trees:
+        count = itertools.count(1)
+        return Trees(
+            name=lambda id, stored: at(ast.Name(id, _STORE if stored else _LOAD), loop.target),
+            call=lambda attr, args: at(call(ag(attr), *args), loop.iter),
+            tuple=lambda elts, stored: at(ast.Tuple(elts, _STORE if stored else _LOAD), loop.target),
+            fresh=lambda: f".k{next(count)}",
+            is_builtin=self.is_builtin,
+        )
 
     def _store_all(self, target: Any, node: Any) -> list[Any]:
         """`x[i], (y[j], *z) = v`: unpack all of it, then store from left to right."""

@@ -29,7 +29,7 @@ from autograph.runtime.predicates import truth
 from autograph.runtime.reporting import Progress, Turn
 from autograph.runtime.rolling import rest_rolled
 from autograph.runtime.room import with_room
-from autograph.runtime.rows import Range, Rows, rows_of, rows_of_static, weak_integers
+from autograph.runtime.rows import Range, Rows, index_rows, rows_of
 from autograph.runtime.stage import Stage, given, listed
 from autograph.runtime.values import ITERATORS
 
@@ -76,13 +76,6 @@ def for_loop(items: Any, body: Body, *state: Any, until: str | None = None) -> A
     if isinstance(items, builtins.range) and flag is not None:
         return given(_counted(Range(items.start, items.stop, items.step), body, values, flag, hints))
     return given(_unrolled(items, body, values, flag, hints, roll=True))
-
-
-def index_rows(items: builtins.range) -> Rows:
-    """A static range as rows to scan over."""
-    rows = rows_of_static(weak_integers(jnp.arange(items.start, items.stop, items.step)))
-    assert rows is not None
-    return rows
 
 
 def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints) -> list[Any]:

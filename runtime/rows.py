@@ -95,10 +95,13 @@ class Range:
 
 
 class Rows:
-    """Items taken row by row from traced arrays: `item(i)` is the i-th, `spec` its type, `arrays` the arrays to scan over."""
+    """Items taken row by row from traced arrays: `item(i)` is the i-th, `spec` its type, `arrays` the arrays to scan over.
 
-    def __init__(self, length: int, item: Callable[[Any], Any], spec: Spec, arrays: Sequence[Any]) -> None:
-        self.length, self.item, self.spec, self.arrays = length, item, spec, arrays
+    `places`: they are the numbers of a range whose loop is to be rolled.
+    """
+
+    def __init__(self, length: int, item: Callable[[Any], Any], spec: Spec, arrays: Sequence[Any], places: bool = False) -> None:
+        self.length, self.item, self.spec, self.arrays, self.places = length, item, spec, arrays, places
 
     def __iter__(self) -> Any:
         return iter([self.item(i) for i in builtins.range(self.length)])
@@ -204,7 +207,7 @@ def static_range(*args: Any) -> Iterable[int]:
 
 def enumerate(items: Any, start: Any = 0) -> Any:
     """`enumerate`, also of the rows of a traced array."""
-    rows = rows_of(items)
+    rows = _hinted(rows_of(items))
     if rows is None:
         return builtins.enumerate(_listed(items), start)
     if isinstance(rows, Range) and rows.static is not None:
@@ -226,25 +229,35 @@ def enumerate(items: Any, start: Any = 0) -> Any:
 
 def zip(*parts: Any, strict: bool = False) -> Any:
     """`zip`, also of the rows of traced arrays and of ranges with traced ends."""
-    rows = [rows_of(p) for p in parts]
+    rows = [_hinted(rows_of(p)) for p in parts]
     if builtins.any(isinstance(r, Range) and r.static is None for r in rows):
         return _zip_counted([r if r is not None else p for r, p in builtins.zip(rows, parts, strict=True)], strict)
     if all(r is None for r in rows):
         return builtins.zip(*map(_listed, parts), strict=strict)
-    every = [r if r is not None else rows_of_static(p) for r, p in builtins.zip(rows, parts, strict=True)]
+    rolled = builtins.any(isinstance(r, Rows) and r.places for r in rows)
+    every = [
+        r if r is not None else index_rows(p) if rolled and isinstance(p, builtins.range) else rows_of_static(p)
+        for r, p in builtins.zip(rows, parts, strict=True)
+    ]
     if builtins.any(not isinstance(r, Rows) for r in every):
         return builtins.zip(*(r if isinstance(r, Rows) else p for r, p in builtins.zip(every, parts, strict=True)), strict=strict)
     both: list[Rows] = [r for r in every if isinstance(r, Rows)]
     lengths = [r.length for r in both]
-    if strict and len(set(lengths)) > 1:
-        first = lengths.index(min(lengths))  # the argument that ends first, or else the first that does not end with it
-        other, how = (first, "shorter") if first else (next(k for k, n in enumerate(lengths) if n > lengths[0]), "longer")
-        raise ValueError(f"zip() argument {other + 1} is {how} than argument{f's 1-{other}' if other > 1 else ' 1'}")
+    if strict:
+        _check_lengths(lengths)
     n = min(lengths)
     return Rows(
         n, lambda i: tuple(r.item(i) for r in both), tuple(r.spec for r in both),
         [a[:n] if a.shape[0] != n else a for r in both for a in r.arrays],
     )  # fmt: skip
+
+
+def _check_lengths(lengths: list[int]) -> None:
+    """The error of `zip(..., strict=True)`."""
+    if len(set(lengths)) > 1:
+        first = lengths.index(min(lengths))  # the argument that ends first, or else the first that does not end with it
+        other, how = (first, "shorter") if first else (next(k for k, n in builtins.enumerate(lengths) if n > lengths[0]), "longer")
+        raise ValueError(f"zip() argument {other + 1} is {how} than argument{f's 1-{other}' if other > 1 else ' 1'}")
 
 
 def _zip_counted(parts: list[Any], strict: bool) -> Range:
@@ -279,6 +292,18 @@ def _listed(items: Any) -> Any:
     return [items[i] for i in builtins.range(len(items))] if isinstance(items, jax.Array) and items.ndim > 0 and _jax.recording() else items
 
 
+def index_rows(items: builtins.range) -> Rows:
+    """A static range as rows to scan over."""
+    rows = _rows(weak_integers(jnp.arange(items.start, items.stop, items.step)))
+    rows.places = True
+    return rows
+
+
+def _hinted(rows: Range | Rows | None) -> Range | Rows | None:
+    """A range beside other things whose loop is to be rolled: rows."""
+    return index_rows(rows.static) if isinstance(rows, Range) and rows.rolled and rows.plain and rows.static is not None else rows
+
+
 def rows_of_static(items: Any) -> Rows | None:
     """The rows of a concrete array beside a traced one."""
     return _rows(items) if isinstance(items, jax.Array) and items.ndim > 0 else None
@@ -295,19 +320,16 @@ def reversed(items: Any) -> Any:
     return Rows(rows.length, lambda i: rows.item(rows.length - 1 - i), rows.spec, [a[::-1] for a in rows.arrays])
 
 
-def indices(x: Any, start: Any = None) -> Any:
-    """What a loop over `x` or `enumerate(x, start)` takes whose body stores into x: places of the rows of an array, the items of anything else."""
+def indices(x: Any) -> Any:
+    """What a loop over x takes whose body stores into x: the places of the rows of an array, the items of anything else."""
     if isinstance(x, (jax.Array, np.ndarray)) and x.ndim:
         return builtins.range(x.shape[0]) if not unknown(x) else Range(0, x.shape[0], 1, rolled=x.shape[0] > _FEW_ROWS)
-    return x if start is None else enumerate(x, start)
+    return x
 
 
 _FEW_ROWS = 8
 
 
-def row(x: Any, k: Any, start: Any = None) -> Any:
+def row(x: Any, k: Any) -> Any:
     """The k-th of them."""
-    if not (isinstance(x, (jax.Array, np.ndarray)) and x.ndim):
-        return k
-    item = _row(x, k)
-    return item if start is None else (k + start, item)
+    return _row(x, k) if isinstance(x, (jax.Array, np.ndarray)) and x.ndim else k

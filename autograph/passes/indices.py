@@ -8,9 +8,7 @@ from typing import Any
 from autograph import syntax as s
 from autograph.passes.context import Context
 from autograph.passes.lengths import span_of
-from autograph.paths import chain
 from autograph.quote import quote, quote_expr
-from autograph.targets import targets
 
 
 def index_of(node: Any) -> Any:
@@ -63,22 +61,3 @@ def one_by_one(stmt: Any, first: Any, rest: list[Any], stored: Callable[[Any], b
         item = context.fresh("item")
         first.optional_vars = s.at(s.name(item, s.Store()), target)
         stmt.body = [s.at(s.Assign([target], s.at(s.name(item), target), None), target), *stmt.body]
-
-
-def rows_of(loop: Any, context: Context) -> Any:
-    """A loop over the rows of a variable that its body stores into: each row is read when its turn comes."""
-    match loop.iter:
-        case s.Name(id=id):
-            counted: list[Any] = []
-        case s.Call(func=s.Name(id="enumerate"), args=[s.Name(id=id), *counted], keywords=[]):
-            counted = counted or [s.constant(0)]
-        case _:
-            return None
-    if not any(isinstance(t, s.Subscript) and getattr(chain(t)[0], "id", "") == id for t in targets(loop.body)):
-        return None
-    k, x = context.fresh("k"), s.at(s.name(id), loop.iter)
-    loop.iter = quote_expr("ag.indices($x, $counted)", loop.iter, x=x, counted=counted)
-    value = quote_expr("ag.row($x, $k, $counted)", loop.target, x=s.copy(x), k=s.at(s.name(k), loop.target), counted=[s.copy(c) for c in counted])
-    loop.body = [s.at(s.Assign([loop.target], value, None), loop.target), *loop.body]
-    loop.target = s.at(s.name(k, s.Store()), loop.target)
-    return loop

@@ -9,7 +9,6 @@
     obj.a = v         =>   ag.set_attr(obj, 'a', v)
     obj.a += v        =>   ag.update_attr(obj, 'a', '+=', v)
     with c as x[i]: ...   =>   with c as item: x[i] = item; ...
-    for e in x: x[i]=e  =>   for k in ag.indices(x): e = ag.row(x, k); ...          (a row of an array is read when its turn comes)
     y = x; x += v     =>   y = x; x = ag.in_place(x, '+=', v, y)          (refused if x is NumPy's, and both names hold it)
     del x[i]          =>   ag.del_item(x, i)
 
@@ -23,7 +22,7 @@ from typing import Any
 from autograph import syntax as s
 from autograph.names import Names, binds, reads
 from autograph.passes.context import Context
-from autograph.passes.indices import deleted, index_of, one_by_one, place, rows_of
+from autograph.passes.indices import deleted, index_of, one_by_one, place
 from autograph.paths import UNKNOWN, chain
 from autograph.quote import quote, quote_expr
 from autograph.scopes import Scope
@@ -65,8 +64,6 @@ class _Stores:
                 )  # fmt: skip
             case s.Delete(targets=targets) if any(isinstance(t, (s.Subscript, s.Attribute)) for t in targets):
                 return [new for t in targets for new in deleted(t, stmt)]
-            case s.For() if (row := rows_of(stmt, self.context)) is not None:
-                return self.stmt(row)
             case s.For(target=target) if self._stored(target):
                 item = self.context.fresh("item")
                 first = s.at(s.Assign([target], s.at(s.name(item), target), None), target)
