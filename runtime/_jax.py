@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
+import threading
 import weakref
 from collections.abc import Callable, Sequence
+from types import FrameType, TracebackType
 from typing import Any
 
 import jax
@@ -56,6 +59,7 @@ __all__ = [
     "trace", "trace_state",
 ]  # fmt: skip
 
+_FOLDER = os.path.dirname(jax.__file__) + os.sep
 INT32 = np.dtype("int32")
 
 # `trace_state.value is eval_trace` outside every trace: the cheap question that a converted function asks on entry.
@@ -68,8 +72,47 @@ def boundary(fn: Callable[..., Any]) -> Callable[..., Any]:
     """`fn`, whose errors are raised without the frames of JAX and of this package, as JAX does for its own functions."""
     if FULL:
         return fn
-    hidden: Callable[..., Any] = _tracebacks.api_boundary(fn)
-    return hidden
+
+    @functools.wraps(fn)
+    def noted(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return fn(*args, **kwargs)
+        except Exception as error:
+            seen.at = {tb.tb_frame: tb.tb_lasti for tb in _entries(error)}
+            raise
+
+    hidden: Callable[..., Any] = _tracebacks.api_boundary(noted)
+    seen = threading.local()
+
+    @functools.wraps(fn)
+    def placed(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        try:
+            return hidden(*args, **kwargs)
+        except Exception as error:
+            _place(error, seen.__dict__.pop("at", {}))
+            raise
+
+    return placed
+
+
+def _entries(error: BaseException) -> list[TracebackType]:
+    tb, found = error.__traceback__, []
+    while tb is not None:
+        found.append(tb)
+        tb = tb.tb_next
+    return found
+
+
+def _place(error: BaseException, at: dict[FrameType, int]) -> None:
+    """JAX places frames at the instruction where they stand now, which may be the end of a `try`; and says that it hid frames if only ours were."""
+    out: TracebackType | None = None
+    for tb in reversed(_entries(error)[1:]):
+        out = TracebackType(out, tb.tb_frame, at.get(tb.tb_frame, tb.tb_lasti), tb.tb_lineno)
+    error.__traceback__ = out
+    notes: list[str] = getattr(error, "__notes__", [])
+    if not any(frame.f_code.co_filename.startswith(_FOLDER) for frame in at):
+        notes[:] = [note for note in notes if not note.endswith(_tracebacks._simplified_tb_msg)]
 
 
 def full() -> bool:

@@ -6,6 +6,7 @@ The first error in program order wins.  A block that certainly fails is left (`E
 from __future__ import annotations
 
 import ast
+import functools
 import linecache
 from collections.abc import Callable, Sequence
 from types import CodeType
@@ -22,7 +23,7 @@ from autograph.runtime.frames import attempt, frames, in_block
 from autograph.runtime.handlers import finally_around, handler_around, note_error
 from autograph.runtime.lifted import ERROR, ErrorValues, load, may_have_failed, reachable, store
 from autograph.runtime.places import caller, function_around, place_of
-from autograph.runtime.raised import as_of_concrete, explicit_raise, innermost_of, is_unhashable, is_users, place_of_error
+from autograph.runtime.raised import as_of_concrete, calls_to, explicit_raise, innermost_of, is_unhashable, is_users, place_of_error
 from autograph.runtime.values import Blank
 
 
@@ -30,15 +31,18 @@ class Exit(BaseException):
     """This path has left with a deferred error."""
 
 
-class _Deferred:
-    """An error that a compiled program may raise: the exception without its traced values, and where it is raised."""
+Spot = tuple[Place, str]  # with the function that it stands in
 
-    def __init__(self, error: Exception, tree: Any, known: list[Any], unknown: list[bool], place: Place | None, function: str) -> None:
-        self.error, self.tree, self.known, self.unknown, self.place, self.function = error, tree, known, unknown, place, function
+
+class _Deferred:
+    """An error that a compiled program may raise: the exception without its traced values, where it is raised, and the calls that led there."""
+
+    def __init__(self, error: Exception, tree: Any, known: list[Any], unknown: list[bool], at: Spot | None, calls: Sequence[Spot]) -> None:
+        self.error, self.tree, self.known, self.unknown, self.at, self.calls = error, tree, known, unknown, at, calls
 
     def like(self, other: _Deferred) -> bool:
         """Whether it is the same error at the same place."""
-        mine, others = ((type(d.error), d.unknown, d.place, d.function) for d in (self, other))
+        mine, others = ((type(d.error), d.unknown, d.at, d.calls) for d in (self, other))
         return mine == others and self.tree == other.tree and repr(self.known) == repr(other.known)
 
     def made(self, values: Sequence[Any]) -> Exception:
@@ -111,7 +115,7 @@ def defer(error: Exception) -> bool:
 _PYTHONS = frozenset({TypeError, ValueError, IndexError, KeyError, AttributeError, ZeroDivisionError, OverflowError, NameError, UnboundLocalError})
 
 
-def _record(when: Any, error: Exception, at: tuple[Place, str] | None = None, at_error: bool = False) -> None:
+def _record(when: Any, error: Exception, at: Spot | None = None, at_error: bool = False) -> None:
     if (last := finally_around(error if at_error else None)) is not None:
         raise StagedRaiseError(
             f"this `finally` may raise {type(error).__name__} after an error that only traced values decide: the later one would have to replace it",
@@ -122,7 +126,7 @@ def _record(when: Any, error: Exception, at: tuple[Place, str] | None = None, at
         frame = caller()
         place = place_of(frame)
         at = (place, function_around(frame.f_code)) if frame is not None and place is not None else None
-    number, values = _code(error, at)
+    number, values = _code(error, at, calls_to(error) if at is not None and checked() and reachable() else ())
     if not reachable():
         jax.debug.callback(lambda k, v: raise_code(int(k), v), jax.numpy.where(when, number, 0), values)
     else:
@@ -149,13 +153,13 @@ def _first(now: Any, new: Any) -> Any:
     return lax.select(lax.eq(now, np.int32(0)), jax.numpy.asarray(new), now)
 
 
-def _code(error: Exception, at: tuple[Place, str] | None) -> tuple[int, list[Any]]:
+def _code(error: Exception, at: Spot | None, calls: Sequence[Spot]) -> tuple[int, list[Any]]:
     """The number of an error, and the traced values that are part of it."""
     parts, tree = trees.flatten((error.args, vars(error)), is_leaf=lambda x: x is None)
     unknown = [isinstance(x, jax.Array) for x in parts]
     values = [jax.numpy.asarray(x) for x, u in zip(parts, unknown, strict=True) if u]
     known = [None if u else x for x, u in zip(parts, unknown, strict=True)]
-    new = _Deferred(error.with_traceback(None), tree, known, unknown, at[0] if at else None, at[1] if at else "")
+    new = _Deferred(error.with_traceback(None), tree, known, unknown, at, calls)
     for k, old in enumerate(_errors):
         if old.like(new):
             return k + 1, values
@@ -210,14 +214,21 @@ ERROR.leave = received
 
 
 def raise_code(code: int, values: Any = ()) -> None:
-    """Raise the error of a code; its traceback ends at the user's line."""
+    """Raise the error of a code; its traceback has the user's calls and ends at the user's line."""
     if code == 0:
         return
     found = _errors[code - 1]
     error = found.made([_jax.known_value(x) for x in values])
-    if found.place is None:
+    if found.at is None:
         raise error
-    exec(_raising(found.place, found.function), {"error": error, "__name__": "autograph"})
+    _raise_at(error, [*found.calls, found.at])
+
+
+def _raise_at(error: Exception, spots: Sequence[Spot]) -> None:
+    """Raise an error at the last of some places, called from those before."""
+    (place, function), *inner = spots
+    names = {"error": error, "go": functools.partial(_raise_at, error, inner), "__name__": "autograph"}
+    exec(_standing(place, function, "go()" if inner else "raise error"), names)
 
 
 def values_of(values: dict[Any, Any]) -> dict[int, Any]:
@@ -238,13 +249,14 @@ def _of_users_code(error: Exception) -> bool:
     return found is not None and is_users(found[0].f_code.co_filename) and explicit_raise(error) is None
 
 
-def _raising(place: Place, function: str) -> CodeType:
-    """Code that raises `error` in the user's file, line and columns."""
+def _standing(place: Place, function: str, text: str) -> CodeType:
+    """A statement in the user's file, line and columns."""
     end = min(place.end, len(linecache.getline(place.file, place.line).encode().rstrip()))
-    spot: Any = {"lineno": place.line, "end_lineno": place.line, "col_offset": place.column, "end_col_offset": end} if end > place.column else {
-        "lineno": place.line, "end_lineno": place.line
-    }  # fmt: skip
-    statement = ast.Raise(ast.Name("error", ast.Load(), **spot), **spot)
-    code = compile(ast.fix_missing_locations(ast.Module([statement], [])), place.file, "exec", dont_inherit=True)
+    spot: Any = {"lineno": place.line, "end_lineno": place.line, "col_offset": place.column, "end_col_offset": end}
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        for field in node._attributes:
+            setattr(node, field, spot[field] if end > place.column or field.endswith("lineno") else None)
+    code = compile(ast.fix_missing_locations(tree), place.file, "exec", dont_inherit=True)
     name = function.rpartition(".")[2] or "<module>"
     return code.replace(co_name=name, co_qualname=function or name)

@@ -32,6 +32,7 @@ from autograph.runtime.numpy_arguments import Stored, put_back
 from autograph.runtime.optional import optional_result
 from autograph.runtime.options import known_names
 from autograph.runtime.overlaps import refuse_overlaps
+from autograph.runtime.raised import ENTRIES
 from autograph.runtime.raw_errors import UNFINISHED, named, unfinished
 from autograph.runtime.retraces import Traces
 from autograph.runtime.state import State
@@ -295,6 +296,7 @@ def traced_by(
         number = None if type(code) is int and not checks.always else jnp.asarray(code, np.int32)
         return Checked(trees.boxed(map_maybe(packed, out)), number, changes if changes.found else None, values_of(frame.values), finals)
 
+    ENTRIES.add(compiled.__code__)
     if state is not None:
         first = inspect.Parameter("state_", inspect.Parameter.POSITIONAL_ONLY)
         try:

@@ -44,7 +44,10 @@ _DRAW = (
     "use `jax.random` with a key that the function is given, and a new one each time (`key, k = jax.random.split(key)`), "
     "or draw the numbers outside and pass them in"
 )
-_READ = "read it outside of the compiled function, and pass it in; to write, use `print(..., file=...)`, or return it and write it outside"
+_READ = (
+    "read it outside of the compiled function, and pass it in; what is to be written, return and write outside, "
+    "print to an open file (`print(x, file=f)`), or give to `jax.debug.callback(save, x)`"
+)
 _ADVICE = {
     "time": "measure and wait outside of the compiled function",
     "datetime": "take the time outside of the compiled function, and pass it in",
@@ -94,7 +97,7 @@ def effect_of(f: Any) -> Callable[..., Any] | None:
             raise _refused(f"{module}.{f.__name__}", "posix")
         if isinstance(owner, pathlib.Path) and f.__name__ in _FILES:
             raise _refused(f"Path.{f.__name__}", "posix")
-        if f in (builtins.input, builtins.open) or module in ("time", "secrets", "posix", "nt") and f.__name__ not in _PURE:
+        if f is builtins.input or f is builtins.open or module in ("time", "secrets", "posix", "nt") and f.__name__ not in _PURE:
             raise _refused(
                 f.__name__ if module in ("builtins", "io", "_io") else f"{module}.{f.__name__}".replace("posix", "os").replace("nt.", "os."), module
             )

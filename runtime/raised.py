@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dis
+import itertools
 import linecache
 import os
 import re
 import sysconfig
-from types import FrameType
+from types import CodeType, FrameType
 
 from autograph.runtime.errors import AutographError, Place
-from autograph.runtime.places import HIDDEN, caller, function_around, place_in
+from autograph.runtime.places import HIDDEN, caller, function_around, is_block, place_in
 
 _STDLIB = tuple({p + os.sep for k in ("stdlib", "platstdlib") for p in (sysconfig.get_paths()[k], os.path.realpath(sysconfig.get_paths()[k]))})
 _RAISE = dis.opmap["RAISE_VARARGS"]
@@ -77,3 +78,22 @@ def place_of_error(error: BaseException) -> tuple[Place, str] | None:
                 found = tb.tb_frame, tb.tb_lineno, tb.tb_lasti  # the line that calls it
             tb = tb.tb_next
     return found and (place_in(found[0].f_code, found[2], found[1]), function_around(found[0].f_code))
+
+
+ENTRIES: set[CodeType] = set()  # where compiled functions are traced from: their callers are not among the calls
+
+
+def calls_to(error: BaseException) -> tuple[tuple[Place, str], ...]:
+    """The user's calls that led to an error inside a compiled function, outermost first; of a function and its blocks, the innermost."""
+    found: list[tuple[CodeType, int, int]] = []
+    frame = caller()
+    while frame is not None and frame.f_code not in ENTRIES:
+        found.insert(0, (frame.f_code, frame.f_lasti, frame.f_lineno))
+        frame = frame.f_back
+    tb = error.__traceback__
+    while tb is not None:
+        found.append((tb.tb_frame.f_code, tb.tb_lasti, tb.tb_lineno))
+        tb = tb.tb_next
+    users = [at for at in found if is_users(at[0].co_filename)]
+    calls = [at for at, (after, _, _) in itertools.pairwise(users) if not (is_block(after) and function_around(after) == function_around(at[0]))]
+    return tuple((place_in(*at), function_around(at[0])) for at in calls)

@@ -167,17 +167,21 @@ def _named(error: Exception) -> AutographError:
     last = _last_of_users(error)
     if last is None:
         return NotStagedError(str(error).splitlines()[0])
-    frame, tb, library = last.tb_frame, last.tb_next, ""
+    frame, tb, library, module = last.tb_frame, last.tb_next, "", ""
     while tb is not None and not library:
-        library = tb.tb_frame.f_code.co_name if not tb.tb_frame.f_code.co_filename.startswith(HIDDEN) else ""
+        if not tb.tb_frame.f_code.co_filename.startswith(HIDDEN):
+            library, module = tb.tb_frame.f_code.co_name, tb.tb_frame.f_globals.get("__name__", "").partition(".")[0]
         tb = tb.tb_next
     place = place_in(last.tb_frame.f_code, last.tb_lasti, last.tb_lineno)
     text = without_comment(linecache.getline(place.file, place.line, frame.f_globals)).strip()
     shown = f": `{text}`" if text else ""
     if library:
+        called = ast.unparse(call.func) if (call := _call_at(place)) is not None else library
+        library = called if called.endswith(f".{library}") else library
         return NotStagedError(
             f"`{library}`, which is not converted, needs the value of a traced value{shown}", place,
-            "use a function of `jax.numpy`, or write the loop out",
+            f"call `{library}` outside, with what the compiled function returns; or `jax.debug.callback(f, x)`, where `f(x)` calls it with the value"
+            if module in _OF_TEXTS else "use a function of `jax.numpy`, or write the loop out",
         )  # fmt: skip
     if isinstance(error, IndexError):
         masked = isinstance(error, jax.errors.NonConcreteBooleanIndexError)
@@ -235,6 +239,7 @@ def _for_key(names: Sequence[str], text: str) -> str:
     return "use an array that it indexes, or make it static (`static_argnames`); a cached function has its own in `__wrapped__`"
 
 
+_OF_TEXTS = frozenset("json pickle csv re string textwrap pprint copyreg struct base64 hashlib sqlite3 configparser html xml yaml".split())
 _OF_NUMPYS = {"fill": "`x[:] = v`", "itemset": "`x[i] = v`", "put": "`x[places] = values`", "resize": "`jnp.resize(x, shape)`"}
 _OF_LISTS = frozenset({"append", "extend", "insert", "pop", "remove", "count", "index"})
 

@@ -111,6 +111,11 @@ def _at_home(grow: Grow, home: Home, room: int) -> Growing:
     """Give the home of a list a `Growing`, or one with more room."""
     items = home.get()
     if not isinstance(items, Growing):
+        if id(items) != grow.key:
+            raise errors.AliasError(
+                f"the list {home.name} becomes longer or shorter in compiled code, and has this name only since the loop or branch began", grow.place,
+                "use the name that it had before",
+            )  # fmt: skip
         refuse_other_names(items, home, grow.place)
     more = _roomier(items, grow, room)
     if not isinstance(items, Growing):

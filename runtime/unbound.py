@@ -28,7 +28,7 @@ def instead_of(f: Any) -> Callable[..., Any] | None:
     """What is called in the place of a function that changes what it is given; None for any other."""
     if type(f) is operator.methodcaller:
         return functools.partial(_of_name, f)
-    if f in (operator.setitem, operator.delitem):
+    if f is operator.setitem or f is operator.delitem:
         return functools.partial(_changed_item, f)
     if getattr(f, "__module__", "") == "_operator" and f.__name__ in _IN_PLACE:
         return functools.partial(_in_place, f)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -460,3 +461,14 @@ def test_the_same_function_in_two_files_has_two_places() -> None:
         with pytest.raises(ag.StagingError, match="AG407") as error:
             f(np.ones(3, np.float32))
         assert g.__code__.co_filename in str(error.value)
+
+
+def test_callables_whose_equality_is_their_own() -> None:
+    @ag.function
+    def f(x: Any) -> Any:
+        items = [3.0, 1.0, 2.0]
+        if x > 0:
+            items = sorted(items, key=functools.cmp_to_key(lambda a, b: a - b))
+        return items
+
+    assert f(1.0) == [1.0, 2.0, 3.0] and f(-1.0) == [3.0, 1.0, 2.0]

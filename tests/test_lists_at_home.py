@@ -664,3 +664,17 @@ def test_a_list_that_changes_after_what_may_fail_and_then_under_a_condition(f: C
     compiled = ag.function(f)
     for b in (1, 4, 200):
         assert run(compiled, np.int32(b)) == run(f, b)
+
+
+def test_a_list_that_grows_under_a_name_which_the_loop_gives_it() -> None:
+    @ag.function
+    def f(x):
+        o, n = Log(), 0
+        while n < x:
+            o.other = o.items
+            o.other.append(x)
+            n += 1
+        return o.items
+
+    with pytest.raises(ag.AutographError, match=r"AG407 the list `\w+\.other` becomes longer .* has this name only since"):
+        f(3.0)

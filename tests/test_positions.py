@@ -6,6 +6,7 @@ import cProfile
 import importlib.util
 import inspect
 import io
+import linecache
 import logging
 import os
 import pstats
@@ -109,6 +110,56 @@ def test_a_traceback_has_the_users_lines_and_columns(decorator: Callable[..., An
         shown = traceback.extract_tb(caught.value.__traceback__)[-1]
         last.append((shown.filename, shown.lineno, shown.line, shown.colno, shown.end_colno))
     assert last[0] == last[1] and last[0][2:4] == ("x = x + len(words) + words.missing", 33)
+
+
+def test_an_error_of_traced_values_has_the_calls_that_led_to_it() -> None:
+    def check(x: Any, most: Any) -> Any:
+        if x > most:
+            raise ValueError(f"too large: {x:.0f}")
+        return x
+
+    def step(x: Any, factors: Any) -> Any:
+        for factor in factors:
+            if x > 1:
+                x = check(x * factor, 100.0) + 1.0
+        return x
+
+    def run(x: Any, n: Any) -> Any:
+        i = 0
+        while i < n:
+            x = (step(x, [2.0]) +
+                 step(x, [3.0, 4.0]))  # fmt: skip
+            i += 1
+        return x
+
+    found = []
+    for f in (run, ag.function(run)):
+        with pytest.raises(ValueError, match="too large: 102") as caught:
+            f(2.0, 5)
+        frames = traceback.extract_tb(caught.value.__traceback__)[-3:]
+        found.append([(f.name, f.lineno, f.line, f.colno, f.end_colno) for f in frames])
+        assert not getattr(caught.value, "__notes__", []), "JAX says that it has hidden frames"
+    assert found[0] == found[1]
+
+
+def test_a_frame_inside_a_try_stands_where_the_call_is() -> None:
+    def checked(x: Any) -> Any:
+        if x > 1:
+            raise KeyError("large")
+        return x
+
+    def run(x: Any) -> Any:
+        while x < 9:
+            try:
+                x = 1 + checked(x)
+            except KeyError:
+                x = 0
+        return x
+
+    with pytest.raises(ag.AutographError) as caught:
+        ag.function(run)(2)
+    (frame,) = [f for f in traceback.extract_tb(caught.value.__traceback__) if f.line == "x = 1 + checked(x)"]
+    assert frame.colno is not None and linecache.getline(__file__, frame.lineno or 0)[frame.colno : frame.end_colno] == "checked(x)"
 
 
 def debugged(path: Path, *commands: str) -> str:

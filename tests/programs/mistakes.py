@@ -3348,7 +3348,7 @@ def logged(x):
 
 logged(1.0)
 ''',
-        ("`open`", "whichever side is taken", "write it outside"),
+        ("`open`", "whichever side is taken", "return and write outside"),
         '''
 import os
 
@@ -4345,7 +4345,7 @@ def root(x):
 
 root(4.0)
 ''',
-        ("`brentq`, which is not converted", "write the loop out"),
+        ("`optimize.brentq`, which is not converted", "write the loop out"),
         '''
 @ag.function
 def root(x):
@@ -6101,6 +6101,77 @@ def moved(p, by):
     return p.x
 
 assert moved(Point(1.0), 2.0) == 2.0
+''',
+    ),
+    Mistake(
+        "AG405", "newcomer: a checkpoint is written in a branch",
+        '''
+@ag.function
+def train(w, path):
+    best = 9.0
+    for _ in range(20):
+        w = w * 0.5
+        if w.sum() < best:
+            best = w.sum()
+            with open(path, "w") as f:  # here
+                f.write("better")
+    return w
+
+train(jnp.ones(2), "best.txt")
+''',
+        ("`open` would run once", "return and write outside", "`jax.debug.callback(save, x)`"),
+        '''
+saved = []
+
+def save(w):
+    saved.append(float(w.sum()))
+
+@ag.function
+def train(w):
+    best = 9.0
+    for _ in range(3):
+        w = w * 0.5
+        if w.sum() < best:
+            best = w.sum()
+            jax.debug.callback(save, w)
+    return w
+
+train(jnp.ones(2))
+jax.effects_barrier()
+assert saved == [1.0, 0.5, 0.25]
+''',
+    ),
+    Mistake(
+        "AG501", "newcomer: json.dumps of a traced value",
+        '''
+import json
+
+@ag.function
+def step(w):
+    w = w * 0.5
+    print(json.dumps({"w": [float(v) for v in w]}))  # here
+    return w
+
+step(jnp.ones(2))
+''',
+        ("`json.dumps`, which is not converted", "call `json.dumps` outside", "`jax.debug.callback(f, x)`"),
+        '''
+import json
+
+lines = []
+
+def report(w):
+    lines.append(json.dumps({"w": [float(v) for v in w]}))
+
+@ag.function
+def step(w):
+    w = w * 0.5
+    jax.debug.callback(report, w)
+    return w
+
+step(jnp.ones(2))
+jax.effects_barrier()
+assert lines == ['{"w": [0.5, 0.5]}']
 ''',
     ),
 ]
