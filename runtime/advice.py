@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import linecache
 import re
 
@@ -122,9 +123,30 @@ def for_length(place: Place | None, kind: str) -> str:
             return f"use a list: `append` and `pop` may change its length; {fixed}"
         case ast.Call(func=ast.Attribute(attr=method)) if method not in ("append", "extend", "insert", "pop", "remove", "reverse", "clear"):
             return f"`append` and `pop` may change the length of a list, and `{method}` may not; {fixed}"
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name))) if (callee := _given_to(name, place)) is not None:
+            return (
+                f"`{callee}` is given `{name}` and might keep it: write what it does where `{name}` is made, or let an object hold the list "
+                f"(`self.{name}`) and give it that: then it may grow; {fixed}"
+            )
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name))):
             return (
                 f"append to it in the function that makes it (`{name} = []`), or through what holds it (`self.{name}.append(x)`), "
                 f"and give it no other name: then it may grow; {fixed}"
             )
     return fixed.removeprefix("or ")
+
+
+def _given_to(name: str, place: Place | None) -> str | None:
+    """The function that a list is given to, in the function of the user's that a place stands in."""
+    if place is None:
+        return None
+    try:
+        tree = ast.parse("".join(linecache.getlines(place.file)))
+    except SyntaxError:
+        return None
+    around = [n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)) and n.lineno <= place.line <= (n.end_lineno or 0)]
+    for call in [n for n in ast.walk(around[-1]) if isinstance(n, ast.Call)] if around else ():
+        given = any(isinstance(a, ast.Name) and a.id == name for a in (*call.args, *(k.value for k in call.keywords)))
+        if given and isinstance(call.func, ast.Name) and not hasattr(builtins, call.func.id):
+            return call.func.id
+    return None

@@ -13,10 +13,10 @@ from autograph.runtime import _jax
 from autograph.runtime.deferred import Exit, received, values_of
 from autograph.runtime.errors import ArrayStoreError, NotStagedError
 from autograph.runtime.frames import Frame, root, watched
-from autograph.runtime.heap import HeapLocation
+from autograph.runtime.heap import HeapLocation, changed_under
 from autograph.runtime.identity import settle
 from autograph.runtime.keepers import refuse_kept
-from autograph.runtime.lifted import ERROR, changed_under, reachable, restore
+from autograph.runtime.lifted import ERROR, reachable, restore
 from autograph.runtime.optional import optional_result
 from autograph.runtime.places import transformation
 from autograph.runtime.raw_errors import mark_of, named

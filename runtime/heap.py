@@ -14,7 +14,7 @@ from typing import Any
 import jax
 
 from autograph.runtime.errors import AttributeStateError, EffectError, GlobalStateError, Place, StagingError
-from autograph.runtime.places import variable_of
+from autograph.runtime.places import here, variable_of
 from autograph.runtime.values import Record, Unset
 
 
@@ -291,3 +291,18 @@ def _flatten_with_keys(items: Items) -> tuple[list[tuple[Any, Any]], _Keys]:
 
 
 jax.tree_util.register_pytree_with_keys(Items, _flatten_with_keys, lambda aux, values: Items(aux.keys, list(values)), _flatten)
+
+
+def changed_under(location: HeapLocation, name: str) -> EffectError:
+    """The refusal of a change in a function that is given to JAX."""
+    return EffectError(
+        f"{location.name} is changed by a function under {name} of JAX, and would keep a value of its trace", here(),
+        "write it as an `if`, `while` or `for`, or return the new value",
+    )  # fmt: skip
+
+
+def under_vmap(location: HeapLocation, place: Place | None) -> EffectError:
+    """The refusal of a change that each lane of `jax.vmap` makes."""
+    return EffectError(
+        f"{location.name} is changed under `vmap`, each lane its own way", place, "return the new value, and store what is made of all lanes"
+    )

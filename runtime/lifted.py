@@ -20,9 +20,8 @@ import jax
 
 from autograph.runtime import _jax, trees
 from autograph.runtime._jax import Primitive
-from autograph.runtime.errors import EffectError
 from autograph.runtime.frames import Frame, frames, lifting
-from autograph.runtime.heap import Contents, HeapLocation, Items
+from autograph.runtime.heap import Contents, HeapLocation, Items, changed_under
 from autograph.runtime.holders import forget_dead as forget_dead_holders
 from autograph.runtime.identity import is_spoiled, spoil, spoil_twins
 from autograph.runtime.made import codes_before, made_for
@@ -207,14 +206,6 @@ def touch(location: HeapLocation, late: bool = True) -> None:
                 raise location.refusal("it is part of a value that the loop carries, and others may hold the original", here())
             frame.written[location] = None
             return
-
-
-def changed_under(location: HeapLocation, name: str) -> EffectError:
-    """The refusal of a change in a function that is given to JAX."""
-    return EffectError(
-        f"{location.name} is changed by a function under {name} of JAX, and would keep a value of its trace", here(),
-        "write it as an `if`, `while` or `for`, or return the new value",
-    )  # fmt: skip
 
 
 def enter(frame: Frame) -> None:

@@ -19,7 +19,7 @@ from autograph.runtime.errors import LoopTypeError
 from autograph.runtime.fitting import LOOP, fitted
 from autograph.runtime.frames import Place, lifting
 from autograph.runtime.growing import repeated
-from autograph.runtime.heap import HeapLocation
+from autograph.runtime.heap import HeapLocation, under_vmap
 from autograph.runtime.hints import hints_here
 from autograph.runtime.identity import after_turns, reopened, replaced, twins
 from autograph.runtime.knowledge import Fact, Facts, facts_of, known, note
@@ -43,11 +43,11 @@ from autograph.runtime.lifted import (
 )
 from autograph.runtime.loop_binding import bind_while
 from autograph.runtime.packing import as_is, blank_uses, pack, unpack
-from autograph.runtime.places import caller, last_store, parameter_names, place_of
+from autograph.runtime.places import caller, last_store, parameter_names, place_of, transformation
 from autograph.runtime.predicates import truth
 from autograph.runtime.room import refuse_or_grow
 from autograph.runtime.shared import replaced_in
-from autograph.runtime.spec_text import describe, for_turns, instead, instead_of_change, two, where_to_begin
+from autograph.runtime.spec_text import describe, described, for_turns, instead, instead_of_change, two, where_to_begin
 from autograph.runtime.specs import Mismatch, Option, Spec, Static, has_option, join, of_aval, over, spec_in_block, spec_of, type_of, types, widen
 from autograph.runtime.values import CONTAINERS, NUMBERS, Blank, Maybe, Unset, is_value, map_maybe, nothing
 
@@ -234,6 +234,8 @@ class Stage:
         except Mismatch as m:
             assert isinstance(location, HeapLocation)
             refuse_or_grow(location, (before, after), [block.frame])
+            if "vmap" in transformation() and described(m.a) == described(m.b):
+                raise under_vmap(location, place) from None
             why = two(m, "before the loop", "after one turn")
             raise location.refusal(why, place, instead_of_change(m, location, place, for_turns(m, location.name.strip("`")))) from None
         return joint

@@ -19,7 +19,7 @@ from autograph.runtime import _jax, trees
 from autograph.runtime.deferred import Exit, checked, values_of
 from autograph.runtime.errors import EffectError, NotStagedError
 from autograph.runtime.frames import Frame, lifting, root
-from autograph.runtime.heap import HeapLocation
+from autograph.runtime.heap import HeapLocation, under_vmap
 from autograph.runtime.identity import settle
 from autograph.runtime.lifted import ERROR, ErrorValues, forget_local, left_spec, load, reachable, restore, store
 from autograph.runtime.optional import optional_result
@@ -102,7 +102,7 @@ class _Run:
             if self.name in ("scan", "map"):
                 raise self._refusal(place, frame, "each turn", "write the loop as a `for`")
             if self.name == "vmap" and any(_jax.made_here(x) for x in flat):
-                raise self._refusal(place, frame, "each lane its own way", "return the new value, and store what is made of all lanes")
+                raise under_vmap(place, frame.places.get(place))
             if place in frame.late:
                 raise self._refusal(place, frame, "after a possible error", "change it before, or return the new value")
             found.append((place, spec))

@@ -6174,4 +6174,83 @@ jax.effects_barrier()
 assert lines == ['{"w": [0.5, 0.5]}']
 ''',
     ),
+    Mistake(
+        "AG405", "newcomer: a list that grows is given to a helper",
+        '''
+def orthogonalise(q, v):
+    for c in q:
+        v = v - c * (c @ v)
+    return v, jnp.linalg.norm(v)
+
+@ag.function
+def arnoldi(a, b, tol):
+    q = [b / jnp.linalg.norm(b)]
+    norm = 1.0
+    while norm > tol:
+        v, norm = orthogonalise(q, a @ q[-1])
+        q.append(v / norm)  # here
+    return q
+
+arnoldi(jnp.diag(jnp.array([1.0, 2.0, 3.0])), jnp.ones(3), 1e-3)
+''',
+        ("`q`", "`orthogonalise` is given `q` and might keep it", "let an object hold the list"),
+        '''
+class Basis:
+    def __init__(self, first):
+        self.q = [first]
+
+def orthogonalise(basis, v):
+    for c in basis.q:
+        v = v - c * (c @ v)
+    return v, jnp.linalg.norm(v)
+
+@ag.function
+def arnoldi(a, b, tol):
+    basis = Basis(b / jnp.linalg.norm(b))
+    norm = 1.0
+    with ag.loop(max_steps=6):
+        while norm > tol:
+            v, norm = orthogonalise(basis, a @ basis.q[-1])
+            basis.q.append(v / norm)
+    return basis.q
+
+assert len(arnoldi(jnp.diag(jnp.array([1.0, 2.0, 3.0])), jnp.ones(3), 1e-3)) == 4
+''',
+    ),
+    Mistake(
+        "AG405", "newcomer: lanes of vmap append to a global list in a loop that returns",
+        '''
+log = []
+
+def path(s):
+    for _ in range(5):
+        s = s * 1.5
+        if s > 4:  # here
+            log.append(s)
+            return 0.0
+    return s
+
+@ag.function
+def price(x):
+    return jax.vmap(path)(x)
+
+price(jnp.arange(4.0))
+''',
+        ("`log` is changed under `vmap`, each lane its own way", "return the new value"),
+        '''
+def path(s):
+    for _ in range(5):
+        s = s * 1.5
+        if s > 4:
+            return 0.0, s
+    return s, 0.0
+
+@ag.function
+def price(x):
+    return jax.vmap(path)(x)
+
+left, reached = price(jnp.arange(4.0))
+assert left[0] == 0.0 and reached[3] == 4.5
+''',
+    ),
 ]
