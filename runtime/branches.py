@@ -29,6 +29,7 @@ from autograph.runtime.identity import chosen, reopened, twins, unlike
 from autograph.runtime.knowledge import facts_of, known
 from autograph.runtime.lengths import join_marks, marks, other_side
 from autograph.runtime.lifted import Location, goes_with_block, joined, left_spec, load, may_be_missing, outer_spec, spec_out, store
+from autograph.runtime.made import new_objects
 from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import caller, handed_to, here, result_names
 from autograph.runtime.predicates import truth
@@ -38,7 +39,7 @@ from autograph.runtime.sides import Span, disagree, remember
 from autograph.runtime.spec_text import instead_of_change, two, where_to_begin
 from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, is_container, join, of_aval, over, spec_of, types, widen
 from autograph.runtime.stale import refuse_other_names
-from autograph.runtime.values import CONTAINERS, map_maybe, nothing
+from autograph.runtime.values import CONTAINERS, blank, map_maybe, nothing
 
 
 def cond(pred: Any, then: Callable[..., Any], orelse: Callable[..., Any], *state: Any) -> Any:
@@ -119,6 +120,7 @@ class _Sides:
         self.wrote: dict[Location, Spec] = {}  # what some side sets outside, with its joint type
         self.before = lifting()
         self.blocks: list[Block] = []
+        self.new: set[Location] = set()  # attributes of objects that one side makes: on the others there is no such object
         self.spans: list[Span] = []  # the branches in each side
         self.tags: list[list[Any]] = []  # which of NumPy's arrays from outside each side gives
         self.specs: list[Spec] = []  # of what each side gives
@@ -154,6 +156,7 @@ class _Sides:
             values = [block.kept.get(name, nothing) for name in names]
             out = values[0] if len(values) == 1 else tuple(values) or nothing
         out = map_maybe(known, out, CONTAINERS)
+        self.new.update(new_objects(block.frame, [out, *block.held().values()]))
         held = block.held()
         block.given = twins({"": out, **held}, goes_with_block)
         self.spans[-1].end()
@@ -163,7 +166,8 @@ class _Sides:
         block.wrote = {location: left_spec(location, value, block.frame) for location, value in held.items()}
         if len(self.blocks) < len(self.fns) - 1:
             return [*pack(out, self.specs[-1], as_is), *(x for location, value in held.items() for x in pack(value, block.wrote[location], as_is))]
-        held = {location: load(location) for location in dict.fromkeys([*(w for b in self.blocks for w in b.wrote), *held])}
+        every = dict.fromkeys([*(w for b in self.blocks for w in b.wrote), *held])
+        held = {location: blank if location in self.new and location not in held else load(location) for location in every}
         for location in held:
             joint = self._left(block, location)
             for other in self.blocks:
@@ -179,7 +183,7 @@ class _Sides:
 
     def _left(self, block: Block, location: Location) -> Spec:
         """What a side leaves in a place outside."""
-        return block.wrote[location] if location in block.wrote else outer_spec(location, self.before)
+        return block.wrote[location] if location in block.wrote else BLANK if location in self.new else outer_spec(location, self.before)
 
     def _join(self, block: Block, spec: Spec) -> None:
         """Find the joint type of the results: a list or dict that all sides give stays the object that it is."""
@@ -243,6 +247,8 @@ class _Sides:
             for location, joint in self.wrote.items():
                 if location in wrote:
                     value = wrote[location]
+                elif location in self.new:
+                    value = blank
                 else:
                     outer = outer_spec(location, self.before)
                     value = unpack(outer, iter(block.fresh(outer, pack(load(location), outer))))

@@ -13,12 +13,12 @@ from typing import Any
 
 import jax
 
-from autograph.runtime import trees
+from autograph.runtime import _jax, trees
 from autograph.runtime.frames import Frame
 from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items
 from autograph.runtime.objects import attributes, is_state
 from autograph.runtime.specs import is_container
-from autograph.runtime.values import Counted, Maybe, ours
+from autograph.runtime.values import ARRAYS, Counted, Maybe, Unset, is_value, ours, parts
 
 
 def made_for(frame: Frame, result: Counter[int]) -> dict[int, int]:
@@ -43,6 +43,25 @@ def made_for(frame: Frame, result: Counter[int]) -> dict[int, int]:
                 _note(_inside(found[key]), held, found)
                 going = True
     return {key: held[key] for key in made}
+
+
+def new_objects(frame: Frame, values: Iterable[Any]) -> list[Attribute]:
+    """The attributes of objects in some values that a block has made, which hold values of its trace: the objects have none when it ends."""
+    found: list[Attribute] = []
+    todo, seen = list(values), set[int]()
+    while todo:
+        for x in trees.leaves(todo.pop(), is_leaf=is_value):
+            if isinstance(x, Maybe):
+                todo.append(x.value)
+            elif id(x) not in seen and not isinstance(x, (*ARRAYS, Counted)) and is_state(x):
+                seen.add(id(x))
+                for place in (Attribute(x, name) for name in attributes(x)):
+                    value = place.get()
+                    todo.append(value)
+                    if place not in frame.written and place not in frame.preset and any(map(_jax.made_here, parts(value))):
+                        frame.saved[place], frame.written[place] = Unset(place.name), None
+                        found.append(place)
+    return found
 
 
 def codes_before(frame: Frame) -> set[int]:

@@ -47,7 +47,7 @@ from autograph.runtime.places import caller, last_store, parameter_names, place_
 from autograph.runtime.predicates import truth
 from autograph.runtime.room import refuse_or_grow
 from autograph.runtime.shared import replaced_in
-from autograph.runtime.spec_text import describe, described, for_turns, instead, instead_of_change, two, where_to_begin
+from autograph.runtime.spec_text import describe, described, for_turns, instead, instead_of_change, pair, two, where_to_begin
 from autograph.runtime.specs import Mismatch, Option, Spec, Static, has_option, join, of_aval, over, spec_in_block, spec_of, type_of, types, widen
 from autograph.runtime.values import CONTAINERS, NUMBERS, Blank, Maybe, Unset, is_value, map_maybe, nothing
 
@@ -245,9 +245,10 @@ class Stage:
         at = last_store(getattr(self.source, "__code__", None), name)
         why = f"; {m.why}" if m.why else ""
         where = f" (line {at.line})" if at else ""
+        before, after = pair(describe(m.a), describe(m.b))
         return LoopTypeError(
-            f"loop variable `{name}{m.path}` is {describe(m.a)} before the loop and {describe(m.b)} after one turn{where}{why}",
-            place_of(caller()), instead(m.a, m.b, for_turns(m, name)), [(at, describe(m.b))],
+            f"loop variable `{name}{m.path}` is {before} before the loop and {after} after one turn{where}{why}",
+            place_of(caller()), instead(m.a, m.b, for_turns(m, name)), [(at, after)],
         )  # fmt: skip
 
     def pack_state(self) -> list[Any]:

@@ -424,3 +424,170 @@ def test_an_effect_free_program_without_checks_has_no_code() -> None:
 
     assert "i32[] i32[]" not in str(jax.make_jaxpr(ag.function(f))(3))
     assert len(jax.make_jaxpr(ag.function(f))(3).jaxpr.outvars) == 1
+
+
+# --- objects that one side of a branch makes -----------------------------------------------------------------------------------------------------
+
+
+class Hit:
+    def __init__(self, x):
+        self.x = x
+
+    def bump(self, y):
+        self.x = self.x + y
+        return self.x
+
+
+class Slotted:
+    __slots__ = ("n", "x")
+
+    def __init__(self, x):
+        self.x, self.n = x, 1
+
+
+def changed_afterwards(x):
+    best = None
+    if x > 0:
+        best = Hit(x * 2)
+    if best is not None:
+        best.x += 1
+        best.bump(x)
+        return best.x
+    return -1.0
+
+
+def in_branches_of_branches(x):
+    best = None
+    if x > 0:
+        if x > 1:
+            best = Hit(x * 2)
+        elif x > 0.5:
+            best = None
+    return -1.0 if best is None else best.bump(3)
+
+
+def as_an_attribute_and_its_own(x):
+    root = Hit(x)
+    root.child = None
+    if x > 0:
+        root.child = Hit(x * 2)
+        root.child.child = Hit(x * 3)
+    return root.child.child.x + root.child.x if root.child is not None else 0.0
+
+
+def as_an_entry(x):
+    table = {"k": None}
+    if x > 0:
+        table["k"] = Hit(x)
+    return table["k"].x if table["k"] is not None else 0.0
+
+
+def with_a_list(x):
+    best = None
+    if x > 0:
+        best = Hit([x, 2 * x])
+        best.x[0] = 7.0
+    return sum(best.x) if best is not None else 0.0
+
+
+def with_slots(x):
+    best = None
+    if x > 0:
+        best = Slotted(x * 2)
+    return best.x * best.n if best is not None else 0.0
+
+
+def in_each_turn(x):
+    total, i = 0.0, 0
+    while i < 4:
+        best = None
+        if x > i:
+            best = Hit(x * 2 + i)
+        if best is not None:
+            total += best.bump(i)
+        i += 1
+    return total
+
+
+def found(x):
+    if x > 0:
+        return Hit(x)
+    return None
+
+
+def given_by_a_helper(x):
+    p, q = found(x), found(-x)
+    if p is None:
+        return q.x if q is not None else 9.0
+    return p.x * 10
+
+
+def of_two_names(x):
+    best = other = None
+    if x > 0:
+        best = Hit(x)
+        other = Hit(best)
+    if best is not None and other is not None:
+        best.x = 5.0 * x
+        return other.x.x
+    return 0.0
+
+
+def in_a_closure(x):
+    best = None
+    if x > 0:
+        best = Hit(x)
+
+    def inner():
+        return best.x
+
+    if best is not None:
+        return inner()
+    return 0.0
+
+
+def one_that_was_there(x):
+    keep, best = Hit(x), None
+    if x > 0:
+        keep.x = x * 3
+        best = keep
+    return keep.x + (best.x if best is not None else 0.0)
+
+
+def read_where_there_is_none(x):
+    best = None
+    if x > 0:
+        best = Hit(x)
+    return best.x
+
+
+MAKING = [
+    changed_afterwards, in_branches_of_branches, as_an_attribute_and_its_own, as_an_entry, with_a_list, with_slots, in_each_turn, given_by_a_helper,
+    of_two_names, in_a_closure, one_that_was_there, read_where_there_is_none,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", MAKING)
+def test_an_object_that_one_side_makes(f: Callable[..., Any]) -> None:
+    for x in (2.0, -2.0, 0.75):
+        agree(f, np.float32(x))
+    if f is not read_where_there_is_none:
+        for x in (2.0, -2.0):
+            np.testing.assert_allclose(jax.jit(ag.convert(f))(x), f(x))
+
+
+def test_an_object_that_one_side_makes_is_differentiated() -> None:
+    assert jax.grad(ag.function(changed_afterwards))(2.0) == 3.0
+    np.testing.assert_allclose(jax.vmap(ag.convert(changed_afterwards))(jnp.array([2.0, -2.0])), [7.0, -1.0])
+
+
+def test_which_of_two_objects_is_not_chosen() -> None:
+    def f(x):
+        if x > 0:
+            hit = Hit(x)
+        else:
+            hit = Hit(-x)
+        return hit.x
+
+    with pytest.raises(ag.AutographError, match="AG202 `hit` is a `Hit`.*another `Hit`"):
+        ag.function(f)(2.0)
