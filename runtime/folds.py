@@ -12,7 +12,7 @@ from jax import lax
 
 from autograph.runtime.branches import cond
 from autograph.runtime.deferred import fail
-from autograph.runtime.errors import NotStagedError
+from autograph.runtime.errors import BranchTypeError, NotStagedError
 from autograph.runtime.growing import refuse_hidden
 from autograph.runtime.iteration import for_loop
 from autograph.runtime.logical import and_, not_, or_
@@ -22,6 +22,8 @@ from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
 from autograph.runtime.rows import rows_of
 from autograph.runtime.sized import length
+from autograph.runtime.spec_text import describe, pair
+from autograph.runtime.specs import spec_of
 from autograph.runtime.values import UNSET, Counted, Maybe, Unset
 
 Value = Callable[..., Any]
@@ -109,12 +111,28 @@ def extreme(values: Each, name: str, better: Callable[[Any, Any], Any], options:
         if missing is True:
             return new
         rank = (lambda x: x) if key is None else operator.itemgetter(1)
-        return cond(or_(missing, lambda: better(rank(new), rank(some(best)))), lambda: new, lambda: best)
+        try:
+            return cond(or_(missing, lambda: better(rank(new), rank(some(best)))), lambda: new, lambda: best)
+        except BranchTypeError:
+            if key is None or isinstance(best, Maybe):
+                raise
+            raise _not_chosen(name, best[0], new[0]) from None
 
     found = values.fold(step, Unset(name))
     if key is None:
         return _taken(found, ValueError, empty(name), *default)
     return _taken(found, ValueError, empty(name), *[(value, None) for value in default])[0]
+
+
+def _not_chosen(name: str, a: Any, b: Any) -> BranchTypeError:
+    """The error where `max` or `min` by a key would give one of several values that are no arrays."""
+    one, other = pair(*(describe(spec_of(x)) for x in (a, b)))
+    again = "look it up outside" if one[0] != "a" else "read what it holds there from arrays; or make its class a pytree (`@dataclass`, and "
+    again += "" if one[0] != "a" else "`jax.tree_util.register_dataclass`)"
+    return BranchTypeError(
+        f"`{name}` by a traced `key` would give {one} or {other}, which no traced value can choose", here(),
+        f"take the place of the best, `k = jnp.arg{name}(jnp.array(keys))`, and {again}",
+    )  # fmt: skip
 
 
 def _missing(x: Any) -> Any:

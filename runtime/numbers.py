@@ -6,8 +6,9 @@ With nothing traced each is Python's own.
 from __future__ import annotations
 
 import builtins
+import collections
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, ValuesView
 from typing import Any
 
 import jax.numpy as jnp
@@ -34,7 +35,7 @@ def _unknown_items(items: Any) -> builtins.bool:
 def _extreme(name: str, better: Callable[[Any, Any], Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     items: Any = args[0] if len(args) == 1 else args
     if _jax.recording():
-        items = list(items) if isinstance(items, Iterator) else items
+        items = list(items) if isinstance(items, (Iterator, KeysView, ValuesView, ItemsView, collections.deque)) else items
         options = {n: call(x) if n == "key" and x is not None else x for n, x in options.items()}
     items = _folding(items)
     python = getattr(builtins, name)

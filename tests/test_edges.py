@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import warnings
 from collections.abc import Callable
@@ -472,3 +473,12 @@ def test_callables_whose_equality_is_their_own() -> None:
         return items
 
     assert f(1.0) == [1.0, 2.0, 3.0] and f(-1.0) == [3.0, 1.0, 2.0]
+
+
+def test_extremes_of_what_a_dict_or_deque_holds() -> None:
+    def f(x: Any) -> Any:
+        d = {"a": x, "b": 2 * x}
+        return max(d.values()), min(d.values()), max(collections.deque([x, 2 * x]))
+
+    for x in (2.0, -2.0):
+        np.testing.assert_allclose(ag.function(f)(x), f(x))

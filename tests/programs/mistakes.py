@@ -6253,4 +6253,55 @@ left, reached = price(jnp.arange(4.0))
 assert left[0] == 0.0 and reached[3] == 4.5
 ''',
     ),
+    Mistake(
+        "AG202", "newcomer: the best of several objects by a key",
+        '''
+class Player:
+    def __init__(self, name, score):
+        self.name, self.score = name, score
+
+@ag.function
+def best(x):
+    players = [Player("a", x), Player("b", 2.0)]
+    first = max(players, key=lambda p: p.score)  # here
+    return first.score
+
+best(3.0)
+''',
+        ("`max` by a traced `key` would give a `Player` or another `Player`", "`k = jnp.argmax(jnp.array(keys))`", "register_dataclass", "^max(players, key=lambda p: p.score)"),
+        '''
+class Player:
+    def __init__(self, name, score):
+        self.name, self.score = name, score
+
+@ag.function
+def best(x):
+    players = [Player("a", x), Player("b", 2.0)]
+    scores = jnp.array([p.score for p in players])
+    k = jnp.argmax(scores)
+    return scores[k]
+
+assert best(3.0) == 3.0
+''',
+    ),
+    Mistake(
+        "AG202", "newcomer: the key of the largest value",
+        '''
+@ag.function
+def winner(a, b):
+    votes = {"red": a, "blue": b}
+    return max(votes, key=votes.get)  # here
+
+winner(3.0, 4.0)
+''',
+        ("`max` by a traced `key` would give 'red' or 'blue'", "look it up outside", "^max(votes, key=votes.get)"),
+        '''
+@ag.function
+def winner(a, b):
+    votes = {"red": a, "blue": b}
+    return jnp.argmax(jnp.array(list(votes.values())))
+
+assert ["red", "blue"][winner(3.0, 4.0)] == "blue"
+''',
+    ),
 ]
