@@ -9,6 +9,9 @@ _DEEP = 2  # attributes of attributes, of which a getter gives another
 UNKNOWN = "?"  # a container that has no path
 KEEPING = frozenset({"append", "appendleft", "insert", "add", "setdefault", "extend"})  # methods that keep an argument
 
+_OF_DICTS = frozenset({"values", "items", "keys", "get", "popitem"})
+_OF_ITEMS = frozenset({"enumerate", "filter", "iter", "map", "max", "min", "next", "reversed", "sorted", "zip"})
+
 # What gives parts of arrays: views of NumPy's.
 VIEW_ATTRIBUTES = frozenset({"T", "mT", "real", "imag", "flat"})
 VIEWS = frozenset(
@@ -72,7 +75,7 @@ def arguments_of(node: ast.Call, parameters: dict[int, str], method: bool) -> li
 
 
 def containers_of(node: Any) -> frozenset[str]:
-    """The names that a function gives a list or dict of its own."""
+    """The names that a function gives a list or dict of its own, or uses as one."""
     found: set[str] = set()
     for n in ast.walk(node):
         if isinstance(n, ast.Assign) and isinstance(n.value, (ast.List, ast.Dict, ast.ListComp, ast.DictComp, ast.BinOp, ast.Call)):
@@ -83,7 +86,9 @@ def containers_of(node: Any) -> frozenset[str]:
             elif not isinstance(value, (ast.List, ast.Dict, ast.ListComp, ast.DictComp)):
                 continue
             found |= {p for t in n.targets if (p := path_of(t))}
-        elif isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr in KEEPING and (p := path_of(n.func.value)):
+        elif isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr in KEEPING | _OF_DICTS and (p := path_of(n.func.value)):
+            found.add(p)
+        elif isinstance(n, ast.Subscript) and isinstance(n.slice, ast.Constant) and type(n.slice.value) is str and (p := path_of(n.value)):
             found.add(p)
     return frozenset(found)
 
@@ -117,17 +122,26 @@ class Sources:
                 return self.of(inner)
             case ast.ListComp(elt=inner) | ast.GeneratorExp(elt=inner) | ast.DictComp(value=inner):
                 own = {n.id for c in value.generators for n in ast.walk(c.target) if isinstance(n, ast.Name)}
-                items = frozenset().union(*(self.of(c.iter) for c in value.generators if path_of(c.iter) in self.containers))
+                items = frozenset().union(*(self._items(c.iter) for c in value.generators))
                 return frozenset(p for p in self.of(inner) if p.split(".")[0] not in own) | (items if own & _names_in(inner) else frozenset())
             case ast.BinOp(left=left, op=ast.Mult() | ast.Add(), right=right):  # of lists
                 return frozenset().union(*(self.of(v) for v in (left, right) if _makes_list(v) or path_of(v) in self.containers))
-            case ast.Call(func=ast.Name(id="enumerate" | "zip" | "reversed" | "list" | "tuple"), args=args):
-                return frozenset().union(*(self.of(a) for a in args if path_of(a) in self.containers))
-            case ast.Call(func=ast.Attribute(value=owner, attr="values" | "items" | "get" | "pop" | "popleft" | "copy")) if (
+            case ast.Call(func=ast.Name(id="list" | "tuple" | "dict" | "deque"), args=[a]):
+                return self.of(a)
+            case ast.Call(func=ast.Name(id=id), args=args) if id in _OF_ITEMS:
+                return frozenset().union(*map(self._items, args))
+            case ast.Call(func=ast.Attribute(value=owner, attr="values" | "items" | "get" | "pop" | "popitem" | "popleft" | "copy")) if (
                 path_of(owner) in self.containers
             ):
                 return self.of(owner)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="copy"), attr="copy"), args=[a]):
+                return self.of(a)
         return frozenset()
+
+    def _items(self, value: Any) -> frozenset[str]:
+        """The paths whose array one of the items of an expression may be."""
+        path = path_of(value)
+        return self.of(value) if not path or path in self.containers else frozenset()
 
     def _given_by(self, value: Any) -> frozenset[str]:
         """The paths whose array a call may give, or an attribute that is a property."""

@@ -140,9 +140,11 @@ class Stores(Rebuilder):
         new = at(ast.Subscript(inner, indices[-1], _STORE), target)
         first = ast.AugAssign(new, op, value) if op else ast.Assign([new], value)
         got = ast.BinOp(_subscripts(root, indices), op, value) if op else value
+        bare = at(ast.Raise(call(ag("bare"), name(".e")), ast.Constant(None)), where)  # without what this handler handles, and our frames
+        refused = at(ast.ExceptHandler(ag("AutographError"), ".e", [bare]), where)
         fix = [
             at(ast.If(ast.UnaryOp(ast.Not(), call(ag("is_array"), inner)), [at(ast.Raise(None, None), where)], []), where),
-            *self._rebound(root, indices, got, target, where, inner),
+            at(ast.Try(self._rebound(root, indices, got, target, where, inner), [refused], [], []), where),
         ]
         trial = at(ast.Try([at(first, where)], [at(ast.ExceptHandler(ag("TypeError"), None, fix), where)], [], []), where)
         drop = [at(ast.Delete([ast.Name(t, ast.Del()) for t in temporaries]), where)] if temporaries else []

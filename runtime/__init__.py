@@ -59,7 +59,7 @@ _WHERE = {
     "augmented": "in_place update_attr update_item update_path update_attr_item update_attr_path",
     "branches": "cond keep switch",
     "calls": "call",
-    "excepts": "caught",
+    "excepts": "bare caught",
     "cells": "rebinds stores_into stores_into_own",
     "eager": "run_eagerly",
     "later": "check",

@@ -6,10 +6,15 @@ import sys
 
 from autograph.runtime import _jax
 from autograph.runtime.deferred import Exit
-from autograph.runtime.errors import AliasError, StagingError
+from autograph.runtime.errors import AliasError, AutographError, StagingError
 from autograph.runtime.raw_errors import is_raw
 from autograph.runtime.stale import refuse_other_names
 from autograph.runtime.unwound import stored_before
+
+
+def bare(error: AutographError) -> AutographError:
+    """An error of ours that a statement of the user's raises itself: our frames are left out."""
+    return error if _jax.full() else error.with_traceback(None)
 
 
 def caught() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -701,3 +702,84 @@ def names_of_the_function_itself(o: Any, e: Any) -> Any:
 @pytest.mark.parametrize("f", [in_a_list, read_again, names_of_the_function_itself])
 def test_what_hears_of_a_store_through_another_name_of_an_attribute(f: Callable[..., Any], e: int) -> None:
     assert ag.function(f)(Storing(jnp.zeros(3)), jnp.int32(e)) == f(Storing(np.zeros(3)), e)
+
+
+def a_copy_of_a_dict(d: Any, x: Any) -> Any:
+    e = dict(d)
+    d["a"][0] = x
+    return e["a"]
+
+
+def a_copy_by_its_method(d: Any, x: Any) -> Any:
+    e = d.copy()
+    d["a"][0] = x
+    return e["a"]
+
+
+def a_shallow_copy(d: Any, x: Any) -> Any:
+    e = copy.copy(d)
+    e["a"][0] = x
+    return d["a"]
+
+
+def a_list_of_what_it_holds(d: Any, x: Any) -> Any:
+    e = list(d.values())
+    d["a"][0] = x
+    return e[0]
+
+
+def a_comprehension_over_it(d: Any, x: Any) -> Any:
+    e = [v for v in d.values()]
+    d["a"][0] = x
+    return e[0]
+
+
+def mapped(d: Any, x: Any) -> Any:
+    e = list(map(lambda v: v, d.values()))
+    e[0][0] = x
+    return d["a"]
+
+
+def its_first_item(d: Any, x: Any) -> Any:
+    e = next(iter(d.values()))
+    e[0] = x
+    return d["a"]
+
+
+def its_only_item(d: Any, x: Any) -> Any:
+    (e,) = d.values()
+    e[0] = x
+    return d["a"]
+
+
+def what_get_gives(d: Any, x: Any) -> Any:
+    e = d.get("a")
+    e[0] = x
+    return d["a"]
+
+
+def zipped(d: Any, x: Any) -> Any:
+    for v, k in zip(d.values(), [2]):
+        v[0] = x * k
+    return d["a"]
+
+
+def a_copy_of_a_list(d: Any, x: Any) -> Any:
+    arrays = [d["a"]]
+    e = list(arrays)
+    arrays[0][0] = x
+    return e[0], d["a"]
+
+
+OF_DICTS = [
+    a_copy_of_a_dict, a_copy_by_its_method, a_shallow_copy, a_list_of_what_it_holds, a_comprehension_over_it, mapped, its_first_item, its_only_item,
+    what_get_gives, zipped, a_copy_of_a_list,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", OF_DICTS, ids=lambda f: f.__name__)
+def test_containers_made_of_what_a_dict_holds(f: Callable[..., Any]) -> None:
+    want = f({"a": np.arange(3.0)}, 7.0)
+    for form in (ag.convert(f), ag.convert(f, form="staged"), ag.function(f)):
+        for x, y in zip(_arrays([form({"a": jnp.arange(3.0)}, 7.0)]), _arrays([want]), strict=True):
+            np.testing.assert_allclose(x, y)
