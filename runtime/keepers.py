@@ -5,11 +5,11 @@ from __future__ import annotations
 import collections
 import gc
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import CellType, FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
-from autograph.runtime.errors import AliasError
+from autograph.runtime.errors import AliasError, Place
 from autograph.runtime.frames import Frame
 from autograph.runtime.garbage import collect_recent
 from autograph.runtime.heap import namespace
@@ -29,28 +29,54 @@ def refuse_kept(frame: Frame) -> None:
     if not frame.foreign:
         return
     collect_recent()  # what the function made and left in a cycle
-    for x, place in frame.foreign.values():
-        if (name := next(_keepers(x, _DEEP), None) or _default(x)) is not None:
-            raise AliasError(
-                f"an array from outside is stored into, and {name} would keep the old one", place,
-                "store through what holds it (`obj.a[i] = v`), or return the array and set it there",
-            )  # fmt: skip
+    wanted = [_Wanted(x, None, place) for x, place in frame.foreign.values()]
+    for found in wanted:
+        if (name := _default(found.held)) is not None:
+            raise _kept(name, found.place)
+    for level in range(_DEEP):
+        wanted = list(_around(wanted, last=level == _DEEP - 1))
 
 
-def _keepers(x: Any, deep: int, inside: Any = None) -> Iterator[str]:
-    """The names of what holds `x`; `inside` is what the search began with, and `x` a list, dict or tuple that holds it."""
-    for holder in gc.get_referrers(x):
-        kind = type(holder)
-        if kind is CellType:
-            yield "a variable of a function outside"
-        elif kind is dict and (name := _module(holder)):
-            yield f"a variable of `{name}`"
-        elif kind is not dict and isinstance(holder, type) and holder.__module__.split(".")[0] not in _OURS:
-            yield f"the class `{holder.__name__}`"
-        elif issubclass(kind, (list, dict, tuple, set, collections.deque)) and deep > 1:
-            yield from _keepers(holder, deep - 1, x)
-        elif kind.__module__.split(".")[0] not in _OURS and is_state(holder):
-            yield f"`{kind.__name__}{_attribute(holder, x, inside)}`"
+class _Wanted(NamedTuple):
+    """What is looked for: an array, or a list, dict or tuple around one; `inside` is what this holds."""
+
+    held: Any
+    inside: Any
+    place: Place | None  # of the store
+
+
+def _around(wanted: Sequence[_Wanted], last: bool) -> Iterator[_Wanted]:
+    """The containers that hold any of some things, found in one walk over all that is alive; AG407 if something else does."""
+    by_id = {id(w.held): w for w in wanted}
+    own = {id(by_id), id(wanted), *map(id, wanted)}
+    for holder in gc.get_referrers(*(w.held for w in wanted)):
+        if id(holder) in own or (found := next((by_id[id(x)] for x in gc.get_referents(holder) if id(x) in by_id), None)) is None:
+            continue
+        if (name := _name(holder, found)) is not None:
+            raise _kept(name, found.place)
+        if not last and issubclass(type(holder), (list, dict, tuple, set, collections.deque)):
+            yield _Wanted(holder, found.held, found.place)
+
+
+def _name(holder: Any, found: _Wanted) -> str | None:
+    """What holds an array, as an error shows it; none of a container, or of what is no business of the user's."""
+    kind = type(holder)
+    if kind is CellType:
+        return "a variable of a function outside"
+    if kind is dict and (name := _module(holder)):
+        return f"a variable of `{name}`"
+    if isinstance(holder, type):
+        return f"the class `{holder.__name__}`" if holder.__module__.split(".")[0] not in _OURS else None
+    if not issubclass(kind, (list, dict, tuple, set, collections.deque)) and kind.__module__.split(".")[0] not in _OURS and is_state(holder):
+        return f"`{kind.__name__}{_attribute(holder, found.held, found.inside)}`"
+    return None
+
+
+def _kept(name: str, place: Place | None) -> AliasError:
+    return AliasError(
+        f"an array from outside is stored into, and {name} would keep the old one", place,
+        "store through what holds it (`obj.a[i] = v`), or return the array and set it there",
+    )  # fmt: skip
 
 
 _with_defaults: dict[int, Any] = {}  # by identity of an array: the function of which it is a default, weakly
