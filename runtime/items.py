@@ -49,6 +49,7 @@ from autograph.runtime.stale import (
     is_told,
     note_holder,
     note_other_names,
+    note_own,
     note_untold,
     refuse_callers_names,
     refuse_other_variables,
@@ -69,9 +70,15 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
     A NumPy array that receives a traced value, or any in a staged block, which may not run, becomes a traced array.
     """
     x = read(x)
-    if watched() and isinstance(x, (jax.Array, np.ndarray)):
-        note_untold(x)
+    if isinstance(x, (jax.Array, np.ndarray)):
+        if watched():
+            note_untold(x)
+        if sys.getrefcount(x) > _ALONE:
+            note_own(x)
     return _set_item(x, i, value)
+
+
+_ALONE = 3  # references to an array that one variable holds: that, our parameter, and the question
 
 
 def _set_item(x: Any, i: Any, value: Any) -> Any:
@@ -302,6 +309,8 @@ def _set_path(x: Any, path: tuple[Any, ...], value: Any, told: bool) -> Any:
         for k in range(len(x)) if picked else (i,):
             item = x[k] if picked else inner
             (refuse_callers_names if picked else note_other_names)(item, f"an item of a `{type(x).__name__}`", (x, k))
+    if not picked and (is_container(x) or type(x) is tuple) and is_array(inner):
+        note_own(inner, f"an item of a `{type(x).__name__}`", (x, i))
     new = _set_path(inner, tuple(rest), value, told)
     if new is inner:
         return x
@@ -351,6 +360,8 @@ def set_attr_path(obj: Any, name: str, path: tuple[Any, ...], value: Any) -> Any
             )  # fmt: skip
         name = held[0]
     note_other_names(x, f"`{type(obj).__name__}.{name}`", (obj, name))
+    if len(path) == 1 and is_array(x):
+        note_own(x, f"`{type(obj).__name__}.{name}`", (obj, name))
     new = _set_path(x, path, value, told=False)
     if new is not x:
         stores_into_attr(obj, name)

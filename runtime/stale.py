@@ -6,6 +6,7 @@ A name or a tuple would keep the old array: that is refused.
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import CodeType, FrameType
@@ -166,15 +167,41 @@ def refuse_other_variables(x: Any, stored: str) -> None:
     Raises:
       AliasError: (AG407) a variable of the function itself holds it that the statement does not bind, and is read later.
     """
-    frame = caller() if (isinstance(x, jax.Array) or recording()) and x.ndim else None
+    for _ in _own(x, stored, None, named=False):
+        pass
+
+
+def note_own(x: Any, stored: str = "", place: tuple[Any, Any] | None = None) -> None:
+    """Called where an array is about to be stored into: lists, dicts and objects of the function itself that hold it get the new one.
+
+    `place` is the container and its key, if it is an item; then `stored` says so.
+
+    Raises:
+      AliasError: (AG407) a variable of the function holds it, or a tuple in one, that the statement does not bind, and is read later.
+    """
+    if spots := [spot for spot in _own(x, stored, place, named=place is None) if spot is not None]:
+        around = _waiting()
+        noted = around.waiting
+        around.waiting = (x, [*(noted[1] if noted is not None and is_one(noted[0], x) else ()), *spots])
+
+
+def _own(x: Any, stored: str, place: tuple[Any, Any] | None, named: bool) -> Iterator[Spot | None]:
+    """Where variables of the function that runs hold an array which the statement does not renew; `named`: it is that of a variable."""
+    frame = caller() if (isinstance(x, jax.Array) or (isinstance(x, np.ndarray) and recording())) and x.ndim else None
+    seen: set[int] = set()
     while frame is not None:
         renewed = {*targets_after(frame), *assigned_names(frame)}
+        renewed |= {*frame.f_code.co_cellvars, *frame.f_code.co_freevars} if named else set()  # which are bound by what follows
         for variable, held in frame.f_locals.items():
-            if variable in renewed or not variable.isidentifier() or not may_be(held, x):
+            if variable in renewed or not variable.isidentifier():
                 continue
             name = shown_name(frame.f_code, variable)
-            if not is_generated(frame.f_code, name) and (read_after(frame, variable) or is_handed_on(frame.f_code, variable)):
-                raise _stale(stored, name, frame, not is_one(held, x))
+            generated = is_generated(frame.f_code, name)
+            for path, spot, unknown in _held_in(x, held, place, seen):
+                if spot is not None:
+                    yield None if unknown else spot
+                elif not (generated or path and unknown) and (read_after(frame, variable) or is_handed_on(frame.f_code, variable)):
+                    raise _stale(stored or f"`{variable_of(x, but=name) or 'an array'}`", f"{name}{path}", frame, unknown)
         frame = visible(frame.f_back) if is_block(frame.f_code) else None
 
 
@@ -288,15 +315,15 @@ def _held_in(x: Any, held: Any, place: tuple[Any, Any] | None, seen: set[int]) -
         seen.add(id(inside))
         if isinstance(inside, dict):
             parts: list[tuple[Any, str, Spot | None]] = [(v, f"[{k!r}]", Spot(inside, k)) for k, v in inside.items()]
-        elif isinstance(inside, (list, tuple)):
-            parts = [(v, f"[{k}]", Spot(inside, k) if type(inside) is list else None) for k, v in enumerate(inside)]
+        elif isinstance(inside, (list, tuple, deque)):
+            parts = [(v, f"[{k}]", None if isinstance(inside, tuple) else Spot(inside, k)) for k, v in enumerate(inside)]
         elif is_state(inside):
             own = [n for n in attributes(inside) if place is None or not (inside is place[0] and n == place[1])]
             told = {p for f in frames() for places in f.sharing for p in places}
             parts = [(a.get(), f".{n}", Spot(inside, a)) for n in own if (a := Attribute(inside, n)) not in told]
         else:
             continue
-        if place is not None and inside is place[0]:
+        if place is not None and (inside is place[0] or isinstance(inside, dict) and inside is getattr(place[0], "__dict__", None)):
             parts = [p for p in parts if p[2] is None or isinstance(p[2].key, Attribute) or p[2].key != place[1]]
         for v, step, spot in parts:
             if may_be(v, x):

@@ -434,17 +434,27 @@ def test_an_array_that_a_store_has_replaced_is_not_stored_into() -> None:
             self.a = x
 
     @ag.do_not_convert
-    def hidden(x: Any) -> Pair:
-        return Pair(x)
+    def hidden(x: Any) -> Callable[[], Pair]:
+        pair = Pair(x)
+        return lambda: pair
 
     def f(x: Any) -> Any:
         pair = hidden(x)
         x[0] = 1.0
-        pair.a[1] = 2.0
-        return pair.a
+        pair().a[1] = 2.0
+        return pair().a
 
     with pytest.raises(ag.AutographError, match="AG407"):
         ag.function(f)(jnp.zeros(2))
+
+    def g(x: Any) -> Any:
+        pair = hidden(x)()
+        x[0] = 1.0
+        pair.a[1] = 2.0
+        return pair.a
+
+    for form in (ag.convert(g), ag.function(g)):
+        np.testing.assert_array_equal(form(jnp.zeros(2)), [1.0, 2.0])
 
 
 def test_a_callee_stores_into_what_a_property_gives() -> None:
