@@ -191,7 +191,7 @@ def _own(x: Any, stored: str, place: tuple[Any, Any] | None, named: bool) -> Ite
     seen: set[int] = set()
     while frame is not None:
         renewed = {*targets_after(frame), *assigned_names(frame)}
-        renewed |= {*frame.f_code.co_cellvars, *frame.f_code.co_freevars} if named else set()  # which are bound by what follows
+        follows = {*frame.f_code.co_cellvars, *frame.f_code.co_freevars} if named else set()  # what binds them
         for variable, held in frame.f_locals.items():
             if variable in renewed or not variable.isidentifier():
                 continue
@@ -200,6 +200,8 @@ def _own(x: Any, stored: str, place: tuple[Any, Any] | None, named: bool) -> Ite
             for path, spot, unknown in _held_in(x, held, place, seen):
                 if spot is not None:
                     yield None if unknown else spot
+                elif not path and variable in follows:
+                    continue
                 elif not (generated or path and unknown) and (read_after(frame, variable) or is_handed_on(frame.f_code, variable)):
                     raise _stale(stored or f"`{variable_of(x, but=name) or 'an array'}`", f"{name}{path}", frame, unknown)
         frame = visible(frame.f_back) if is_block(frame.f_code) else None
