@@ -35,10 +35,21 @@ class Turns(NamedTuple):
     value: Any
 
 
-def changing(loop: Any, stores: Mapping[Any, tuple[str, ...]], calls: Mapping[Any, Update], shared: Mapping[Any, tuple[str, ...]]) -> frozenset[str]:
+def same_names(body: list[Any]) -> dict[str, set[str]]:
+    """The paths that a function's text gives the value of another (`b = a`), each with all of its own."""
+    found: dict[str, set[str]] = {}
+    for node in _own(body):
+        if type(node).__name__ == "Assign" and (value := _path(node.value)):
+            for path in filter(None, map(_path, node.targets)):
+                both = found.get(path, {path}) | found.get(value, {value})
+                found.update(dict.fromkeys(both, both))
+    return found
+
+
+def changing(loop: Any, calls: Mapping[Any, Update], names: Mapping[str, set[str]]) -> frozenset[str]:
     """The paths that a loop stores into in each turn, and does not bind itself.
 
-    `stores` and `shared` are the other paths that may hold the array, by the place of a store and of a call; `calls`: what a call may store into.
+    `calls`: what a call at a place may store into; `names`: paths that may be one array.
     """
     stored: set[str] = set()
     bound: set[str] = set()
@@ -46,11 +57,12 @@ def changing(loop: Any, stores: Mapping[Any, tuple[str, ...]], calls: Mapping[An
         context, kind = type(getattr(node, "ctx", None)).__name__, type(node).__name__
         at = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
         if kind == "Subscript" and context == "Store":
-            stored |= {_path(chain(node)[0]), *stores.get(at, ())}
+            stored.add(_path(chain(node)[0]))
         elif kind == "Call" and at in calls:
-            stored |= {*calls[at].paths, *shared.get(at, ())}
+            stored.update(calls[at].paths)
         elif context in ("Store", "Del") and (path := _path(node)):
             bound.add(path)
+    stored = set().union(*(names.get(p, {p}) for p in stored))
     return frozenset(p for p in stored - {"", UNKNOWN} if p[0] != "=" and not any(p == b or p.startswith(f"{b}.") for b in bound))
 
 

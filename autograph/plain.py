@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from types import CodeType, SimpleNamespace
 from typing import Any
 
+from autograph.live_rows import same_names
 from autograph.load import Table, planted
 from autograph.passes.callables import ARRAY_LIBRARIES, HIGHER
 from autograph.paths import chain
@@ -51,6 +52,7 @@ class Plain(Stores):
             if self.entry:
                 body = at(ast.IfExp(_traced(), self._enter(node), body), _start(body))
             return replaced(node, body=body)
+        self.names = same_names(node.body) if self.aliases else {}
         doc = 1 if ast.get_docstring(node, clean=False) is not None else 0
         head = self._declarations(node)
         runs = [b for b in node.body[doc:] if not isinstance(b, (ast.Global, ast.Nonlocal))]

@@ -35,6 +35,7 @@ class Stores(Rebuilder):
     in_class = False
     inner = False  # in a comprehension
     is_builtin: Callable[[Any], bool]
+    names: dict[str, set[str]]  # paths that may be one array, by the text
 
     def visit_Assign(self, node: Any) -> Any:
         new = self.rebuilt(node)
@@ -62,7 +63,7 @@ class Stores(Rebuilder):
     def visit_For(self, node: Any) -> Any:
         """`for x[i] in items`: the item is assigned first in the body; so are rows of arrays that the body stores into."""
         aliases = self.aliases
-        paths = changing(node, aliases.stores, aliases.calls, aliases.shared) if aliases else frozenset()
+        paths = changing(node, aliases.calls, self.names) if aliases else frozenset()
         new = self.rebuilt(node)
         if self.in_class or _has_yield(new.target):
             return new

@@ -78,7 +78,8 @@ def note_other_names(x: Any, stored: str, place: tuple[Any, Any] | None = None, 
         seen: set[int] = set()
         held = [found for value in own.f_locals.values() for found in _held_in(x, value, None, seen)]
         spots += [spot for _, spot, unknown in held if spot is not None and not unknown]
-    _waiting().waiting = (x, spots) if spots or shared else None  # with none: they were asked, under the name that the store is made by
+    asked = shared and isinstance(x, (jax.Array, np.ndarray))  # under the name that the store is made by; a list is not to be held here
+    _waiting().waiting = (x, spots) if spots or asked else None
 
 
 def note_untold(x: Any) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from autograph import syntax as s
-from autograph.live_rows import Trees, changing, turns
+from autograph.live_rows import Trees, changing, same_names, turns
 from autograph.names import Names
 from autograph.passes.context import Context
 from autograph.scopes import Scope
@@ -18,8 +18,9 @@ from autograph.scopes import Scope
 def lower_live_rows(fn: Any, context: Context) -> None:
     if s.For not in context.fresh.kinds:
         return
+    names = same_names(fn.body)
     for loop in [n for stmt in fn.body for n in s.own(stmt) if isinstance(n, s.For)]:
-        if not (paths := changing(loop, context.aliases, context.updates, context.aliases)):
+        if not (paths := changing(loop, context.updates, names)):
             continue
         trees = _trees(loop, context, Scope(fn).locals)
         if (found := turns(loop.iter, paths, trees)) is not None:
