@@ -171,14 +171,13 @@ class Stores(Rebuilder):
                 out.append(
                     at(ast.Expr(call(ag("borrowed"), ast.Constant(self.form.code.co_name), ast.Constant(root.id), name(root.id), inner)), where)
                 )
-            reader = ast.Lambda(ast.arguments([], [], None, [], [], None, []), name(root.id))
             if root.id in self.shared or root.id in self.form.code.co_cellvars:
-                out.append(at(ast.Expr(call(ag("stores_into" if root.id in self.shared else "stores_into_own"), reader)), where))
+                out.append(at(ast.Expr(call(ag("stores_into" if root.id in self.shared else "stores_into_own"), reader(root.id))), where))
             new = call(ag(f"set_{kind}"), name(root.id), index, value)
             taken = root.id
             if root.id in self.shared:  # bound last, when this function's own names have the new array
                 taken = ".n"
-                last = [at(ast.Assign([ast.Name(root.id, _STORE)], call(ag("bound"), reader, name(taken))), where)]
+                last = [at(ast.Assign([ast.Name(root.id, _STORE)], call(ag("bound"), reader(root.id), name(taken))), where)]
             renewed = call(ag("renew"), name(root.id), new, *more) if more else new
             outs = [ast.Name(taken, _STORE)]
         outs += [ast.Name(n, _STORE) for n in names]
@@ -202,12 +201,19 @@ class Stores(Rebuilder):
             if not lasts:
                 parts.append(_given(path, new))
             for other in (*([path] if lasts else []), *others):
-                renewed = call(ag("renew"), name(f".a{k}"), new, _path(other))
-                parts.append(_given(other, ast.Subscript(renewed, ast.Constant(-1), _LOAD)))
+                renewed: Any = ast.Subscript(call(ag("renew"), name(f".a{k}"), new, _path(other)), ast.Constant(-1), _LOAD)
+                if other in self.shared:
+                    renewed = call(ag("bound"), reader(other), renewed)
+                parts.append(_given(other, renewed))
         parts.append(ast.Subscript(name(".u"), ast.Constant(0), _LOAD))
         arrays = call(ag("any_array"), *map(_path, update.paths))
         whole = ast.Subscript(ast.Tuple(parts, _LOAD), ast.Constant(-1), _LOAD)
         return at(ast.IfExp(arrays, whole, normal), node)
+
+
+def reader(variable: str) -> Any:
+    """A function that reads a variable."""
+    return ast.Lambda(ast.arguments([], [], None, [], [], None, []), name(variable))
 
 
 def _subscripts(root: Any, indices: list[Any]) -> Any:

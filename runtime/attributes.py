@@ -11,6 +11,7 @@ from typing import Any
 import jax
 
 from autograph.runtime import trees
+from autograph.runtime._jax import recording
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.calls import call
 from autograph.runtime.cells import location_of
@@ -28,7 +29,7 @@ from autograph.runtime.points_to import no_doubt
 from autograph.runtime.replaced import log
 from autograph.runtime.shared import aliasable, guard, guarded_as, origin
 from autograph.runtime.specs import is_container
-from autograph.runtime.stale import refuse_other_names
+from autograph.runtime.stale import refuse_other_names, renew_others
 from autograph.runtime.unwound import is_exact
 from autograph.runtime.values import ARRAYS, ITERATORS, NUMBERS, Maybe, Unset, is_value
 
@@ -129,7 +130,12 @@ def bound(variable: Callable[[], Any], value: Any) -> Any:
         return value
     location = location_of(variable)
     if aliasable(old := location.get()) and (log().became(old, value) or log().became(origin(old), value)):
-        refuse_other_names(old, location.name.strip("`"))  # also where the store was made through another name for it
+        name = location.name.strip("`")
+        if recording():
+            refuse_other_names(old, name)  # also where the store was made through another name for it
+        else:
+            for x in (old, *log().olds(value)):
+                renew_others(x, value, name)
     if not watched():
         return value
     note_binding(location, value)

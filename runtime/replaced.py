@@ -51,6 +51,11 @@ class Log:
                 found.append((x, after))
         return found[::-1]
 
+    def olds(self, new: Any) -> list[Any]:
+        """The arrays that have become another one, and that somebody still holds."""
+        known = self._olds.get(id(new))
+        return [x for ref in known[1] if (x := ref()) is not None] if known is not None and known[0]() is new else []
+
     def became(self, old: Any, new: Any) -> bool:
         """Whether one array is what another has become."""
         entry = self._news.get(id(old))

@@ -18,7 +18,7 @@ import numpy as np
 from autograph.runtime._jax import recording
 from autograph.runtime.errors import AliasError
 from autograph.runtime.frames import frames, innermost
-from autograph.runtime.heap import Attribute, HeapLocation, Variable
+from autograph.runtime.heap import Attribute, HeapLocation, Variable, base_of
 from autograph.runtime.holders import held_as
 from autograph.runtime.objects import attributes, is_state
 from autograph.runtime.places import (
@@ -53,6 +53,13 @@ class Spot(NamedTuple):
         if isinstance(self.key, Attribute):
             return self.key.get()
         return self.holder[self.key] if (self.key in self.holder if isinstance(self.holder, dict) else self.key < len(self.holder)) else None
+
+    def put(self, value: Any) -> None:
+        """Hold another array; what is traced has to be told of that."""
+        if isinstance(self.key, Attribute):
+            self.key.put(value)
+        else:
+            base_of(self.holder).__setitem__(self.holder, self.key, value)
 
 
 class _Waiting(threading.local):
@@ -160,6 +167,12 @@ def refuse_other_names(x: Any, stored: str, place: tuple[Any, Any] | None = None
     for held, _ in held_as(x):
         if place is None or held.obj is not place[0]:
             raise AliasError(f"{shown} is stored into, and {held.name} would keep the old array", here(), "put a copy there (`.copy()`)")
+
+
+def renew_others(x: Any, new: Any, stored: str) -> None:
+    """The same where nothing is traced: lists, dicts and objects get the new array."""
+    for spot in list(_spots(x, stored, True, None)):
+        spot.put(new)
 
 
 def refuse_other_variables(x: Any, stored: str) -> None:

@@ -187,3 +187,24 @@ def test_a_variable_of_the_code_around_that_a_store_binds() -> None:
             continue
         for a, b in zip(got, want, strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+def test_containers_of_the_code_around_when_a_callee_stores_into_its_variable() -> None:
+    def put(p: Any, e: Any) -> None:
+        p[0] += 1
+        p[e] = 9
+
+    def f(d: Any, v: Any, turns: Any) -> Any:
+        def inner() -> None:
+            for _ in turns:
+                put(v, 2)
+
+        d["a"] = v
+        inner()
+        v[3] = 5
+        return d["a"], v
+
+    want = f({}, np.zeros(4), [1, 2])
+    for form in (ag.convert(f), ag.convert(f, form="staged"), ag.function(f)):
+        for a, b in zip(form({}, jnp.zeros(4), [1, 2]), want, strict=True):
+            np.testing.assert_array_equal(a, b)
