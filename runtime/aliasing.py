@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from types import CellType, CodeType, FrameType, FunctionType, MethodType
 from typing import Any, NamedTuple
@@ -217,8 +218,12 @@ def storing(f: Any, *wanted: int | str) -> Callable[..., tuple[Any, ...]]:
     return run
 
 
+_LOOKED_AT = 100  # items: a long list of numbers is not to cost each call a walk through it
+
+
 def _is_or_holds_array(x: Any) -> bool:
-    return is_array(x) or any(map(is_array, x.values() if isinstance(x, dict) else x if isinstance(x, (list, tuple)) else ()))
+    items = x.values() if isinstance(x, dict) else x if isinstance(x, (list, tuple)) else ()
+    return is_array(x) or any(map(is_array, itertools.islice(items, _LOOKED_AT)))
 
 
 def _refuse_other_reader(f: Any, argument: int | str, x: Any, given: frozenset[frozenset[str]]) -> None:
@@ -266,8 +271,8 @@ _EMPTY = CellType()
 
 
 def any_array(*values: Any) -> bool:
-    """Whether one of them is a `jax.Array`, into which a callee cannot store."""
-    return any(map(is_array, values))
+    """Whether one of them is, or holds, a `jax.Array`, into which a callee cannot store."""
+    return any(map(_is_or_holds_array, values))
 
 
 def last(*values: Any) -> Any:

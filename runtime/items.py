@@ -71,9 +71,10 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
     """
     x = read(x)
     if isinstance(x, (jax.Array, np.ndarray)):
-        if watched():
+        shared = sys.getrefcount(x) > _ALONE
+        if shared or watched():
             note_untold(x)
-        if sys.getrefcount(x) > _ALONE:
+        if shared:
             note_own(x)
     return _set_item(x, i, value)
 

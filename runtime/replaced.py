@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
@@ -10,17 +11,17 @@ from typing import Any
 
 from autograph.runtime.frames import lifting
 
-_MOST = 1000  # entries, before those of arrays that nobody holds any more are dropped
+_MOST = 1000  # arrays that others have become, before those that nobody holds any more are dropped
 
 
 class Log:
-    """What arrays have become in one block, or outside of all.  It keeps no array alive: of one that nobody else holds nobody will ask."""
+    """What arrays have become in one block, or outside of all: it keeps an array alive as long as one that has become it."""
 
     def __init__(self) -> None:
         self.count = 0
         self.since = 0  # the number of the entry before those of the last store or call
-        self._news: dict[int, tuple[Any, Any, int]] = {}  # by identity of the old: both weakly, and the number; in their order
-        self._olds: dict[int, tuple[Any, list[Any]]] = {}  # by identity of the new: it, and all that have become it
+        self._news: dict[int, tuple[Any, Any, int]] = {}  # by identity of the old, weakly: the new, and the number; in their order
+        self._olds: dict[int, tuple[Any, list[Any]]] = {}  # by identity of the new: it, and all that have become it, weakly
 
     def note(self, old: Any, new: Any) -> None:
         """An array has become another, and so have those that had become the one; without another, it is not known what."""
@@ -28,17 +29,18 @@ class Log:
             return
         self.count += 1
         known = self._olds.pop(id(old), None)
-        older = [*(known[1] if known is not None and known[0]() is old else ()), weakref.ref(old)]
+        entry = self._news.get(id(old))
+        ref = entry[0] if entry is not None else weakref.ref(old, functools.partial(_forget, self._news, id(old)))
+        older = [*(known[1] if known is not None and known[0]() is old else ()), ref]
         for ref in older:
             if (x := ref()) is not None and x is not new:
                 self._news.pop(id(x), None)
-                self._news[id(x)] = ref, None if new is None else weakref.ref(new), self.count
+                self._news[id(x)] = ref, new, self.count
         if new is not None:
             known = self._olds.get(id(new))
             self._olds[id(new)] = weakref.ref(new), [*(known[1] if known is not None and known[0]() is new else ()), *older]
-        if len(self._news) > _MOST and self.count % _MOST == 0:
-            self._news = {k: e for k, e in self._news.items() if e[0]() is not None}
-            self._olds = {k: e for k, e in self._olds.items() if e[0]() is not None}
+        if len(self._olds) > _MOST and self.count % _MOST == 0:
+            self._olds = {k: (new, [r for r in refs if r() is not None]) for k, (new, refs) in self._olds.items() if new() is not None}
 
     def last(self) -> list[tuple[Any, Any]]:
         """The arrays that the last store or call has replaced, and what they have become; None where that is not known."""
@@ -46,9 +48,8 @@ class Log:
         for old, new, number in reversed(self._news.values()):
             if number <= self.since:
                 break
-            x, after = old(), None if new is None else new()
-            if x is not None and (new is None or after is not None):
-                found.append((x, after))
+            if (x := old()) is not None:
+                found.append((x, new))
         return found[::-1]
 
     def olds(self, new: Any) -> list[Any]:
@@ -59,7 +60,13 @@ class Log:
     def became(self, old: Any, new: Any) -> bool:
         """Whether one array is what another has become."""
         entry = self._news.get(id(old))
-        return entry is not None and entry[0]() is old and entry[1] is not None and entry[1]() is new
+        return entry is not None and new is not None and entry[1] is new
+
+
+def _forget(news: dict[int, Any], key: int, ref: Any) -> None:
+    """An array that had become another is gone."""
+    if key in news and news[key][0] is ref:
+        del news[key]
 
 
 class _Replaced(threading.local):

@@ -200,12 +200,16 @@ def note_own(x: Any, stored: str = "", place: tuple[Any, Any] | None = None) -> 
 
 
 def _own(x: Any, stored: str, place: tuple[Any, Any] | None, named: bool) -> Iterator[Spot | None]:
-    """Where variables of the function that runs hold an array which the statement does not renew; `named`: it is that of a variable."""
+    """Where variables of the function that runs hold an array which the statement does not renew; `named`: it is that of a variable.
+
+    Where nothing is traced, also what those of its callers hold; the variables themselves, if they are not told of what is stored.
+    """
     frame = caller() if (isinstance(x, jax.Array) or (isinstance(x, np.ndarray) and recording())) and x.ndim else None
     seen: set[int] = set()
+    own, asked, told = True, True, len(_outside.told)
     while frame is not None:
-        renewed = {*targets_after(frame), *assigned_names(frame)}
-        follows = {*frame.f_code.co_cellvars, *frame.f_code.co_freevars} if named else set()  # what binds them
+        renewed = {*targets_after(frame), *assigned_names(frame)} if own else set[str]()
+        follows = {*frame.f_code.co_cellvars, *frame.f_code.co_freevars} if named else set[str]()  # what binds them
         for variable, held in frame.f_locals.items():
             if variable in renewed or not variable.isidentifier():
                 continue
@@ -214,11 +218,16 @@ def _own(x: Any, stored: str, place: tuple[Any, Any] | None, named: bool) -> Ite
             for path, spot, unknown in _held_in(x, held, place, seen):
                 if spot is not None:
                     yield None if unknown else spot
-                elif not path and variable in follows:
+                elif not asked or not path and variable in follows:
                     continue
                 elif not (generated or path and unknown) and (read_after(frame, variable) or is_handed_on(frame.f_code, variable)):
                     raise _stale(stored or f"`{variable_of(x, but=name) or 'an array'}`", f"{name}{path}", frame, unknown)
-        frame = visible(frame.f_back) if is_block(frame.f_code) else None
+        function, frame = frame.f_code, visible(frame.f_back)
+        if not is_block(function):
+            if recording() or frame is None or not (mark_of(frame.f_code) in ("Form", "Staged") or is_block(frame.f_code)):
+                return
+            own, asked = False, not (told and _outside.told[told - 1][0] is function)
+            told -= not asked
 
 
 def _spots(
