@@ -37,7 +37,7 @@ class Frame:
         self.joins: list[Any] = []  # of the outermost run: the branches that have been traced, and the types that their sides gave
         self.sharing: list[Any] = []  # of a whole function: groups of places that held one array when the call began
         self.reached: list[Any] = []  # of a whole function: the places that hold its inputs, and the global variables that hold arrays
-        self.waiting: tuple[Any, list[Any]] | None = None  # an array about to be stored into, and where else it is held
+        self.waiting: tuple[Any, list[Any], str] | None = None  # an array about to be stored into, where else it is held, and its shared name
         self.guarded: dict[int, tuple[Any, Any, Any, Any]] = {}  # what a place holds, what it would without an error, its code, what was before
         self.constants: dict[int, tuple[Any, Any]] = {}  # by identity: NumPy arrays, and the constants that stand for them
         self.stands: dict[int, tuple[Any, Any]] = {}  # by identity: an array of this block, and the one around that it stands for

@@ -124,6 +124,25 @@ def _targets_after(code: CodeType, offset: int) -> tuple[str, ...]:
     return tuple(names)
 
 
+def bound_in_line(frame: FrameType) -> tuple[str, ...]:
+    """The variables that are bound after the call that a frame is in by what stands on the same line: also in statements that follow."""
+    return _bound_in_line(frame.f_code, frame.f_lasti)
+
+
+@functools.lru_cache(maxsize=1000)
+def _bound_in_line(code: CodeType, offset: int) -> tuple[str, ...]:
+    lines = [p[0] for p in code.co_positions()]
+    line = lines[offset // 2]
+    names: list[str] = []
+    for i in dis.get_instructions(code):
+        if i.offset > offset:
+            if lines[i.offset // 2] not in (line, None):
+                break
+            if i.opname.startswith("STORE_") and isinstance(i.argval, str):
+                names.append(i.argval)
+    return tuple(names)
+
+
 def read_after(frame: FrameType, name: str) -> bool:
     """Whether the function that `frame` runs may itself read a variable after the call that it is in."""
     return "read" in _fates(frame, name)

@@ -23,6 +23,7 @@ from autograph.runtime.holders import held_as
 from autograph.runtime.objects import attributes, is_state
 from autograph.runtime.places import (
     assigned_names,
+    bound_in_line,
     caller,
     function_around,
     here,
@@ -64,7 +65,7 @@ class Spot(NamedTuple):
 
 class _Waiting(threading.local):
     def __init__(self) -> None:
-        self.waiting: tuple[Any, list[Spot]] | None = None
+        self.waiting: tuple[Any, list[Spot], str] | None = None  # the array, and the name of a variable that functions share
         self.told: list[tuple[CodeType | None, Sequence[Any]]] = []
 
 
@@ -86,7 +87,7 @@ def note_other_names(x: Any, stored: str, place: tuple[Any, Any] | None = None, 
         held = [found for value in own.f_locals.values() for found in _held_in(x, value, None, seen)]
         spots += [spot for _, spot, unknown in held if spot is not None and not unknown]
     asked = shared and isinstance(x, (jax.Array, np.ndarray))  # under the name that the store is made by; a list is not to be held here
-    _waiting().waiting = (x, spots) if spots or asked else None
+    _waiting().waiting = (x, spots, stored) if spots or asked else None
 
 
 def note_untold(x: Any) -> None:
@@ -98,7 +99,7 @@ def note_untold(x: Any) -> None:
     name, function = variable_of(x), _whole(own)  # of the function's own variables its text tells
     is_own = name in own.f_locals and name not in own.f_code.co_freevars  # one of a caller's of the same name is another variable
     spots = list(_spots(x, "an array" if name is None else f"`{name}`" if is_own else name, False, None, own=function))
-    _waiting().waiting = (x, spots) if spots else None
+    _waiting().waiting = (x, spots, "") if spots else None
 
 
 def callers_spots(x: Any, stored: str, place: tuple[Any, Any]) -> list[Spot]:
@@ -181,7 +182,7 @@ def refuse_other_variables(x: Any, stored: str) -> None:
     Raises:
       AliasError: (AG407) a variable of the function itself holds it that the statement does not bind, and is read later.
     """
-    for _ in _own(x, stored, None, named=False):
+    for _ in _own(x, stored, None, ""):
         pass
 
 
@@ -193,14 +194,14 @@ def note_own(x: Any, stored: str = "", place: tuple[Any, Any] | None = None) -> 
     Raises:
       AliasError: (AG407) a variable of the function holds it, or a tuple in one, that the statement does not bind, and is read later.
     """
-    if spots := [spot for spot in _own(x, stored, place, named=place is None) if spot is not None]:
-        around = _waiting()
-        noted = around.waiting
-        around.waiting = (x, [*(noted[1] if noted is not None and is_one(noted[0], x) else ()), *spots])
+    around = _waiting()
+    _, noted, shared = around.waiting if around.waiting is not None and is_one(around.waiting[0], x) else (x, [], "")
+    if spots := [spot for spot in _own(x, stored, place, shared) if spot is not None]:
+        around.waiting = (x, [*noted, *spots], shared)
 
 
-def _own(x: Any, stored: str, place: tuple[Any, Any] | None, named: bool) -> Iterator[Spot | None]:
-    """Where variables of the function that runs hold an array which the statement does not renew; `named`: it is that of a variable.
+def _own(x: Any, stored: str, place: tuple[Any, Any] | None, shared: str) -> Iterator[Spot | None]:
+    """Where variables of the function that runs hold an array which the statement does not renew, but for one that functions share.
 
     Where nothing is traced, also what those of its callers hold; the variables themselves, if they are not told of what is stored.
     """
@@ -208,17 +209,17 @@ def _own(x: Any, stored: str, place: tuple[Any, Any] | None, named: bool) -> Ite
     seen: set[int] = set()
     own, asked, told = True, True, len(_outside.told)
     while frame is not None:
-        renewed = {*targets_after(frame), *assigned_names(frame)} if own else set[str]()
-        follows = {*frame.f_code.co_cellvars, *frame.f_code.co_freevars} if named else set[str]()  # what binds them
+        shared_here = {*frame.f_code.co_cellvars, *frame.f_code.co_freevars}  # which a function inside binds that is told
+        renewed = {*targets_after(frame), *assigned_names(frame), *bound_in_line(frame)} if own else shared_here
         for variable, held in frame.f_locals.items():
-            if variable in renewed or not variable.isidentifier():
+            if not variable.isidentifier():
                 continue
             name = shown_name(frame.f_code, variable)
             generated = is_generated(frame.f_code, name)
             for path, spot, unknown in _held_in(x, held, place, seen):
                 if spot is not None:
                     yield None if unknown else spot
-                elif not asked or not path and variable in follows:
+                elif not asked or variable in renewed or not path and shared in (variable, name):
                     continue
                 elif not (generated or path and unknown) and (read_after(frame, variable) or is_handed_on(frame.f_code, variable)):
                     raise _stale(stored or f"`{variable_of(x, but=name) or 'an array'}`", f"{name}{path}", frame, unknown)
