@@ -252,11 +252,12 @@ def _of_users_code(error: Exception) -> bool:
 def _standing(place: Place, function: str, text: str) -> CodeType:
     """A statement in the user's file, line and columns."""
     end = min(place.end, len(linecache.getline(place.file, place.line).encode().rstrip()))
-    spot: Any = {"lineno": place.line, "end_lineno": place.line, "col_offset": place.column, "end_col_offset": end}
+    column, end = (place.column, end) if end > place.column else (0, 0)
+    spot: Any = {"lineno": place.line, "end_lineno": place.line, "col_offset": column, "end_col_offset": end}
     tree = ast.parse(text)
     for node in ast.walk(tree):
         for field in node._attributes:
-            setattr(node, field, spot[field] if end > place.column or field.endswith("lineno") else None)
+            setattr(node, field, spot[field])
     code = compile(ast.fix_missing_locations(tree), place.file, "exec", dont_inherit=True)
     name = function.rpartition(".")[2] or "<module>"
     return code.replace(co_name=name, co_qualname=function or name)

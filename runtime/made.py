@@ -58,10 +58,22 @@ def new_objects(frame: Frame, values: Iterable[Any]) -> list[Attribute]:
                 for place in (Attribute(x, name) for name in attributes(x)):
                     value = place.get()
                     todo.append(value)
-                    if place not in frame.written and place not in frame.preset and any(map(_jax.made_here, parts(value))):
+                    if place not in frame.saved and place not in frame.preset and _is_of_trace(frame, value):
                         frame.saved[place], frame.written[place] = Unset(place.name), None
                         found.append(place)
     return found
+
+
+def _is_of_trace(frame: Frame, value: Any) -> bool:
+    """Whether a value of the trace is in a value, but for containers from outside: what they hold is a change of theirs."""
+    for x in trees.leaves(value, is_leaf=lambda x: is_value(x) or is_container(x)):
+        if is_container(x):
+            outside = Contents(x) in frame.saved or Contents(x) in frame.preset
+            if not outside and any(_is_of_trace(frame, v) for v in (x.values() if isinstance(x, dict) else x)):
+                return True
+        elif any(map(_jax.made_here, parts(x) if isinstance(x, Maybe) else (x,))):
+            return True
+    return False
 
 
 def codes_before(frame: Frame) -> set[int]:

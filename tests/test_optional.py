@@ -591,3 +591,29 @@ def test_which_of_two_objects_is_not_chosen() -> None:
 
     with pytest.raises(ag.AutographError, match="AG202 `hit` is a `Hit`.*another `Hit`"):
         ag.function(f)(2.0)
+
+
+class Row:
+    def __init__(self, items):
+        self.items = items
+        self.n = 0
+
+    def __setitem__(self, i, x):
+        self.items[i] = x
+        self.n += 1
+
+
+def test_a_list_of_an_object_that_was_there_is_no_new_one() -> None:
+    @ag.function
+    def f(x, row):
+        best = None
+        if x > 0:
+            row[0] = x
+            best = row
+        else:
+            row.items[1] = x
+        return row.n if best is None else best.n, row.items
+
+    for x in (2.0, -2.0):
+        n, items = f(x, Row([0.0, 0.0]))
+        assert n == (x > 0) and items == ([2.0, 0.0] if x > 0 else [0.0, -2.0])
