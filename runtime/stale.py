@@ -210,7 +210,7 @@ def _own(x: Any, stored: str, place: tuple[Any, Any] | None, shared: str) -> Ite
     own, asked, told = True, True, len(_outside.told)
     while frame is not None:
         shared_here = {*frame.f_code.co_cellvars, *frame.f_code.co_freevars}  # which a function inside binds that is told
-        renewed = {*targets_after(frame), *assigned_names(frame), *bound_in_line(frame)} if own else shared_here
+        renewed = {*targets_after(frame), *bound_in_line(frame)} if own else shared_here
         for variable, held in frame.f_locals.items():
             if not variable.isidentifier():
                 continue
@@ -221,7 +221,9 @@ def _own(x: Any, stored: str, place: tuple[Any, Any] | None, shared: str) -> Ite
                     yield None if unknown else spot
                 elif not asked or variable in renewed or not path and shared in (variable, name):
                     continue
-                elif not (generated or path and unknown) and (read_after(frame, variable) or is_handed_on(frame.f_code, variable)):
+                elif own and variable in assigned_names(frame) or generated or path and unknown:
+                    continue
+                elif read_after(frame, variable) or is_handed_on(frame.f_code, variable):
                     raise _stale(stored or f"`{variable_of(x, but=name) or 'an array'}`", f"{name}{path}", frame, unknown)
         function, frame = frame.f_code, visible(frame.f_back)
         if not is_block(function):
@@ -268,7 +270,7 @@ def _spots(
                     continue
                 if spot is not None and not unknown:
                     yield spot
-                elif not (generated and unknown) and (path and not generated or read_after(frame, variable) or is_handed_on(frame.f_code, variable)):
+                elif not (generated and unknown) and (read_after(frame, variable) or is_handed_on(frame.f_code, variable)):
                     raise _stale(stored, f"{shown_name(frame.f_code, variable)}{path}", frame, unknown)
         frame, gone = visible(frame.f_back), []
 
