@@ -124,6 +124,12 @@ def _targets_after(code: CodeType, offset: int) -> tuple[str, ...]:
     return tuple(names)
 
 
+def is_only_read(code: CodeType, name: str) -> bool:
+    """Whether a function takes a variable from the code around, and never binds it."""
+    free = name in code.co_freevars and not is_block(code)
+    return free and not any(i.opname == "STORE_DEREF" and i.argval == name for i in dis.get_instructions(code))
+
+
 def bound_in_line(frame: FrameType) -> tuple[str, ...]:
     """The variables that are bound after the call that a frame is in by what stands on the same line: also in statements that follow."""
     return _bound_in_line(frame.f_code, frame.f_lasti)

@@ -210,6 +210,12 @@ def _named(error: Exception) -> AutographError:
             f"`{function}` needs {what} that is known while tracing, and {traced}", place,
             for_value(call, given[0][1:-1] if given else "", _is_callee(frame, error)),
         )  # fmt: skip
+    if isinstance(taken := written(place), ast.Subscript) and isinstance(taken.slice, ast.Slice):
+        decides = " and ".join(_traced_names(taken.slice, frame)) or "a traced value"
+        return ConcreteValueError(
+            f"`{ast.unparse(taken)}` takes part of a list or tuple, and {decides} decides how much: that is not known while tracing",
+            place, f"make it an array, `jnp.array({ast.unparse(taken.value)})`, of which a slice may have traced ends, or make the ends static",
+        )  # fmt: skip
     return ConcreteValueError(
         f"a concrete value is needed where a traced one was given{shown}", place,
         "use a function of `jax.numpy`, an array in the place of a list or NumPy array, or make the argument static",

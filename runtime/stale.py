@@ -29,6 +29,7 @@ from autograph.runtime.places import (
     here,
     is_block,
     is_handed_on,
+    is_only_read,
     read_after,
     shown_name,
     targets_after,
@@ -223,6 +224,11 @@ def _own(x: Any, stored: str, place: tuple[Any, Any] | None, shared: str) -> Ite
                     continue
                 elif own and variable in assigned_names(frame) or generated or path and unknown:
                     continue
+                elif own and not path and is_only_read(frame.f_code, variable):
+                    raise AliasError(
+                        f"`{name}` holds the array that is stored into, and belongs to the code around this function", here(),
+                        f"declare `nonlocal {name}`, or store into a copy",
+                    )  # fmt: skip
                 elif read_after(frame, variable) or is_handed_on(frame.f_code, variable):
                     raise _stale(stored or f"`{variable_of(x, but=name) or 'an array'}`", f"{name}{path}", frame, unknown)
         function, frame = frame.f_code, visible(frame.f_back)

@@ -4689,7 +4689,7 @@ def price(n):
 
 price(2)
 ''',
-        ("`return sum(prices[:n])`", "static"),
+        ("`prices[:n]` takes part of a list or tuple, and `n` decides how much", "`jnp.array(prices)`", "^prices[:n]", "static"),
         '''
 @ag.function(static_argnames="n")
 def price(n):
