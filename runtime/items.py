@@ -38,6 +38,7 @@ from autograph.runtime.numpy_places import BOUND, let_go_became, note_binding
 from autograph.runtime.optional import present, read
 from autograph.runtime.places import caller, here
 from autograph.runtime.points_to import any_chosen, doubtful, is_numpys, no_doubt, note_comparison, numpys
+from autograph.runtime.references import is_held_elsewhere
 from autograph.runtime.replaced import log, note_replaced
 from autograph.runtime.rows import unknown
 from autograph.runtime.sections import Section
@@ -71,23 +72,12 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
     """
     x = read(x)
     if isinstance(x, (jax.Array, np.ndarray)):
-        held_elsewhere = _is_held_elsewhere(x)
+        held_elsewhere = is_held_elsewhere(x)
         if held_elsewhere or watched():
             note_untold(x)
         if held_elsewhere:
             note_own(x)
     return _set_item(x, i, value)
-
-
-def _is_held_elsewhere(x: Any) -> bool:
-    """Whether something holds an array beside a place, the variable of our caller, our parameter, and the question itself.
-
-    The error that the plain form handles, of JAX that refuses to store into it, has a frame that holds it twice.
-    """
-    error = sys.exception()
-    tb = error.__traceback__.tb_next if type(error) is TypeError and error.__traceback__ is not None else None
-    refused = tb is not None and tb.tb_next is None and tb.tb_frame.f_locals.get("self") is x
-    return sys.getrefcount(x) > 4 + 2 * refused
 
 
 def _set_item(x: Any, i: Any, value: Any) -> Any:
@@ -318,7 +308,7 @@ def _set_path(x: Any, path: tuple[Any, ...], value: Any, told: bool) -> Any:
         for k in range(len(x)) if picked else (i,):
             item = x[k] if picked else inner
             (refuse_callers_names if picked else note_other_names)(item, f"an item of a `{type(x).__name__}`", (x, k))
-    if not picked and (is_container(x) or type(x) is tuple) and is_array(inner) and _is_held_elsewhere(inner):
+    if not picked and (is_container(x) or type(x) is tuple) and is_array(inner) and is_held_elsewhere(inner):
         note_own(inner, f"an item of a `{type(x).__name__}`", (x, i))
     new = _set_path(inner, tuple(rest), value, told)
     if new is inner:
@@ -369,7 +359,7 @@ def set_attr_path(obj: Any, name: str, path: tuple[Any, ...], value: Any) -> Any
             )  # fmt: skip
         name = held[0]
     note_other_names(x, f"`{type(obj).__name__}.{name}`", (obj, name))
-    if len(path) == 1 and is_array(x) and _is_held_elsewhere(x):
+    if len(path) == 1 and is_array(x) and is_held_elsewhere(x):
         note_own(x, f"`{type(obj).__name__}.{name}`", (obj, name))
     new = _set_path(x, path, value, told=False)
     if new is not x:
