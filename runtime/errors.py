@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import linecache
+import re
 import sys
 import tokenize
 from collections.abc import Callable, Sequence
@@ -66,6 +67,7 @@ class AutographError(Exception):
     id: ClassVar[str] = "AG000"
 
     def __init__(self, message: str, place: Place | None = None, advice: str = "", also: Sequence[tuple[Place | None, str]] = ()) -> None:
+        message, advice = (re.sub(r"\ba (`[AEIOaeio])", r"an \1", text) for text in (message, advice))
         self.message, self.place, self.advice, self.also = message, place, advice, tuple(also)
         where = f"{place}: " if place else ""
         self.summary = f"{where}{self.id} {message}"

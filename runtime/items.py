@@ -352,6 +352,11 @@ def set_attr_path(obj: Any, name: str, path: tuple[Any, ...], value: Any) -> Any
     x = attribute_of(obj, name)
     obj = class_that_holds(obj, name)
     if is_property(obj, name) and (is_array(x) or isinstance(x, np.ndarray) and recording()):  # Python would not ask the class to store
+        if isinstance(obj, tuple):
+            raise ArrayStoreError(
+                f"`{type(obj).__name__}.{name}` is stored into, and a named tuple keeps the array that it was made with", here(),
+                f"store into a copy, and make the tuple anew: `a = t.{name}.copy()`, `a[i] = v`, `t = t._replace({name}=a)`",
+            )  # fmt: skip
         if not (held := holding(obj, x)):
             raise ArrayStoreError(
                 f"`{type(obj).__name__}.{name}` is stored into, a property that gives an array which no attribute of the object holds", here(),

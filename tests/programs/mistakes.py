@@ -6304,4 +6304,37 @@ def winner(a, b):
 assert ["red", "blue"][winner(3.0, 4.0)] == "blue"
 ''',
     ),
+    Mistake(
+        "AG403", "newcomer: a store into the field of a named tuple",
+        '''
+from typing import NamedTuple
+
+class State(NamedTuple):
+    x: jax.Array
+    n: int
+
+@ag.function
+def step(s, v):
+    s.x[0] = v  # here
+    return s
+
+step(State(jnp.zeros(2), 0), 3.0)
+''',
+        ("`State.x` is stored into, and a named tuple keeps the array", "`t = t._replace(x=a)`", "^s.x[0] = v"),
+        '''
+from typing import NamedTuple
+
+class State(NamedTuple):
+    x: jax.Array
+    n: int
+
+@ag.function
+def step(s, v):
+    x = s.x.copy()
+    x[0] = v
+    return s._replace(x=x)
+
+assert step(State(jnp.zeros(2), 0), 3.0).x[0] == 3.0
+''',
+    ),
 ]
