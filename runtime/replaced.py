@@ -9,18 +9,23 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import jax
+
 from autograph.runtime.frames import lifting
 
 _MOST = 1000  # arrays that others have become, before those that nobody holds any more are dropped
 
 
 class Log:
-    """What arrays have become in one block, or outside of all: it keeps an array alive as long as one that has become it."""
+    """What arrays have become in one block, or outside of all.
+
+    It keeps an array alive as long as one that has become it; a traced value, which must not outlive its trace, it does not.
+    """
 
     def __init__(self) -> None:
         self.count = 0
         self.since = 0  # the number of the entry before those of the last store or call
-        self._news: dict[int, tuple[Any, Any, int]] = {}  # by identity of the old, weakly: the new, and the number; in their order
+        self._news: dict[int, tuple[Any, Any, int]] = {}  # by identity of the old, weakly: what gives the new, and the number; in their order
         self._olds: dict[int, tuple[Any, list[Any]]] = {}  # by identity of the new: it, and all that have become it, weakly
 
     def note(self, old: Any, new: Any) -> None:
@@ -35,7 +40,7 @@ class Log:
         for ref in older:
             if (x := ref()) is not None and x is not new:
                 self._news.pop(id(x), None)
-                self._news[id(x)] = ref, new, self.count
+                self._news[id(x)] = ref, _held(new), self.count
         if new is not None:
             known = self._olds.get(id(new))
             self._olds[id(new)] = weakref.ref(new), [*(known[1] if known is not None and known[0]() is new else ()), *older]
@@ -48,8 +53,9 @@ class Log:
         for old, new, number in reversed(self._news.values()):
             if number <= self.since:
                 break
-            if (x := old()) is not None:
-                found.append((x, new))
+            x, after = old(), new()
+            if x is not None and (after is not None or new is _unknown):
+                found.append((x, after))
         return found[::-1]
 
     def olds(self, new: Any) -> list[Any]:
@@ -60,7 +66,15 @@ class Log:
     def became(self, old: Any, new: Any) -> bool:
         """Whether one array is what another has become."""
         entry = self._news.get(id(old))
-        return entry is not None and new is not None and entry[1] is new
+        return entry is not None and new is not None and entry[1]() is new
+
+
+def _unknown() -> None:
+    """What an array has become of which that is not known."""
+
+
+def _held(x: Any) -> Callable[[], Any]:
+    return _unknown if x is None else weakref.ref(x) if isinstance(x, jax.core.Tracer) else lambda: x
 
 
 def _forget(news: dict[int, Any], key: int, ref: Any) -> None:
