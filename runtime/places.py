@@ -124,6 +124,20 @@ def _targets_after(code: CodeType, offset: int) -> tuple[str, ...]:
     return tuple(names)
 
 
+def read_in_next_turn(frame: FrameType, inside: CodeType | None, name: str) -> bool:
+    """Whether a loop of the function that a frame runs, in the test or body of which the call is made that runs `inside`, reads a variable of it."""
+    if inside is None or not _LOOPED.match(inside.co_name):
+        return False
+    codes = [c for c in frame.f_code.co_consts if isinstance(c, CodeType)]
+    k = next((k for k, c in enumerate(codes) if c is inside), None)
+    if k is None:
+        return False
+    first, last = ("test", "body")  # they are made one after the other
+    pair = codes[k : k + 2] if inside.co_name.startswith(first) else codes[max(k - 1, 0) : k + 1]
+    blocks = [c for c in pair if c is inside or c.co_name.startswith(last if inside.co_name.startswith(first) else first)]
+    return any(name in c.co_freevars for c in blocks)
+
+
 def is_only_read(code: CodeType, name: str) -> bool:
     """Whether a function takes a variable from the code around, and never binds it."""
     free = name in code.co_freevars and not is_block(code)
@@ -213,6 +227,9 @@ def _accesses(i: dis.Instruction) -> list[tuple[str, str]]:
         return []
     kinds = re.findall("LOAD|STORE", i.opname)
     return list(zip(kinds, i.argval, strict=False)) if isinstance(i.argval, tuple) else [(k, i.argval) for k in kinds if isinstance(i.argval, str)]
+
+
+_LOOPED = re.compile(r"(test|body)(_\d+)?$")
 
 
 def is_block(code: CodeType) -> bool:

@@ -31,6 +31,7 @@ from autograph.runtime.places import (
     is_handed_on,
     is_only_read,
     read_after,
+    read_in_next_turn,
     shown_name,
     targets_after,
     variable_of,
@@ -209,6 +210,7 @@ def _own(x: Any, stored: str, place: tuple[Any, Any] | None, shared: str) -> Ite
     frame = caller() if (isinstance(x, jax.Array) or (isinstance(x, np.ndarray) and recording())) and x.ndim else None
     seen: set[int] = set()
     own, asked, told = True, True, len(_outside.told)
+    inside: CodeType | None = None
     while frame is not None:
         shared_here = {*frame.f_code.co_cellvars, *frame.f_code.co_freevars}  # which a function inside binds that is told
         renewed = {*targets_after(frame), *bound_in_line(frame)} if own else shared_here
@@ -229,9 +231,10 @@ def _own(x: Any, stored: str, place: tuple[Any, Any] | None, shared: str) -> Ite
                         f"`{name}` holds the array that is stored into, and belongs to the code around this function", here(),
                         f"declare `nonlocal {name}`, or store into a copy",
                     )  # fmt: skip
-                elif read_after(frame, variable) or is_handed_on(frame.f_code, variable):
+                elif read_after(frame, variable) or is_handed_on(frame.f_code, variable) or read_in_next_turn(frame, inside, variable):
                     raise _stale(stored or f"`{variable_of(x, but=name) or 'an array'}`", f"{name}{path}", frame, unknown)
         function, frame = frame.f_code, visible(frame.f_back)
+        inside = function
         if not is_block(function):
             if recording() or frame is None or not (mark_of(frame.f_code) in ("Form", "Staged") or is_block(frame.f_code)):
                 return
@@ -255,6 +258,7 @@ def _spots(
     if place is not None and own is not None:
         gone += own.f_code.co_freevars  # of a function around, which is asked
     frame = own if here_too or own is None else visible(own.f_back)
+    inside = own.f_code if own is not None and frame is not own else None
     told = {p for f in frames() for places in f.sharing for p in places}  # of the new array
     seen = {id(p.obj) for p in told if not isinstance(p, Attribute)}
     if place is not None and own is not None and not isinstance(x, np.ndarray):  # a trace that knows the global variables follows
@@ -276,9 +280,11 @@ def _spots(
                     continue
                 if spot is not None and not unknown:
                     yield spot
-                elif not (generated and unknown) and (read_after(frame, variable) or is_handed_on(frame.f_code, variable)):
+                elif not (generated and unknown) and (
+                    read_after(frame, variable) or is_handed_on(frame.f_code, variable) or read_in_next_turn(frame, inside, variable)
+                ):
                     raise _stale(stored, f"{shown_name(frame.f_code, variable)}{path}", frame, unknown)
-        frame, gone = visible(frame.f_back), []
+        inside, frame, gone = frame.f_code, visible(frame.f_back), []
 
 
 @contextmanager
