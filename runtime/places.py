@@ -132,9 +132,11 @@ def read_in_next_turn(frame: FrameType, inside: CodeType | None, name: str) -> b
     k = next((k for k, c in enumerate(codes) if c is inside), None)
     if k is None:
         return False
-    first, last = ("test", "body")  # they are made one after the other
-    pair = codes[k : k + 2] if inside.co_name.startswith(first) else codes[max(k - 1, 0) : k + 1]
-    blocks = [c for c in pair if c is inside or c.co_name.startswith(last if inside.co_name.startswith(first) else first)]
+    around = {"test": ((k + 1, "body"),), "body": ((k - 1, "test"), (k + 1, "<lambda>")), "<lambda>": ((k - 1, "body"),)}  # as they are made
+    beside = [(codes[i], kind) for i, kind in around[inside.co_name.partition("_")[0]] if 0 <= i < len(codes)]
+    given = inside.co_varnames[: inside.co_argcount]  # both are functions of the state; any other lambda is none of a loop
+    pair = [c for c, kind in beside if c.co_name.startswith(kind) and c.co_varnames[: c.co_argcount] == given and given]
+    blocks = [inside, *pair] if pair or inside.co_name != "<lambda>" else []
     return any(name in c.co_freevars for c in blocks)
 
 
@@ -229,7 +231,7 @@ def _accesses(i: dis.Instruction) -> list[tuple[str, str]]:
     return list(zip(kinds, i.argval, strict=False)) if isinstance(i.argval, tuple) else [(k, i.argval) for k in kinds if isinstance(i.argval, str)]
 
 
-_LOOPED = re.compile(r"(test|body)(_\d+)?$")
+_LOOPED = re.compile(r"(test|body|<lambda>)(_\d+)?$")
 
 
 def is_block(code: CodeType) -> bool:

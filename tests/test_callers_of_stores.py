@@ -208,3 +208,44 @@ def test_containers_of_the_code_around_when_a_callee_stores_into_its_variable() 
     for form in (ag.convert(f), ag.convert(f, form="staged"), ag.function(f)):
         for a, b in zip(form({}, jnp.zeros(4), [1, 2]), want, strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+class Buffer:
+    def __init__(self, a: Any) -> None:
+        self.a = a
+
+    def put(self, e: Any) -> Any:
+        self.a[1] = e
+        return e
+
+
+def read_before_in_the_next_turn(o: Any, n: Any) -> Any:
+    y, c, t = o.a, 0, 0.0
+    while c < n:
+        t += y[1]
+        o.put(c + 5.0)
+        c += 1
+    return t
+
+
+def read_in_the_body_stored_by_the_test(o: Any, n: Any) -> Any:
+    y, c, t = o.a, 0, 0.0
+    while o.put(c + 5.0) < n:
+        t += y[1]
+        c += 1
+    return t
+
+
+def read_in_a_for_loop(o: Any, n: Any) -> Any:
+    y, t = o.a, 0.0
+    for i in range(n):
+        t += y[1]
+        o.put(i + 5.0)
+    return t
+
+
+@pytest.mark.parametrize("f", [read_before_in_the_next_turn, read_in_the_body_stored_by_the_test, read_in_a_for_loop])
+def test_a_name_that_the_next_turn_reads(f: Any) -> None:
+    for form in (ag.convert(f), ag.convert(f, form="staged"), ag.function(f)):
+        with pytest.raises(AliasError, match="`Buffer.a` is stored into, and `y` in `read_"):
+            form(Buffer(jnp.zeros(3)), 8)
