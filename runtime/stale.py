@@ -231,7 +231,11 @@ def _own(x: Any, stored: str, place: tuple[Any, Any] | None, shared: str) -> Ite
                         f"`{name}` holds the array that is stored into, and belongs to the code around this function", here(),
                         f"declare `nonlocal {name}`, or store into a copy",
                     )  # fmt: skip
-                elif read_after(frame, variable) or is_handed_on(frame.f_code, variable) or read_in_next_turn(frame, inside, variable):
+                elif (
+                    read_after(frame, variable)
+                    or is_handed_on(frame.f_code, variable)
+                    or (place is not None and read_in_next_turn(frame, inside, variable))
+                ):
                     raise _stale(stored or f"`{variable_of(x, but=name) or 'an array'}`", f"{name}{path}", frame, unknown)
         function, frame = frame.f_code, visible(frame.f_back)
         inside = function
@@ -281,7 +285,9 @@ def _spots(
                 if spot is not None and not unknown:
                     yield spot
                 elif not (generated and unknown) and (
-                    read_after(frame, variable) or is_handed_on(frame.f_code, variable) or read_in_next_turn(frame, inside, variable)
+                    read_after(frame, variable)
+                    or is_handed_on(frame.f_code, variable)
+                    or (place is not None and read_in_next_turn(frame, inside, variable))
                 ):
                     raise _stale(stored, f"{shown_name(frame.f_code, variable)}{path}", frame, unknown)
         inside, frame, gone = frame.f_code, visible(frame.f_back), []
