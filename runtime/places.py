@@ -73,6 +73,7 @@ def place_of(frame: FrameType | None) -> Place | None:
     return place_in(frame.f_code, frame.f_lasti, frame.f_lineno or frame.f_code.co_firstlineno)
 
 
+@functools.lru_cache(maxsize=1000)
 def place_in(code: CodeType, offset: int, line: int) -> Place:
     """Where the instruction stands that code is at, in a line."""
     first, last, column, end = next(itertools.islice(code.co_positions(), max(offset, 0) // 2, None), (None,) * 4)

@@ -88,8 +88,9 @@ def calls_to(error: BaseException) -> tuple[tuple[Place, str], ...]:
     found: list[tuple[CodeType, int, int]] = []
     frame = caller()
     while frame is not None and frame.f_code not in ENTRIES:
-        found.insert(0, (frame.f_code, frame.f_lasti, frame.f_lineno))
+        found.append((frame.f_code, frame.f_lasti, frame.f_lineno))
         frame = frame.f_back
+    found.reverse()
     tb = error.__traceback__
     while tb is not None:
         found.append((tb.tb_frame.f_code, tb.tb_lasti, tb.tb_lineno))
