@@ -73,13 +73,18 @@ def place_of(frame: FrameType | None) -> Place | None:
     return place_in(frame.f_code, frame.f_lasti, frame.f_lineno or frame.f_code.co_firstlineno)
 
 
-@functools.lru_cache(maxsize=1000)
 def place_in(code: CodeType, offset: int, line: int) -> Place:
     """Where the instruction stands that code is at, in a line."""
-    first, last, column, end = next(itertools.islice(code.co_positions(), max(offset, 0) // 2, None), (None,) * 4)
+    first, last, column, end = _position(code, offset)
     if first != line or column is None or end is None:
         return Place(code.co_filename, line)
     return Place(code.co_filename, line, column, end if last == first and end > column + 1 else _WHOLE)
+
+
+@functools.lru_cache(maxsize=1000)
+def _position(code: CodeType, offset: int) -> tuple[int | None, int | None, int | None, int | None]:
+    """That of an instruction, whatever the file: code objects of two files may compare equal."""
+    return next(itertools.islice(code.co_positions(), max(offset, 0) // 2, None), (None,) * 4)
 
 
 def here() -> Place | None:

@@ -73,8 +73,20 @@ def _unknown() -> None:
     """What an array has become of which that is not known."""
 
 
+class _Kept:
+    """As a weak reference, but it keeps the array; a cell of ours would be taken for one of the user's by who looks for what holds it."""
+
+    __slots__ = ("x",)
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __call__(self) -> Any:
+        return self.x
+
+
 def _held(x: Any) -> Callable[[], Any]:
-    return _unknown if x is None else weakref.ref(x) if isinstance(x, jax.core.Tracer) else lambda: x
+    return _unknown if x is None else weakref.ref(x) if isinstance(x, jax.core.Tracer) else _Kept(x)
 
 
 def _forget(news: dict[int, Any], key: int, ref: Any) -> None:
