@@ -8,7 +8,7 @@ import types
 from collections.abc import Callable
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
-from autograph import runtime
+from autograph import runtime, sites  # noqa: F401  (call sites of converted code)
 from autograph.callees import convert_object, dressed, form_in, leave_alone
 from autograph.errors import NotAFunction
 from autograph.forms import Form, form_of

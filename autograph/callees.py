@@ -7,11 +7,9 @@ is nobody's in a copy (`functools.wraps`) and empty when pickled.
 from __future__ import annotations
 
 import builtins
-import collections
 import contextlib
 import functools
 import itertools
-import math
 import sys
 import types
 import weakref
@@ -213,7 +211,12 @@ def _tracing() -> bool:
 
 
 _FUNCTOOLS = functools.reduce.__self__  # type: ignore[attr-defined]
-_HIGHER = {map, filter, iter, sorted, min, max, functools.reduce, itertools.accumulate, itertools.takewhile, itertools.dropwhile, itertools.starmap}
+_FIRST, _SECOND = slice(0, 1), slice(1, 2)
+_GOING_OVER: dict[Any, slice] = {  # which of their arguments
+    map: slice(1, None), filter: _SECOND, iter: _FIRST, functools.reduce: _SECOND, itertools.accumulate: _FIRST, itertools.takewhile: _SECOND,
+    itertools.dropwhile: _SECOND, itertools.starmap: _SECOND,
+}  # fmt: skip
+_HIGHER = {*_GOING_OVER, sorted, min, max}
 
 
 def _first(f: types.FunctionType) -> Any:
@@ -259,78 +262,20 @@ def _with_twins(f: Any) -> Any:
     """A library function that converts the functions of the user's that it is given; one that calls them also takes those of libraries."""
     calls = type(f) in (type, types.BuiltinFunctionType) and f in _HIGHER
 
+    rows = _GOING_OVER.get(f) if calls else None
+
     def own(x: Any) -> Any:
         new = _own_twin(x)
         return (calls and _replaced(x) or _tracing() and changing(x) or x) if new is x else new
 
     def library_call(*args: Any, **kwargs: Any) -> Any:
+        if rows is not None:
+            args = (*args[: rows.start], *map(runtime.over, args[rows]), *(args[rows.stop :] if rows.stop else ()))  # type: ignore[attr-defined]
         return f(*map(own, args), **{k: own(v) for k, v in kwargs.items()})
 
     return library_call
 
 
-class Site:
-    """Remembers the first lasting callee of one call site.  Written once: a reader sees all of it or nothing."""
-
-    __slots__ = ("__weakref__", "function", "seen", "use")
-
-    def __init__(self) -> None:
-        self.forget()
-        notebooks.sites.add(self)
-
-    def forget(self) -> None:
-        self.seen: Any = Site
-        self.use: Any = Site
-        self.function: Any = Site
-
-    def miss(self, f: Any) -> Any:
-        if type(f) is types.FunctionType and f.__closure__ and form_in(f) is not None:
-            return f
-        new = resolve(f)
-        if self.seen is Site and _is_lasting(f):
-            form = form_in(new) if type(new) is types.FunctionType else None
-            with LOCK:
-                if self.seen is Site:
-                    self.use = dressed(form.function(form.direct(), new), new) if type(form) is Form else new
-                    self.seen = f
-        return new
-
-    def miss_method(self, method: Any) -> Any:
-        new = resolve(method)
-        if self.seen is Site and self.function is Site:
-            if new is method and type(method) is types.BuiltinFunctionType and type(method.__self__) in _BUILTIN_TYPES:
-                self.seen = type(method.__self__)
-            elif type(new) is types.MethodType and type(method) is types.MethodType and _is_lasting(method.__func__) and _is_plain_method(method):
-                function: Any = new.__func__
-                form = form_in(function)
-                if type(form) is Form:
-                    with LOCK:
-                        if self.function is Site:
-                            self.use = form.function(form.direct(), function)
-                            self.function = method.__func__
-        return new
-
-
-_BUILTIN_TYPES = {list, dict, set, str, tuple, bytes, bytearray, frozenset, int, float, complex, collections.deque}
-
-
-def _is_plain_method(method: types.MethodType) -> bool:
-    """Not a class method, which is bound to another object."""
-    return any(v is method.__func__ for k in type(method.__self__).__mro__ for v in vars(k).values())
-
-
-def _is_lasting(f: Any) -> bool:
-    """Whether remembering `f` keeps nothing alive: a function or class of a live module, without a closure."""
-    if type(f) is types.BuiltinFunctionType:
-        return f.__self__ is builtins or f.__self__ is math
-    if type(f) is type:
-        return getattr(sys.modules.get(f.__module__), f.__qualname__, None) is f
-    if type(f) is not types.FunctionType:
-        return False
-    return not set(f.__code__.co_freevars) - {"__class__"} and getattr(sys.modules.get(f.__module__), "__dict__", None) is f.__globals__
-
-
-Form.new_site = staticmethod(Site)
 Form.runtime = runtime
 
 

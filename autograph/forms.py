@@ -52,7 +52,7 @@ def _names(code: CodeType) -> frozenset[str]:
 class Form:
     """What is known of one code object: its node in the file, the functions inside it, and its codes."""
 
-    new_site: Callable[[], Any]  # set by `callees`: what remembers a call site
+    new_site: Callable[[], Any]  # set by `sites`: what remembers a call site
     runtime: Any = None  # set by `callees`: the module that generated code calls
 
     def __init__(self, code: CodeType, file: File) -> None:

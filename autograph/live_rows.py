@@ -46,34 +46,54 @@ def same_names(body: list[Any]) -> dict[str, set[str]]:
     return found
 
 
-def changing(loop: Any, calls: Mapping[Any, Update], names: Mapping[str, set[str]]) -> frozenset[str]:
-    """The paths that a loop stores into in each turn, and does not bind itself.
+def changing(loop: Any, calls: Mapping[Any, Update], names: Mapping[str, set[str]]) -> dict[str, int]:
+    """The paths that a loop stores into in each turn, and does not bind itself; and how many indices the shortest of these stores has.
 
     `calls`: what a call at a place may store into; `names`: paths that may be one array.
     """
-    stored: set[str] = set()
+    stored: dict[str, int] = {}
     bound: set[str] = set()
+    moved: set[str] = set()  # whose items may be replaced
+
+    def store(path: str, depth: int) -> None:
+        for p in names.get(path, {path}):
+            stored[p] = min(depth, stored.get(p, depth))
+
     for node in _own([loop.target, *loop.body]):
         context, kind = type(getattr(node, "ctx", None)).__name__, type(node).__name__
         at = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
         if kind == "Subscript" and context == "Store":
-            stored.add(_path(chain(node)[0]))
-        elif kind == "Call" and at in calls:
-            stored.update(calls[at].paths)
+            root, indices = chain(node)
+            store(_path(root), len(indices))
+        elif kind == "Call":
+            for path in calls[at].paths if at in calls else ():
+                store(path, 0)
+            handed = [node.func.value] if type(node.func).__name__ == "Attribute" else []
+            moved.update(map(_path, [*handed, *node.args, *(k.value for k in node.keywords)]))
+        elif kind == "Subscript" and context == "Del":
+            moved.add(_path(chain(node)[0]))
         elif context in ("Store", "Del") and (path := _path(node)):
             bound.add(path)
-    stored = set().union(*(names.get(p, {p}) for p in stored))
-    return frozenset(p for p in stored - {"", UNKNOWN} if p[0] != "=" and not any(p == b or p.startswith(f"{b}.") for b in bound))
+    keep = [p for p in stored.keys() - {"", UNKNOWN} if p[0] != "=" and not any(p == b or p.startswith(f"{b}.") for b in bound)]
+    moved = {p for m in moved for p in names.get(m, {m})}
+    return {p: 0 if p in moved else stored[p] for p in keep}
 
 
-def turns(iterable: Any, paths: frozenset[str], trees: Trees) -> Turns | None:
+def gone_over(iterable: Any, paths: Mapping[str, int], trees: Trees) -> frozenset[Any]:
+    """The nodes of what a loop goes over that give it rows of these arrays."""
+    made: list[Any] = []
+    _turns(iterable, paths, trees, made)
+    return frozenset(made)
+
+
+def turns(iterable: Any, paths: Mapping[str, int], trees: Trees) -> Turns | None:
     """A loop whose items are rows of these arrays; None if there are none."""
-    made: list[str] = []
+    made: list[Any] = []
     found = _turns(iterable, paths, trees, made)
     return found if made else None
 
 
-def _turns(node: Any, paths: frozenset[str], trees: Trees, made: list[str]) -> Turns:
+def _turns(node: Any, paths: Mapping[str, int], trees: Trees, made: list[Any]) -> Turns:
     kind = type(node).__name__
     called = node.func if kind == "Call" and type(node.func).__name__ == "Name" and trees.is_builtin(node.func) else None
     if called is not None and node.args and not any(type(a).__name__ == "Starred" for a in node.args):
@@ -93,22 +113,31 @@ def _turns(node: Any, paths: frozenset[str], trees: Trees, made: list[str]) -> T
                 return Turns(_with(node, [part.iter]), part.target, part.value)
     k = trees.fresh()
     here = trees.name(k, False)
-    if array := _array_of(node, paths):
-        made.append(array)
+    if _array_of(node, paths):
+        made.append(node)
         return Turns(trees.call("indices", [node]), trees.name(k, True), trees.call("row", [node, here]))
     return Turns(node, trees.name(k, True), here)
 
 
-def _array_of(node: Any, paths: frozenset[str]) -> str:
-    """The path of these whose rows an expression gives: the array itself, or a part with fixed ends."""
-    if type(node).__name__ == "Subscript" and type(node.slice).__name__ == "Slice":
-        ends = (node.slice.lower, node.slice.upper, node.slice.step)
-        return _array_of(node.value, paths) if all(e is None or _fixed(e) for e in ends) else ""
-    return path if (path := _path(node)) in paths else ""
+def _array_of(node: Any, paths: Mapping[str, int]) -> str:
+    """The path of these whose rows an expression gives: the array itself, a part with fixed ends, or an item that no store replaces."""
+    root, indices = chain(node)
+    if (path := _path(root)) not in paths or not all(map(_fixed, indices)):
+        return ""
+    places = sum(type(i).__name__ != "Slice" for i in indices)
+    return path if not places or places < paths[path] else ""
 
 
 def _fixed(node: Any) -> bool:
-    return type(node).__name__ == "Constant" or (type(node).__name__ == "UnaryOp" and _fixed(node.operand))
+    """Whether an index, or the end of a slice, is the same in every turn."""
+    match type(node).__name__:
+        case "Constant":
+            return True
+        case "UnaryOp":
+            return _fixed(node.operand)
+        case "Slice":
+            return all(end is None or _fixed(end) for end in (node.lower, node.upper, node.step))
+    return False
 
 
 def _path(node: Any) -> str:

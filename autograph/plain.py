@@ -28,6 +28,9 @@ from autograph.plain_stores import Stores, ag, call, name
 from autograph.rebuild import at, replaced
 from autograph.source import File
 
+_ITERATE = {"enumerate": 0, "filter": 1, "iter": 0, "map": 1, "reversed": 0, "zip": 0}  # builtins that go over this argument
+_SEVERAL = frozenset({"map", "zip"})
+_MAY_BE_ARRAYS = (ast.Attribute, ast.BoolOp, ast.Call, ast.IfExp, ast.Name, ast.NamedExpr, ast.Subscript)
 _CALL_ARGUMENTS = frozenset({"map", "filter", "iter", "sorted", "min", "max"})  # builtins that call an argument
 _LOAD, _STORE = ast.Load(), ast.Store()
 _YIELDS = (ast.Yield, ast.YieldFrom, ast.Await)
@@ -45,6 +48,7 @@ class Plain(Stores):
         self.aliases = form.aliases
         self.borrowed = frozenset(form.variant[1]) if self.aliases and form.variant else frozenset()
         self.defined: frozenset[str] = frozenset()
+        self.may_store = False  # does the function itself store, or call what may?
 
     def rewrite(self, node: Any) -> Any:
         if isinstance(node, ast.Lambda):
@@ -53,6 +57,7 @@ class Plain(Stores):
                 body = at(ast.IfExp(_traced(), self._enter(node), body), _start(body))
             return replaced(node, body=body)
         self.names = same_names(node.body) if self.aliases else {}
+        self.may_store = self.form.generator or any(map(self._may_store, _own(node.body)))
         doc = 1 if ast.get_docstring(node, clean=False) is not None else 0
         head = self._declarations(node)
         runs = [b for b in node.body[doc:] if not isinstance(b, (ast.Global, ast.Nonlocal))]
@@ -98,6 +103,20 @@ class Plain(Stores):
     def _others(self, found: dict[Any, tuple[str, ...]], node: Any) -> set[str]:
         return {p for p in found.get((node.lineno, node.col_offset), ()) if p.isidentifier()}
 
+    def _may_store(self, node: Any) -> bool:
+        """Whether an array may be stored into at a node."""
+        if isinstance(node, ast.Call):
+            return not self._known(node) or node.func.id in self.defined if isinstance(node.func, ast.Name) else not self._known(node)
+        return isinstance(node, ast.AugAssign) or isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+
+    def over(self, iterable: Any, by: str = "over") -> Any:
+        """What is gone over: rows of an array as they are when their turn comes."""
+        if not (self.may_store and isinstance(iterable, _MAY_BE_ARRAYS)) or iterable in self.live:
+            return iterable
+        if isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and self.is_builtin(iterable.func):
+            return iterable
+        return at(call(ag(by), iterable), iterable)
+
     def _mangled(self, name: str) -> str:
         cls = self.form.cls.lstrip("_")
         return f"_{cls}{name}" if cls and name.startswith("__") and not name.endswith("__") else name
@@ -131,6 +150,10 @@ class Plain(Stores):
     def visit_Call(self, node: Any) -> Any:
         new = self.rebuilt(node)
         func = new.func
+        if isinstance(func, ast.Name) and func.id in _ITERATE and self.is_builtin(func):
+            first, several = _ITERATE[func.id], func.id in _SEVERAL
+            by = "over" if func.id != "reversed" else "live_rows"  # it does not ask for `__iter__`
+            new = replaced(new, args=[self.over(a, by) if k == first or (several and k > first) else a for k, a in enumerate(new.args)])
         if self._known(new):
             return self._updating(new, new)
         where = node
@@ -145,6 +168,16 @@ class Plain(Stores):
         new = self.rebuilt(node)
         self.inner = before
         return new
+
+    def visit_YieldFrom(self, node: Any) -> Any:
+        new = self.rebuilt(node)
+        iterable = self.over(new.value)
+        return new if iterable is new.value else replaced(new, value=iterable)
+
+    def visit_comprehension(self, node: Any) -> Any:
+        new = self.rebuilt(node)
+        iterable = self.over(new.iter)
+        return new if iterable is new.iter else replaced(new, iter=iterable)
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 

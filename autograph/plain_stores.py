@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograph.aliases import Aliases
-from autograph.live_rows import Trees, changing, turns
+from autograph.live_rows import Trees, changing, gone_over, turns
 from autograph.load import KEY
 from autograph.paths import UNKNOWN, chain
 from autograph.rebuild import Rebuilder, at, replaced
@@ -35,6 +35,8 @@ class Stores(Rebuilder):
     in_class = False
     inner = False  # in a comprehension
     is_builtin: Callable[[Any], bool]
+    over: Callable[..., Any]  # what is gone over
+    live: frozenset[Any] = frozenset()  # the nodes whose rows the loop reads itself
     names: dict[str, set[str]]  # paths that may be one array, by the text
 
     def visit_Assign(self, node: Any) -> Any:
@@ -63,11 +65,18 @@ class Stores(Rebuilder):
     def visit_For(self, node: Any) -> Any:
         """`for x[i] in items`: the item is assigned first in the body; so are rows of arrays that the body stores into."""
         aliases = self.aliases
-        paths = changing(node, aliases.calls, self.names) if aliases else frozenset()
-        new = self.rebuilt(node)
+        paths = changing(node, aliases.calls, self.names) if aliases else {}
+        before, self.live = self.live, gone_over(node.iter, paths, self._trees(node))
+        iterable = self.visit(node.iter)
+        self.live = before
+        new = self.rebuilt(replaced(node, iter=ast.Constant(None)))
+        new.iter = iterable
         if self.in_class or _has_yield(new.target):
             return new
         rows = turns(new.iter, paths, self._trees(node)) if paths else None
+        if rows is None:
+            iterable = self.over(new.iter)
+            new = new if iterable is new.iter else replaced(new, iter=iterable)
         if rows is None and not stores(new.target):
             return new
         iter, target, value = rows or (new.iter, at(ast.Name(".item", _STORE), new.target), at(name(".item"), new.target))

@@ -14,7 +14,7 @@ from autograph.runtime.branches import cond
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import BranchTypeError, NotStagedError
 from autograph.runtime.growing import refuse_hidden
-from autograph.runtime.iteration import for_loop
+from autograph.runtime.iteration import for_loop, over
 from autograph.runtime.logical import and_, not_, or_
 from autograph.runtime.optional import some
 from autograph.runtime.packing import blank_uses
@@ -33,7 +33,7 @@ class Each:
     """The values `value(*item)` of the items for which `test(*item)` holds; with `inner` each value is an `Each` whose values are meant."""
 
     def __init__(self, items: Any, value: Value, test: Value | None, unpack: int, inner: bool) -> None:
-        self.items = items if isinstance(items, Each) or rows_of(items) is not None else iter(items)
+        self.items = items if isinstance(items, Each) or rows_of(items) is not None else iter(over(items))
         self.value, self.test, self.unpack, self.inner = value, test, unpack, inner
 
     def of(self, fn: Value, item: Any) -> Any:

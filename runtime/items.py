@@ -32,6 +32,7 @@ from autograph.runtime.growing import Growing
 from autograph.runtime.heap import Contents, HeapLocation, Items, own_method
 from autograph.runtime.holders import held_as
 from autograph.runtime.host_effects import check_stored
+from autograph.runtime.iterated import refuse_iterated
 from autograph.runtime.lifted import touch
 from autograph.runtime.loads import inside, load_item
 from autograph.runtime.numpy_places import BOUND, let_go_became, note_binding
@@ -132,6 +133,7 @@ def index_of(i: Any) -> Any:
 def becomes(x: Any, after: Any) -> Any:
     """A store makes one array of another: what else holds the one is given the other, or it is refused."""
     note_parts(x)
+    refuse_iterated(x)
     held = list(held_as(x)) if after is not x else []
     if held:
         note_holder(x, held[0][0])

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterable, Sized
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
 from autograph.runtime import _jax
 from autograph.runtime.branches import staged_cond
+from autograph.runtime.calls import call
 from autograph.runtime.decisions import decided, watching
 from autograph.runtime.errors import NotStagedError
 from autograph.runtime.frames import Place
 from autograph.runtime.growing import refuse_hidden
 from autograph.runtime.hints import Hints, hints_here
+from autograph.runtime.iterated import going_over, live_rows
 from autograph.runtime.iterators import is_held
 from autograph.runtime.live import Walk, longest, present, refuse_endless, unchanging
 from autograph.runtime.loops import run_while
@@ -71,11 +74,33 @@ def for_loop(items: Any, body: Body, *state: Any, until: str | None = None) -> A
         if rows.length == 1:
             return given(listed(body(rows.item(0), *values), len(values)))
         if flag is not None:
-            return given(_counted(Range(0, rows.length, 1, item=rows.item), body, values, flag, hints))
+            return given(_counted(Range(0, rows.length, 1, item=rows.item, over=rows.over), body, values, flag, hints))
         return given(_scanned(rows, body, values, hints))
     if isinstance(items, builtins.range) and flag is not None:
         return given(_counted(Range(items.start, items.stop, items.step), body, values, flag, hints))
     return given(_unrolled(items, body, values, flag, hints, roll=True))
+
+
+def over(x: Any) -> Any:
+    """What Python goes over for x: of an array the rows, each as it is when its turn comes; anything else as it is.
+
+    >>> import jax.numpy as jnp, autograph.runtime as ag
+    >>> x = jnp.array([1, 2, 3])
+    >>> rows = iter(ag.over(x))
+    >>> next(rows), (x := ag.set_item(x, 1, 20)), next(rows)
+    (Array(1, dtype=int32), Array([ 1, 20,  3], dtype=int32), Array(20, dtype=int32))
+    """
+    own = None if isinstance(x, jax.Array) else getattr(type(x), "__iter__", None)
+    return _Own(MethodType(call(own), x)) if type(own) is FunctionType else live_rows(x)
+
+
+class _Own:
+    """An object whose own method gives what it is gone over by: what it raises comes through no frame of ours."""
+
+    __slots__ = ("__iter__",)
+
+    def __init__(self, method: Callable[[], Any]) -> None:
+        self.__iter__ = method
 
 
 def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints) -> list[Any]:
@@ -84,8 +109,9 @@ def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints) -> list[Any
     place = Place(getattr(body, "__code__", None))
 
     def scanned(state: list[Any]) -> list[Any]:
-        stage = Stage(body, state, body, place, items=[rows.spec], turns=rows.length, all_made=True, rows=rows.arrays)
-        return stage.run_scan(rows.arrays, rows.length, min(hints.unroll, rows.length))
+        with going_over(rows.over):
+            stage = Stage(body, state, body, place, items=[rows.spec], turns=rows.length, all_made=True, rows=rows.arrays)
+            return stage.run_scan(rows.arrays, rows.length, min(hints.unroll, rows.length))
 
     return with_room(scanned, state, place, rows.length)  # type: ignore[no-any-return]
 
@@ -123,7 +149,8 @@ def _counted(r: Range, body: Body, state: list[Any], flag: int | None, hints: Hi
     ends = (r.start, r.stop, step)
     most = len(builtins.range(*ends)) if all(isinstance(e, int) for e in ends) else r.most
     before = longest(r)
-    out = run_while(test, turn, [r.start, *state], body, ("the index",), hints.max_steps, most)[1:]
+    with going_over(r.over):
+        out = run_while(test, turn, [r.start, *state], body, ("the index",), hints.max_steps, most)[1:]
     if hints.max_steps is None:
         refuse_endless(before)
     return out
@@ -142,7 +169,7 @@ def _unrolled(items: Iterable[Any], body: Body, state: list[Any], flag: int | No
     if flag is None and roll and _jax.staging() and isinstance(items, builtins.range):
         return rest_rolled(items, body, state, index_rows, turn)
     left: Any = False
-    walk = Walk(items)
+    walk = Walk(over(items))
     walk.state = state
     for x in walk:
         if left is False:

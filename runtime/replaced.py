@@ -63,6 +63,11 @@ class Log:
         known = self._olds.get(id(new))
         return [x for ref in known[1] if (x := ref()) is not None] if known is not None and known[0]() is new else []
 
+    def now(self, x: Any) -> Any:
+        """What an array is now; None if that is not known."""
+        entry = self._news.get(id(x))
+        return entry[1]() if entry is not None and entry[0]() is x else x
+
     def became(self, old: Any, new: Any) -> bool:
         """Whether one array is what another has become."""
         entry = self._news.get(id(old))
@@ -102,6 +107,7 @@ class _Replaced(threading.local):
         self.log = Log()
         self.asked = 0
         self.all: list[Any] = []
+        self.loops: list[tuple[Any, Any]] = []  # the compiled loops that are being traced: the arrays whose rows they have taken, and where
 
 
 _replaced = _Replaced()
@@ -115,6 +121,18 @@ def log() -> Log:
     if around[-1].log is None:
         around[-1].log = Log()
     return around[-1].log  # type: ignore[no-any-return]
+
+
+def now(x: Any) -> Any:
+    """What stores have made of an array in the blocks that are being traced and outside of all; None if that is not known."""
+    for known in [_replaced.log, *(frame.log for frame in lifting() if frame.log is not None)]:
+        x = x if x is None else known.now(x)
+    return x
+
+
+def loops() -> list[tuple[Any, Any]]:
+    """The compiled loops whose bodies are being traced: the arrays whose rows they have taken, and where they stand."""
+    return _replaced.loops
 
 
 def has_become(old: Any, new: Iterable[Any]) -> bool:

@@ -18,6 +18,7 @@ from autograph.runtime import _jax
 from autograph.runtime.advice import iterated
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import ConcreteValueError, NotStagedError
+from autograph.runtime.iterated import live_rows, present_array
 from autograph.runtime.optional import present, read
 from autograph.runtime.places import here
 from autograph.runtime.specs import Spec, Type, type_of
@@ -30,14 +31,16 @@ class Range:
 
     `lists`: the lists that it takes items of, if these may change in the loop; `again` makes a range that takes them of what they are then.
     `most`: a number of turns that is not exceeded if they do not become longer.
+    `over`: the arrays whose rows it takes.
     """
 
     def __init__(
         self, start: Any, stop: Any, step: Any, unroll: int = 1, rolled: bool | None = None, item: Callable[[Any], Any] | None = None,
         lists: Sequence[Counted] = (), again: Callable[[Sequence[Counted]], Range] | None = None, most: int | None = None,
+        over: Sequence[Any] = (),
     ) -> None:  # fmt: skip
         self.start, self.stop, self.step, self.unroll, self.rolled, self._item = start, stop, step, unroll, rolled, item
-        self.lists, self.again, self.most = lists, again, most
+        self.lists, self.again, self.most, self.over = lists, again, most, over
 
     @property
     def plain(self) -> bool:
@@ -97,17 +100,17 @@ class Range:
 class Rows:
     """Items taken row by row from traced arrays: `item(i)` is the i-th, `spec` its type, `arrays` the arrays to scan over.
 
-    `places`: they are the numbers of a range whose loop is to be rolled.
+    `over`: the arrays of the program whose rows they are; `places`: they are the numbers of a range whose loop is to be rolled.
     """
 
-    def __init__(self, length: int, item: Callable[[Any], Any], spec: Spec, arrays: Sequence[Any], places: bool = False) -> None:
-        self.length, self.item, self.spec, self.arrays, self.places = length, item, spec, arrays, places
-
-    def __iter__(self) -> Any:
-        return iter([self.item(i) for i in builtins.range(self.length)])
+    def __init__(self, length: int, item: Callable[[Any], Any], spec: Spec, arrays: Sequence[Any], over: Sequence[Any]) -> None:
+        self.length, self.item, self.spec, self.arrays, self.over, self.places = length, item, spec, arrays, over, False
 
     def __len__(self) -> int:
         return self.length
+
+    def __getitem__(self, i: int) -> Any:  # iterators of Python's take them when their turn comes
+        return self.item(builtins.range(self.length)[i])
 
 
 def unknown(x: Any) -> bool:
@@ -141,7 +144,7 @@ def counted(items: Sequence[Counted]) -> Range:
 def _rows(items: Any) -> Rows:
     row = type_of(items)
     assert row is not None
-    return Rows(items.shape[0], lambda i: _row(items, i), Type(row.shape[1:], row.dtype, row.weak), [items])
+    return Rows(items.shape[0], lambda i: _row(present_array(items), i), Type(row.shape[1:], row.dtype, row.weak), [items], [items])
 
 
 def _row(x: Any, i: Any) -> Any:
@@ -209,7 +212,7 @@ def enumerate(items: Any, start: Any = 0) -> Any:
     """`enumerate`, also of the rows of a traced array."""
     rows = _hinted(rows_of(items))
     if rows is None:
-        return builtins.enumerate(_listed(items), start)
+        return builtins.enumerate(live_rows(items), start)
     if isinstance(rows, Range) and rows.static is not None:
         return builtins.enumerate(rows, start)
     if isinstance(rows, Range):
@@ -217,13 +220,14 @@ def enumerate(items: Any, start: Any = 0) -> Any:
         again = rows.again
         return Range(
             0, length, 1, item=lambda k: (k + start, item(k)), lists=rows.lists, again=again and (lambda now: enumerate(again(now), start)),
-            most=rows.most,
+            most=rows.most, over=rows.over,
         )  # fmt: skip
     counts = weak_integers(jnp.arange(rows.length)) + start
     count = type_of(counts)
     assert count is not None
     return Rows(
-        rows.length, lambda i: (i + start, rows.item(i)), (Type((), count.dtype, count.weak), rows.spec), [counts, *rows.arrays]
+        rows.length, lambda i: (i + start, rows.item(i)), (Type((), count.dtype, count.weak), rows.spec), [counts, *rows.arrays],
+        rows.over,
     )  # fmt: skip
 
 
@@ -233,7 +237,7 @@ def zip(*parts: Any, strict: bool = False) -> Any:
     if builtins.any(isinstance(r, Range) and r.static is None for r in rows):
         return _zip_counted([r if r is not None else p for r, p in builtins.zip(rows, parts, strict=True)], strict)
     if all(r is None for r in rows):
-        return builtins.zip(*map(_listed, parts), strict=strict)
+        return builtins.zip(*map(live_rows, parts), strict=strict)
     rolled = builtins.any(isinstance(r, Rows) and r.places for r in rows)
     every = [
         r if r is not None else index_rows(p) if rolled and isinstance(p, builtins.range) else rows_of_static(p)
@@ -248,7 +252,7 @@ def zip(*parts: Any, strict: bool = False) -> Any:
     n = min(lengths)
     return Rows(
         n, lambda i: tuple(r.item(i) for r in both), tuple(r.spec for r in both),
-        [a[:n] if a.shape[0] != n else a for r in both for a in r.arrays],
+        [a[:n] if a.shape[0] != n else a for r in both for a in r.arrays], [x for r in both for x in r.over],
     )  # fmt: skip
 
 
@@ -271,7 +275,10 @@ def _zip_counted(parts: list[Any], strict: bool) -> Range:
         length = jnp.minimum(length, n)
     ranges = [p for p in parts if isinstance(p, Range)]
     most = min([r.most for r in ranges if r.most is not None] + [n for n, _ in indexed if isinstance(n, builtins.int)], default=None)
-    return Range(0, length, 1, item=lambda i: tuple(item(i) for _, item in indexed), lists=[x for r in ranges for x in r.lists], most=most)
+    over = [x for p in parts for x in (p.over if isinstance(p, (Range, Rows)) else [p] if isinstance(p, jax.Array) else ())]
+    return Range(
+        0, length, 1, item=lambda i: tuple(item(i) for _, item in indexed), lists=[x for r in ranges for x in r.lists], most=most, over=over
+    )  # fmt: skip
 
 
 def _indexed(part: Any) -> tuple[Any, Callable[[Any], Any]]:
@@ -287,15 +294,10 @@ def _indexed(part: Any) -> tuple[Any, Callable[[Any], Any]]:
     return rows.length, rows.item
 
 
-def _listed(items: Any) -> Any:
-    """The rows of a concrete array where operations are transformed, taken now; anything else as it is."""
-    return [items[i] for i in builtins.range(len(items))] if isinstance(items, jax.Array) and items.ndim > 0 and _jax.recording() else items
-
-
 def index_rows(items: builtins.range) -> Rows:
     """A static range as rows to scan over."""
     rows = _rows(weak_integers(jnp.arange(items.start, items.stop, items.step)))
-    rows.places = True
+    rows.over, rows.places = (), True
     return rows
 
 
@@ -313,11 +315,11 @@ def reversed(items: Any) -> Any:
     """`reversed`, also of a range with traced ends and of the rows of a traced array."""
     rows = rows_of(items)
     if rows is None:
-        return builtins.reversed(items)
+        return builtins.reversed(live_rows(items))
     if isinstance(rows, Range):
         last = rows.start + (rows.turns() - 1) * rows.step
-        return Range(last, rows.start - rows.step, -rows.step, rows.unroll, rows.rolled, rows._item, rows.lists, most=rows.most)
-    return Rows(rows.length, lambda i: rows.item(rows.length - 1 - i), rows.spec, [a[::-1] for a in rows.arrays])
+        return Range(last, rows.start - rows.step, -rows.step, rows.unroll, rows.rolled, rows._item, rows.lists, most=rows.most, over=rows.over)
+    return Rows(rows.length, lambda i: rows.item(rows.length - 1 - i), rows.spec, [a[::-1] for a in rows.arrays], rows.over)
 
 
 def indices(x: Any) -> Any:

@@ -17,7 +17,14 @@ from autograph.runtime._jax import Tracer
 NUMBERS: Final = (bool, int, float, complex)
 ARRAYS: Final = (jax.Array, np.ndarray, np.generic)
 CONTAINERS: Final = (list, dict, set, collections.deque, bytearray)
-_OF_EACH_KIND: list[Any] = [[], (), range(1), range(1 << 70), "", b"", {}, {}.values(), {}.items(), set(), reversed([]), reversed({})]
+
+
+class _Sequence:
+    def __getitem__(self, k: int) -> Any:
+        raise IndexError
+
+
+_OF_EACH_KIND: list[Any] = [[], (), range(1), range(1 << 70), "", b"", {}, {}.values(), {}.items(), set(), reversed([]), reversed({}), _Sequence()]
 ITERATORS: Final[tuple[type, ...]] = (
     GeneratorType, reversed, zip, map, filter, enumerate, *(c for c in vars(itertools).values() if isinstance(c, type)),
     *map(type, map(iter, _OF_EACH_KIND)),

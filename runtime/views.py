@@ -21,6 +21,7 @@ from autograph.runtime.holders import held_as
 from autograph.runtime.places import here, read_after_statement, shown_name
 from autograph.runtime.points_to import is_numpys
 from autograph.runtime.raw_errors import is_generated
+from autograph.runtime.replaced import loops, now
 from autograph.runtime.shared import aliasable, origin
 from autograph.runtime.variables import users_variables
 
@@ -107,13 +108,32 @@ def note_parts(x: Any) -> None:
         note_change(x)
     for v, base in [found for f in frames() for found in f.views.values()]:
         held = next((place.name for place, _ in held_as(v)), "") if v is not x and origin(base) is known else ""
-        if v is not x and origin(base) is known and (held or _is_read_later(v)):
-            shown = held or (f"`{name}`" if (name := _name_of(v)) else "a value that is read later")
+        taken = any(origin(a) is origin(v) for arrays, _ in loops() for a in arrays)
+        if v is not x and origin(base) is known and (held or taken or _is_read_later(v)):
+            shown = held or (f"`{name}`" if (name := _name_of(v)) else "what a loop goes over" if taken else "a value that is read later")
             text = f"{shown} is part of a NumPy array that is stored into, a row, slice or other view: it would not change with it"
             advice = "take a copy of the part before the store (`m[i].copy()`), or take it again afterwards"
             if is_numpys(x):
                 raise AliasError(text, here(), advice)
             _note(_parameter(whole(x)) or "", here(), text, advice)
+
+
+def note_old_part(x: Any) -> None:
+    """Called where rows of an array are read, which would have changed if NumPy's array that it is part of has been stored into.
+
+    Raises:
+      AliasError: (AG407) it has.
+    """
+    if not recording() or not any(f.views for f in frames()):
+        return
+    base = whole(x)
+    if base is origin(x) or now(base) is base:
+        return
+    text = "what a loop goes over is part of a NumPy array that is stored into, a row, slice or other view: it would not change with it"
+    advice = "take a copy of the part before the loop (`m[i].copy()`), or go over its places (`for k in range(len(m[i]))`)"
+    if is_numpys(base):
+        raise AliasError(text, here(), advice)
+    _note(_parameter(base) or "", here(), text, advice)
 
 
 def _parameter(x: Any) -> str | None:

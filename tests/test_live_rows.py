@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import autograph as ag
+from autograph.runtime.errors import AliasError
 
 
 def beside_a_range(x: Any, n: Any) -> Any:
@@ -71,15 +73,6 @@ def few_rows(x: Any, n: Any) -> Any:
     return m, t
 
 
-def bound_anew(x: Any, n: Any) -> Any:
-    a, t = x * 1, 0.0
-    for v in a:  # Python goes on with the array that the loop began with
-        a[0] += v
-        a = a * 0.5
-        t += v
-    return a, t
-
-
 class Box:
     pass
 
@@ -121,9 +114,104 @@ def of_a_function_named_zip(x: Any, n: Any) -> Any:
     return a, t
 
 
+def of_an_item(x: Any, n: Any) -> Any:
+    d, rows, t = {"x": x * 1}, [x * 1, x * 2], 0.0
+    for v, w in zip(d["x"], rows[1]):
+        d["x"][7] += v
+        rows[1][5] += w
+        t += v * w
+    return d["x"], rows, t
+
+
+def of_an_item_under_a_condition(x: Any, n: Any) -> Any:
+    d, t = {"x": x * 1}, 0.0
+    for i, v in enumerate(d["x"]):
+        if v > 1:
+            d["x"][11 - i] += v
+        t += v
+    return d["x"], t
+
+
+def each_in_its_place(x: Any, n: Any) -> Any:
+    d, t = {"x": x * 1}, 0.0
+    for i, v in enumerate(d["x"]):
+        d["x"][i] = v * 2
+        t += v
+    return d["x"], t
+
+
+def by_an_iterator(x: Any, n: Any) -> Any:
+    a, t = x * 1, 0.0
+    rows = iter(a)
+    t = next(rows)
+    a[1] += 10
+    t += next(rows)
+    for v in rows:
+        a[9] += v
+        t += v
+    return a, t
+
+
+def by_a_named_zip(x: Any, n: Any) -> Any:
+    a, t = x * 1, 0.0
+    pairs = zip(range(12), a)
+    for i, v in pairs:
+        a[(i + 1) % 12] += v
+        t += v
+    return a, t
+
+
+class Series:
+    def __init__(self, a: Any) -> None:
+        self.a = a
+
+    def put(self, i: Any, v: Any) -> None:
+        self.a[i] = v
+
+    def __iter__(self) -> Any:
+        return iter(self.a)
+
+
+def by_a_class_of_ones_own(x: Any, n: Any) -> Any:
+    s, t = Series(x * 1), 0.0
+    for v in s:
+        s.a[9] += v
+        t += v
+    return s.a, t
+
+
+def by_a_comprehension(x: Any, n: Any) -> Any:
+    s = Series(x * 1)
+
+    def step(v: Any) -> Any:
+        s.put(9, v)
+        return v * 2
+
+    values = [step(v) for v in s.a]
+    t = sum(values)
+    return s.a, t
+
+
+def by_generators(x: Any, n: Any) -> Any:
+    a, t = x * 1, 0.0
+
+    def rows() -> Any:
+        for v in a:
+            yield v + 1
+
+    def all_rows() -> Any:
+        yield from a
+
+    for v, w, z, u in zip(rows(), all_rows(), (u for u in a), map(lambda u: u * 2, a)):
+        a[9] += v
+        t += v + w * u - z
+    return a, t
+
+
 PROGRAMS = [
-    beside_a_range, nested, backwards, parts_and_a_callee, left_early, few_rows, bound_anew, of_an_attribute, by_another_name,
-    stored_by_the_target, of_a_function_named_zip,
+    beside_a_range, nested, backwards, parts_and_a_callee, left_early, few_rows, of_an_attribute, by_another_name,
+    stored_by_the_target, of_a_function_named_zip, of_an_item, of_an_item_under_a_condition, each_in_its_place, by_an_iterator, by_a_named_zip,
+    by_a_class_of_ones_own, by_a_comprehension, by_generators,
 ]  # fmt: skip
 
 
@@ -137,9 +225,110 @@ def test_as_numpy(f: Callable[..., Any]) -> None:
                 np.testing.assert_allclose(got, expected, rtol=1e-6)
 
 
-def test_long_arrays_are_one_compiled_loop() -> None:
-    import jax
+def bound_anew(x: Any, n: Any) -> Any:
+    a, t = x * 1, 0.0
+    for v in a:  # Python goes on with the array that the loop began with
+        a[9] += v
+        a = a * 0.5
+        t += v
+    return a, t
 
+
+def one_of_two(x: Any, n: Any) -> Any:
+    a, b, t = x * 1, x * 2, 0.0
+    for v in a if x.shape[0] > 3 else b:
+        a[9] += v
+        t += v
+    return a, t
+
+
+def stored_by_a_method(x: Any, n: Any) -> Any:
+    s, t = Series(x * 1), 0.0
+    for v in s.a:
+        s.put(9, v)
+        t += v
+    return s.a, t
+
+
+def reversed_by_name(x: Any, n: Any) -> Any:
+    a, t = x * 1, 0.0
+    rows = reversed(a)
+    for v in rows:
+        a[0] += v
+        t += v
+    return a, t
+
+
+def stored_in_another_loop(x: Any, n: Any) -> Any:
+    s, t = Series(x * 1), 0.0
+    for v in s.a:
+        for k in range(n):
+            s.put(k + 5, v)
+        t += v
+    return s.a, t
+
+
+def an_item_bound_anew(x: Any, n: Any) -> Any:
+    d, t = {"x": x * 1}, 0.0
+    for v in d["x"]:
+        d["x"][9] += v
+        d["x"] = d["x"] * 0.5
+        t += v
+    return d["x"], t
+
+
+def left_when_found(x: Any, n: Any) -> Any:
+    s, t = Series(x * 1), 0.0
+    for v in s.a:
+        if v > n:
+            break
+        s.put(9, v)
+        t += v
+    return s.a, t
+
+
+def folded(x: Any, n: Any) -> Any:
+    s = Series(x * 1)
+
+    def step(v: Any) -> Any:
+        s.put(9, v)
+        return v * 2
+
+    t = sum(step(v) for v in s.a)
+    return s.a, t
+
+
+REFUSED = [bound_anew, one_of_two, stored_by_a_method, reversed_by_name, stored_in_another_loop, an_item_bound_anew, left_when_found, folded]
+
+
+@pytest.mark.parametrize("f", REFUSED)
+def test_a_compiled_loop_that_has_taken_the_rows_refuses_the_store(f: Callable[..., Any]) -> None:
+    x = np.arange(12, dtype=np.float32) / 4
+    want = f(x, 3)
+    for array in (x, jnp.asarray(x)):
+        for got, expected in zip(ag.convert(f)(array, 3), want, strict=True):
+            np.testing.assert_allclose(got, expected, rtol=1e-6)
+    for form in (ag.function(f), ag.function(f, static_argnames="n"), jax.jit(ag.convert(f))):
+        with pytest.raises(AliasError, match="while a loop runs over its rows") as error:
+            form(jnp.asarray(x), 3)
+        assert "the loop over it" in str(error.value) and __file__ in str(error.value)
+
+
+def test_a_copy_is_another_array() -> None:
+    def f(x: Any) -> Any:
+        s, t = Series(x * 1), 0.0
+        for v in s.a.copy():
+            s.put(9, v)
+            t += v
+        return s.a, t
+
+    x = np.arange(12, dtype=np.float32) / 4
+    for form in (ag.convert(f), ag.function(f), jax.jit(ag.convert(f))):
+        for got, expected in zip(form(jnp.asarray(x)), f(x), strict=True):
+            np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
+def test_long_arrays_are_one_compiled_loop() -> None:
     for f in (beside_a_range, nested, backwards):
         text = str(jax.make_jaxpr(ag.convert(f))(jnp.arange(100.0), 3))
         assert text.count("scan[") == 1, text
@@ -158,3 +347,71 @@ def test_lengths_are_compared() -> None:
         with pytest.raises(ValueError) as error:
             form(jnp.arange(12.0))
         assert str(error.value).splitlines()[0] == str(plain.value)
+
+
+def a_row(m: Any, v: Any) -> Any:
+    t = 0.0
+    for u in m[1]:
+        m[1, 2] += u + v
+        t += u
+    return m, t
+
+
+def a_part(m: Any, v: Any) -> Any:
+    t, k = 0.0, m.shape[0] - 2
+    for row in m[k:]:
+        m[2, 0] += row.sum() + v
+        t += row.sum()
+    return m, t
+
+
+def raveled(m: Any, v: Any) -> Any:
+    t = 0.0
+    for u in m.ravel():
+        m[1, 2] += u + v
+        t += u
+    return m, t
+
+
+def turned(m: Any, v: Any) -> Any:
+    t = 0.0
+    columns = iter(m.T)
+    for column in columns:
+        m[1, 2] += column.sum() + v
+        t += column.sum()
+    return m, t
+
+
+@pytest.mark.parametrize("f", [a_row, a_part, raveled, turned])
+def test_a_view_of_numpys_is_not_gone_over_while_its_array_is_stored_into(f: Callable[..., Any]) -> None:
+    m = np.arange(12, dtype=np.float32).reshape(4, 3)
+    want = f(m.copy(), np.float32(2))
+    for got, expected in zip(ag.convert(f)(m.copy(), np.float32(2)), want, strict=True):
+        np.testing.assert_allclose(got, expected)
+
+    def made_inside(v: Any) -> Any:
+        return f(np.arange(12, dtype=np.float32).reshape(4, 3).copy(), v)
+
+    for run in (
+        lambda: ag.function(f)(m.copy(), np.float32(2)),
+        lambda: ag.function(made_inside)(np.float32(2)),
+        lambda: jax.jit(ag.convert(made_inside))(np.float32(2)),
+    ):
+        with pytest.raises(AliasError):
+            run()
+
+
+def test_numpys_made_in_a_trace_are_gone_over_as_they_are_then() -> None:
+    def f(v: Any) -> Any:
+        d, s, t = {"x": np.arange(6.0, dtype=np.float32)}, Series(np.ones(6, np.float32)), 0.0
+        pairs = zip(d["x"], s)
+        for a, b in pairs:
+            d["x"][4] += a + v
+            s.put(5, b + v)
+            t += a * b
+        return d["x"], s.a, t + sum(list(map(lambda u: u * 2, s.a)))
+
+    want = f(np.float32(2))
+    for form in (ag.convert(f), ag.function(f), jax.jit(ag.convert(f))):
+        for got, expected in zip(form(jnp.float32(2)), want, strict=True):
+            np.testing.assert_allclose(got, expected)

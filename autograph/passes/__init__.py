@@ -20,6 +20,7 @@ from autograph.passes.control_flow import lower_control_flow
 from autograph.passes.declared import declare_stores
 from autograph.passes.excepts import check_excepts
 from autograph.passes.expressions import lower_expressions
+from autograph.passes.iterables import lower_iterables
 from autograph.passes.jumps import lower_jumps
 from autograph.passes.live_rows import lower_live_rows
 from autograph.passes.matching import lower_matches
@@ -42,8 +43,8 @@ class Pass(NamedTuple):
 
 PASSES = (
     Pass("declared", declare_stores, True),  # first, while the names that the function binds are those of its text
-    Pass("views", note_views, True),  # before updates and stores, which tell which variables are stored into
     Pass("live_rows", lower_live_rows, True),  # before updates, while what the loops bind is what their text says
+    Pass("views", note_views, True),  # before updates and stores, which tell which variables are stored into
     Pass("updates", lower_updates, True),  # before stores: what comes back from a call is stored like anything else
     Pass("appends", lower_appends, True),  # early: a list that a block makes longer is a variable that changes
     Pass("stores", lower_stores, True),  # early, likewise: a store into `x[i]` makes `x` a variable that changes
@@ -58,7 +59,8 @@ PASSES = (
     Pass("comprehensions", lower_comprehensions, False),  # what they evaluate becomes functions, whose expressions are lowered next
     Pass("texts", lower_texts, False),
     Pass("expressions", lower_expressions, False),  # after control flow: tests are conditions there
-    Pass("calls", lower_calls, False),  # last: whatever is still called
+    Pass("calls", lower_calls, False),  # whatever is still called
+    Pass("iterables", lower_iterables, False),  # last: what Python still goes over
 )
 
 

@@ -3,6 +3,7 @@
 row = m[0]; row[1] = v        =>   row = ag.get_item(m, 0); ...
 flat = m.ravel(); flat += 1   =>   flat = ag.part(m.ravel(), m); ...
 a, b = m; a[0] = v            =>   a, b = ag.parts(m); ...
+for v in m.T: m[0, 1] = v     =>   for v in ag.part(m.T, m): ...
 clear(m[0])                   =>   clear(ag.get_item(m, 0))          (if `clear` stores into its parameter)
 """
 
@@ -19,6 +20,8 @@ from autograph.quote import quote_expr
 from autograph.scopes import Scope
 from autograph.targets import leaves
 
+_GO_OVER = frozenset({"enumerate", "filter", "iter", "map", "reversed", "zip"})
+
 
 def note_views(fn: Any, context: Context) -> None:
     own = [n for stmt in fn.body for n in s.own(stmt)]
@@ -29,6 +32,10 @@ def note_views(fn: Any, context: Context) -> None:
                 n.args = [views.part(a) for a in n.args]
                 for keyword in n.keywords:
                     keyword.value = views.part(keyword.value)
+            case s.Call(func=s.Name(id=id)) if id in _GO_OVER:
+                n.args = [views.given(None, a) for a in n.args]
+            case s.For():
+                n.iter = views.given(None, n.iter)
             case s.Assign(targets=[target], value=value):
                 n.value = views.given(target, value)
             case s.AnnAssign(target=target, value=value) if value is not None:

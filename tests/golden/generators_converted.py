@@ -5,7 +5,7 @@ import autograph.runtime as ag
 
 def sizes(values, limit):
     total = 0.0
-    for v in values:
+    for v in ag.over(values):
         v = ag.cond(v > limit, lambda: limit, lambda: v * 2)
         if total > 100:
             break
