@@ -36,6 +36,7 @@ from autograph.runtime.iterated import refuse_iterated
 from autograph.runtime.lifted import touch
 from autograph.runtime.loads import inside, load_item
 from autograph.runtime.numpy_places import BOUND, let_go_became, note_binding
+from autograph.runtime.operands import refuse_operands
 from autograph.runtime.optional import present, read
 from autograph.runtime.places import caller, here
 from autograph.runtime.points_to import any_chosen, doubtful, is_numpys, no_doubt, note_comparison, numpys
@@ -134,6 +135,8 @@ def becomes(x: Any, after: Any) -> Any:
     """A store makes one array of another: what else holds the one is given the other, or it is refused."""
     note_parts(x)
     refuse_iterated(x)
+    if after is not x:
+        refuse_operands(x)
     held = list(held_as(x)) if after is not x else []
     if held:
         note_holder(x, held[0][0])

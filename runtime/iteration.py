@@ -90,7 +90,7 @@ def over(x: Any) -> Any:
     >>> next(rows), (x := ag.set_item(x, 1, 20)), next(rows)
     (Array(1, dtype=int32), Array([ 1, 20,  3], dtype=int32), Array(20, dtype=int32))
     """
-    own = None if isinstance(x, jax.Array) else getattr(type(x), "__iter__", None)
+    own = None if isinstance(x, jax.Array) or type(x).__module__.startswith("autograph.") else getattr(type(x), "__iter__", None)
     return _Own(MethodType(call(own), x)) if type(own) is FunctionType else live_rows(x)
 
 

@@ -6337,4 +6337,80 @@ def step(s, v):
 assert step(State(jnp.zeros(2), 0), 3.0).x[0] == 3.0
 ''',
     ),
+    Mistake(
+        "AG407", "an operand into which a call in the same statement stores",
+        '''
+class Walker:
+    def __init__(self):
+        self.at = jnp.zeros(2)
+
+    def step(self, dx):
+        self.at[0] += dx  # here
+        return dx
+
+@ag.function
+def walk(w, dx):
+    return w.at, w.step(dx)
+
+walk(Walker(), 3.0)
+''',
+        ("stores into the array `w.at`, which its statement has read before", "`w.at.copy()`", "^self.at[0] += dx", "return w.at, w.step(dx)"),
+        '''
+class Walker:
+    def __init__(self):
+        self.at = jnp.zeros(2)
+
+    def step(self, dx):
+        self.at[0] += dx
+        return dx
+
+@ag.function
+def walk(w, dx):
+    length = w.step(dx)
+    return w.at, length
+
+assert walk(Walker(), 3.0)[0][0] == 3.0
+''',
+    ),
+    Mistake(
+        "AG407", "a method stores into the array that a loop runs over",
+        '''
+class Pile:
+    def __init__(self, heights):
+        self.heights = heights * 1.0
+
+    def topple(self, k, h):
+        self.heights[k] -= h  # here
+
+@ag.function
+def settle(heights):
+    pile = Pile(heights)
+    for k, h in enumerate(pile.heights):
+        if h > 2:
+            pile.topple((k + 1) % 3, h)
+    return pile.heights
+
+settle(jnp.array([1.0, 4.0, 2.0]))
+''',
+        ("stored into while a loop runs over its rows", "the loop over it", "`for k in range(len(a))`", "^self.heights[k] -= h"),
+        '''
+class Pile:
+    def __init__(self, heights):
+        self.heights = heights * 1.0
+
+    def topple(self, k, h):
+        self.heights[k] -= h
+
+@ag.function
+def settle(heights):
+    pile = Pile(heights)
+    for k in range(len(pile.heights)):
+        h = pile.heights[k]
+        if h > 2:
+            pile.topple((k + 1) % 3, h)
+    return pile.heights
+
+assert settle(jnp.array([1.0, 4.0, 2.0])).tolist() == [1.0, 4.0, -2.0]
+''',
+    ),
 ]
