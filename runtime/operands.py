@@ -8,6 +8,7 @@ What waits on the evaluation stack of a frame is found by abstract interpretatio
 from __future__ import annotations
 
 import dis
+import weakref
 from collections.abc import Iterator
 from types import CodeType, FrameType, MemberDescriptorType, ModuleType
 from typing import Any
@@ -35,7 +36,7 @@ _KEEP = ("FOR_ITER", "SEND", "JUMP_IF_TRUE_OR_POP", "JUMP_IF_FALSE_OR_POP")  # w
 _SKIPPED = ("CACHE", "EXTENDED_ARG")
 _MOST = 20_000  # steps, beyond which what a huge function has on its stack is not known
 
-_known: dict[int, tuple[CodeType, dict[int, Value]]] = {}
+_known: dict[int, dict[int, Value]] = {}  # by identity of the code, as long as there is that
 
 
 def refuse_operands(x: Any) -> None:
@@ -65,32 +66,31 @@ def _refusal(shown: str, frame: FrameType, surely: bool) -> AliasError:
 def _pending(frame: FrameType) -> Value:
     """The paths that values were loaded by which wait on the stack of a frame for its call to end."""
     code = frame.f_code
-    known = _known.get(id(code))
-    if known is None or known[0] is not code:
-        if len(_known) > 2000:
-            _known.clear()
-        known = _known[id(code)] = code, dict(_waiting(code))
-    return known[1].get(frame.f_lasti, _UNKNOWN)
+    if (known := _known.get(id(code))) is None:
+        known = _known[id(code)] = dict(_waiting(code))
+        weakref.finalize(code, _known.pop, id(code), None).atexit = False
+    return known.get(frame.f_lasti, _UNKNOWN)
 
 
 def _waiting(code: CodeType) -> Iterator[tuple[int, Value]]:
     """For each instruction the paths of what is on the stack below its own operands, if there are any."""
-    instructions = [i for i in dis.get_instructions(code) if i.opname not in _SKIPPED]
-    for i, stack in _stacks(code, instructions).items():
-        below = stack[: len(stack) - _consumed(instructions[i])]
+    instructions, stacks = _stacks(code)
+    for k, stack in stacks.items():
+        below = stack[: len(stack) - _consumed(instructions[k])]
         if found := frozenset().union(*below):
-            end = instructions[i + 1].offset if i + 1 < len(instructions) else len(code.co_code)
-            for offset in range(instructions[i].offset, end, 2):  # a frame that calls stands in what is cached behind the instruction
+            end = instructions[k + 1].offset if k + 1 < len(instructions) else len(code.co_code)
+            for offset in range(instructions[k].offset, end, 2):  # a frame that calls stands in what is cached behind the instruction
                 yield offset, found
 
 
-def _stacks(code: CodeType, instructions: list[dis.Instruction]) -> dict[int, Stack]:
-    """The stack before each instruction that can be reached without an error, by its index."""
-    index = {i.offset: k for k, i in enumerate(instructions)}
-    starts = {i.offset: i.offset for i in instructions}
-    for i in dis.get_instructions(code):  # a jump may go to the prefix of an instruction
-        if i.opname in _SKIPPED:
-            starts[i.offset] = next((o for o in sorted(index) if o > i.offset), -1)
+def _stacks(code: CodeType) -> tuple[list[dis.Instruction], dict[int, Stack]]:
+    """The instructions, and the stack before each that can be reached, by its index."""
+    instructions: list[dis.Instruction] = []
+    index: dict[int, int] = {}
+    for i in dis.get_instructions(code):
+        index[i.offset] = len(instructions)  # a jump may go to the prefix of an instruction
+        if i.opname not in _SKIPPED:
+            instructions.append(i)
     handlers: Any = dis.Bytecode(code).exception_entries  # type: ignore[attr-defined]
     found: dict[int, Stack] = {0: ()}
     todo, steps = [0], 0
@@ -99,23 +99,21 @@ def _stacks(code: CodeType, instructions: list[dis.Instruction]) -> dict[int, St
         k = todo.pop()
         i, stack = instructions[k], found[k]
         after: list[tuple[int, Stack]] = []
-        if i.opname not in _ENDS or "JUMP" in i.opname:
-            jumps = i.opcode in dis.hasjrel or i.opcode in dis.hasjabs
-            if jumps:
-                after.append((index[starts[i.argval]], _after(i, stack, True)))
-            if i.opname not in _ENDS and k + 1 < len(instructions):
-                after.append((k + 1, _after(i, stack, False)))
+        if i.opcode in dis.hasjrel or i.opcode in dis.hasjabs:
+            after.append((index[i.argval], _after(i, stack, True)))
+        if i.opname not in _ENDS and k + 1 < len(instructions):
+            after.append((k + 1, _after(i, stack, False)))
         for e in handlers:
             if e.start <= i.offset < e.end:
                 kept = stack[: e.depth]
-                after.append((index[starts[e.target]], (*kept, *[_UNKNOWN] * (e.depth - len(kept) + e.lasti + 1))))
+                after.append((index[e.target], (*kept, *[_UNKNOWN] * (e.depth - len(kept) + e.lasti + 1))))
         for n, new in after:
             old = found.get(n)
             joined = new if old is None or len(old) != len(new) else tuple(a | b for a, b in zip(old, new, strict=True))
             if joined != old:
                 found[n] = joined
                 todo.append(n)
-    return found
+    return instructions, found
 
 
 def _effect(i: dis.Instruction, jump: bool) -> int:
