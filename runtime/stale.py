@@ -5,9 +5,10 @@ A name or a tuple would keep the old array: that is refused.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from autograph.runtime.errors import AliasError
 from autograph.runtime.frames import frames, innermost
 from autograph.runtime.heap import Attribute, HeapLocation, Variable, base_of
 from autograph.runtime.holders import held_as
+from autograph.runtime.keeping import kept_by
 from autograph.runtime.objects import attributes, is_state
 from autograph.runtime.places import (
     assigned_names,
@@ -43,6 +45,7 @@ from autograph.runtime.replaced import has_become
 from autograph.runtime.shared import origin
 from autograph.runtime.values import ARRAYS, NUMBERS, Maybe, arrays_in
 
+_KEPT = re.compile(r"(.*?)<(.*)>")  # a function, and what it keeps
 _MOST = 500  # objects that are looked into
 
 
@@ -86,7 +89,7 @@ def note_other_names(x: Any, stored: str, place: tuple[Any, Any] | None = None, 
     spots = list(_spots(x, stored, place is not None, place, None))
     if shared and isinstance(x, jax.Array if not recording() else (jax.Array, np.ndarray)) and x.ndim and (own := caller()) is not None:
         seen: set[int] = set()
-        held = [found for value in own.f_locals.values() for found in _held_in(x, value, None, seen)]
+        held = [found for value in own.f_locals.values() for found in _held_in(x, value, None, seen, _shared(own))]
         spots += [spot for _, spot, unknown in held if spot is not None and not unknown]
     asked = shared and isinstance(x, (jax.Array, np.ndarray))  # under the name that the store is made by; a list is not to be held here
     _waiting().waiting = (x, spots, stored) if spots or asked else None
@@ -219,7 +222,7 @@ def _own(x: Any, stored: str, place: tuple[Any, Any] | None, shared: str) -> Ite
                 continue
             name = shown_name(frame.f_code, variable)
             generated = is_generated(frame.f_code, name)
-            for path, spot, unknown in _held_in(x, held, place, seen):
+            for path, spot, unknown in _held_in(x, held, place, seen, _shared(frame)):
                 if spot is not None:
                     yield None if unknown else spot
                 elif not asked or variable in renewed or not path and shared in (variable, name):
@@ -279,7 +282,7 @@ def _spots(
             # what a `return` in a loop keeps is read only where the loop has ended with it: that it may be the array is no matter
             generated = is_generated(frame.f_code, shown_name(frame.f_code, variable))
             alone = frame is own and place is not None  # the text tells of what objects hold, but not always of which array an attribute is
-            for path, spot, unknown in _held_in(x, held, place, set(seen) if generated or alone else seen):
+            for path, spot, unknown in _held_in(x, held, place, set(seen) if generated or alone else seen, _shared(frame)):
                 if alone and path:
                     continue
                 if spot is not None and not unknown:
@@ -334,6 +337,11 @@ def may_be(held: Any, x: Any) -> bool:
 def _stale(stored: str, what: str, frame: FrameType | None, unknown: bool) -> AliasError:
     """AG407, of a variable of the function that a frame runs, or of a global one."""
     stored = f"`{stored}`" if stored.isidentifier() else stored
+    if kept := _KEPT.fullmatch(what):
+        return AliasError(
+            f"{stored} is stored into, and `{kept[1]}` keeps the old array as its `{kept[2]}`", here(),
+            f"make `{kept[1]}` after the store, give it a copy (`.copy()`), or an object that holds the array",
+        )  # fmt: skip
     name = f"the global `{what}`" if frame is None else f"`{what}` in `{function_around(frame.f_code)}`"
     if unknown:
         return AliasError(
@@ -346,10 +354,15 @@ def _stale(stored: str, what: str, frame: FrameType | None, unknown: bool) -> Al
     )  # fmt: skip
 
 
-def _held_in(x: Any, held: Any, place: tuple[Any, Any] | None, seen: set[int]) -> Iterator[tuple[str, Spot | None, bool]]:
+def _shared(frame: FrameType) -> Collection[str]:
+    """The variables that a function shares with those inside it or around it."""
+    return (*frame.f_code.co_cellvars, *frame.f_code.co_freevars)
+
+
+def _held_in(x: Any, held: Any, place: tuple[Any, Any] | None, seen: set[int], shared: Collection[str]) -> Iterator[tuple[str, Spot | None, bool]]:
     """Where a value of the user's is or holds an array, but for the place stored into; and whether only traced values decide.
 
-    `seen` are objects that do not hold it, or were found to.
+    `seen` are objects that do not hold it, or were found to; `shared` variables of functions are asked for themselves.
     """
     if may_be(held, x):
         yield "", None, not is_one(held, x)
@@ -368,7 +381,7 @@ def _held_in(x: Any, held: Any, place: tuple[Any, Any] | None, seen: set[int]) -
             told = {p for f in frames() for places in f.sharing for p in places}
             parts = [(a.get(), f".{n}", Spot(inside, a)) for n in own if (a := Attribute(inside, n)) not in told]
         else:
-            continue
+            parts = [(v, f"<{n}>", None) for n, v in kept_by(inside, shared)]
         if place is not None and (inside is place[0] or isinstance(inside, dict) and inside is getattr(place[0], "__dict__", None)):
             parts = [p for p in parts if p[2] is None or isinstance(p[2].key, Attribute) or p[2].key != place[1]]
         for v, step, spot in parts:

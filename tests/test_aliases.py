@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -436,7 +437,7 @@ def test_an_array_that_a_store_has_replaced_is_not_stored_into() -> None:
     @ag.do_not_convert
     def hidden(x: Any) -> Callable[[], Pair]:
         pair = Pair(x)
-        return lambda: pair
+        return functools.cache(lambda: pair)
 
     def f(x: Any) -> Any:
         pair = hidden(x)
