@@ -102,9 +102,14 @@ def calls(module: types.ModuleType, inputs: Sequence[Any], make: Callable[[Any],
         known: list[Any] = []
         yield {
             "arrays": {path: x.astype(float).tolist() for path, x in first.items()},  # of which others may know, whatever is in their places now
-            "result": result, "lines": re.sub(r"-0\.(?=0*\b|\D)(?!\d*[1-9])", "0.", re.sub(" +", " ", out.getvalue())).splitlines(),
+            "result": result, "lines": lines_of(out.getvalue()),
             "state": settled(state, known), "globals": {k: settled(v, known) for k, v in vars(module).items() if k.isupper()},
         }  # fmt: skip
+
+
+def lines_of(text: str) -> list[str]:
+    """Printed lines, but for the sign of zeros, which is not the same for `%` of NumPy and of JAX, and the spaces that it takes in an array."""
+    return re.sub(r"-0\.(?=0*\b|\D)(?!\d*[1-9])", "0.", re.sub(r"(?<=\[) +", "", re.sub(" +", " ", text))).splitlines()
 
 
 def truths(p: Program) -> list[Seen]:
