@@ -146,7 +146,7 @@ def _after(i: dis.Instruction, stack: Stack, jump: bool) -> Stack:
         new[-1], new[-i.arg] = new[-i.arg], new[-1]
         return tuple(new)
     if name.startswith("STORE_FAST_LOAD_FAST"):
-        return (*stack[:-1], _loaded("LOAD_FAST", i.argval[1]))
+        return (*_stored(stack, i.argval[0]), _loaded("LOAD_FAST", i.argval[1]))
     if name.startswith("LOAD_FAST_LOAD_FAST"):
         return (*stack, *(_loaded("LOAD_FAST", n) for n in i.argval))
     if name.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_CLASSDEREF", "LOAD_CLOSURE")):
@@ -163,13 +163,19 @@ def _after(i: dis.Instruction, stack: Stack, jump: bool) -> Stack:
         return (*stack[: -4 if loads else -2], frozenset((*p, key) for p in stack[-2] for key in _keys(top)))
     if name == "CALL" and i.arg == 1 and len(stack) > 2 and _CALLEE in stack[-2] | stack[-3]:
         return (*stack[:-3], top)
-    if name.startswith("STORE_") and isinstance(i.argval, str) and not i.argval.isidentifier() and len(stack) > 1 and stack[-2] == top:
-        return (*stack[:-2], _UNKNOWN)  # the plain form keeps a copy in a variable of its own; the value itself is thrown away
+    if name.startswith("STORE_") and effect == -1 and isinstance(i.argval, str):
+        return _stored(stack, i.argval)
     if name in _BUILDS and effect <= 1 and len(stack) >= 1 - effect:
         return (*stack[: size - 1], frozenset().union(*(v for v in stack[size - 1 :])))
     taken = min(_consumed(i), len(stack))
     kept = stack if effect >= 0 and name in _KEEP or not taken else stack[:-taken]
     return (*kept[:size], *[_UNKNOWN] * (size - len(kept)))
+
+
+def _stored(stack: Stack, variable: str) -> Stack:
+    """The stack after a variable has been bound; the plain form binds one of its own to what it then throws away."""
+    kept = stack[:-1]
+    return (*kept[:-1], _UNKNOWN) if not variable.isidentifier() and kept[-1:] == stack[-1:] else kept
 
 
 def _loaded(name: str, variable: str) -> Value:

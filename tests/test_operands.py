@@ -232,3 +232,23 @@ def test_the_stack_is_that_of_the_interpreter() -> None:
             assert len(stack) + min(_effect(i, False), 0) >= 0, (i, stack)
             if i.opname == "RETURN_VALUE":
                 assert len(stack) >= 1
+
+
+def put_both(a: Any, b: Any, i: Any, v: Any) -> Any:
+    a[i] = v
+    b[i] = v + 1
+    return i + 1
+
+
+def given_back(x: Any) -> Any:
+    a, b, n = x * 1, x * 2, 0
+    n = put_both(a, b, n, 5.0)
+    put_both(a, b, n, 7.0)
+    return a, b, n
+
+
+def test_what_a_call_gives_back_is_no_operand() -> None:
+    want = given_back(np.zeros(3, np.float32))
+    for form in (ag.convert(given_back), ag.function(given_back), jax.jit(ag.convert(given_back))):
+        for got, expected in zip(form(jnp.zeros(3)), want, strict=True):
+            np.testing.assert_allclose(got, expected)
