@@ -270,7 +270,7 @@ def _with_twins(f: Any) -> Any:
 
     def library_call(*args: Any, **kwargs: Any) -> Any:
         if rows is not None:
-            args = (*args[: rows.start], *map(runtime.over, args[rows]), *(args[rows.stop :] if rows.stop else ()))  # type: ignore[attr-defined]
+            args = (*args[: rows.start], *map(runtime.over, args[rows]), *(args[rows.stop :] if rows.stop else ()))
         return f(*map(own, args), **{k: own(v) for k, v in kwargs.items()})
 
     return library_call

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from autograph.aliases import Update
-from autograph.paths import UNKNOWN, chain
+from autograph.paths import UNKNOWN, chain, path_of
 
 _SCOPES = ("FunctionDef", "AsyncFunctionDef", "Lambda", "ClassDef", "ListComp", "SetComp", "DictComp", "GeneratorExp")
 
@@ -39,8 +39,8 @@ def same_names(body: list[Any]) -> dict[str, set[str]]:
     """The paths that a function's text gives the value of another (`b = a`), each with all of its own."""
     found: dict[str, set[str]] = {}
     for node in _own(body):
-        if type(node).__name__ == "Assign" and (value := _path(node.value)):
-            for path in filter(None, map(_path, node.targets)):
+        if type(node).__name__ == "Assign" and (value := path_of(node.value)):
+            for path in filter(None, map(path_of, node.targets)):
                 both = found.get(path, {path}) | found.get(value, {value})
                 found.update(dict.fromkeys(both, both))
     return found
@@ -64,15 +64,15 @@ def changing(loop: Any, calls: Mapping[Any, Update], names: Mapping[str, set[str
         at = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
         if kind == "Subscript" and context == "Store":
             root, indices = chain(node)
-            store(_path(root), len(indices))
+            store(path_of(root), len(indices))
         elif kind == "Call":
             for path in calls[at].paths if at in calls else ():
                 store(path, 0)
             handed = [node.func.value] if type(node.func).__name__ == "Attribute" else []
-            moved.update(map(_path, [*handed, *node.args, *(k.value for k in node.keywords)]))
+            moved.update(map(path_of, [*handed, *node.args, *(k.value for k in node.keywords)]))
         elif kind == "Subscript" and context == "Del":
-            moved.add(_path(chain(node)[0]))
-        elif context in ("Store", "Del") and (path := _path(node)):
+            moved.add(path_of(chain(node)[0]))
+        elif context in ("Store", "Del") and (path := path_of(node)):
             bound.add(path)
     keep = [p for p in stored.keys() - {"", UNKNOWN} if p[0] != "=" and not any(p == b or p.startswith(f"{b}.") for b in bound)]
     moved = {p for m in moved for p in names.get(m, {m})}
@@ -122,7 +122,7 @@ def _turns(node: Any, paths: Mapping[str, int], trees: Trees, made: list[Any]) -
 def _array_of(node: Any, paths: Mapping[str, int]) -> str:
     """The path of these whose rows an expression gives: the array itself, a part with fixed ends, or an item that no store replaces."""
     root, indices = chain(node)
-    if (path := _path(root)) not in paths or not all(map(_fixed, indices)):
+    if (path := path_of(root)) not in paths or not all(map(_fixed, indices)):
         return ""
     places = sum(type(i).__name__ != "Slice" for i in indices)
     return path if not places or places < paths[path] else ""
@@ -138,13 +138,6 @@ def _fixed(node: Any) -> bool:
         case "Slice":
             return all(end is None or _fixed(end) for end in (node.lower, node.upper, node.step))
     return False
-
-
-def _path(node: Any) -> str:
-    if type(node).__name__ == "Name":
-        return str(node.id)
-    owner = _path(node.value) if type(node).__name__ == "Attribute" else ""
-    return f"{owner}.{node.attr}" if owner else ""
 
 
 def _with(call: Any, args: list[Any]) -> Any:

@@ -34,13 +34,11 @@ class Stored(dict[str, dict[int, str]]):
 
 
 def path_of(node: Any) -> str:
-    """The path that an expression names; nothing for any other."""
-    match node:
-        case ast.Name(id=id):
-            return id
-        case ast.Attribute(value=owner, attr=attr) if path := path_of(owner):
-            return f"{path}.{attr}"
-    return ""
+    """The path that an expression of `ast` or of gast names; nothing for any other."""
+    if (kind := type(node).__name__) == "Name":
+        return str(node.id)
+    owner = path_of(node.value) if kind == "Attribute" else ""
+    return f"{owner}.{node.attr}" if owner else ""
 
 
 def called(node: ast.Call) -> str:

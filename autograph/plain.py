@@ -57,9 +57,9 @@ class Plain(Stores):
                 body = at(ast.IfExp(_traced(), self._enter(node), body), _start(body))
             return replaced(node, body=body)
         self.names = same_names(node.body) if self.aliases else {}
-        self.may_store = self.form.generator or any(map(self._may_store, _own(node.body)))
         doc = 1 if ast.get_docstring(node, clean=False) is not None else 0
         head = self._declarations(node)
+        self.may_store = self.form.generator or any(map(self._may_store, _own(node.body)))
         runs = [b for b in node.body[doc:] if not isinstance(b, (ast.Global, ast.Nonlocal))]
         where = _start((runs or node.body)[0])
         rest = self.visit_all(node.body[doc:]) or [at(ast.Pass(), where)]
@@ -106,7 +106,7 @@ class Plain(Stores):
     def _may_store(self, node: Any) -> bool:
         """Whether an array may be stored into at a node."""
         if isinstance(node, ast.Call):
-            return not self._known(node) or node.func.id in self.defined if isinstance(node.func, ast.Name) else not self._known(node)
+            return not self._known(node) or isinstance(node.func, ast.Name) and node.func.id in self.defined
         return isinstance(node, ast.AugAssign) or isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
 
     def over(self, iterable: Any, by: str = "over") -> Any:

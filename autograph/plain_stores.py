@@ -66,7 +66,7 @@ class Stores(Rebuilder):
         """`for x[i] in items`: the item is assigned first in the body; so are rows of arrays that the body stores into."""
         aliases = self.aliases
         paths = changing(node, aliases.calls, self.names) if aliases else {}
-        before, self.live = self.live, gone_over(node.iter, paths, self._trees(node))
+        before, self.live = self.live, gone_over(node.iter, paths, self._trees(node)) if paths else frozenset()
         iterable = self.visit(node.iter)
         self.live = before
         new = self.rebuilt(replaced(node, iter=ast.Constant(None)))

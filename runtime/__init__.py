@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from autograph.runtime.items import set_item as set_item
     from autograph.runtime.items import store_item as store_item
     from autograph.runtime.iteration import for_loop as for_loop
+    from autograph.runtime.iteration import over as over
     from autograph.runtime.loads import get_item as get_item
     from autograph.runtime.logical import and_ as and_
     from autograph.runtime.logical import and_then as and_then

@@ -5,7 +5,6 @@ A name or a tuple would keep the old array: that is refused.
 
 from __future__ import annotations
 
-import re
 import threading
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
@@ -45,7 +44,7 @@ from autograph.runtime.replaced import has_become
 from autograph.runtime.shared import origin
 from autograph.runtime.values import ARRAYS, NUMBERS, Maybe, arrays_in
 
-_KEPT = re.compile(r"(.*?)<(.*)>")  # a function, and what it keeps
+_KEEPS = "\0"  # in the path of an array: before and after the name by which a function keeps what follows
 _MOST = 500  # objects that are looked into
 
 
@@ -337,10 +336,11 @@ def may_be(held: Any, x: Any) -> bool:
 def _stale(stored: str, what: str, frame: FrameType | None, unknown: bool) -> AliasError:
     """AG407, of a variable of the function that a frame runs, or of a global one."""
     stored = f"`{stored}`" if stored.isidentifier() else stored
-    if kept := _KEPT.fullmatch(what):
+    if _KEEPS in what:
+        function, name, *_ = what.split(_KEEPS)
         return AliasError(
-            f"{stored} is stored into, and `{kept[1]}` keeps the old array as its `{kept[2]}`", here(),
-            f"make `{kept[1]}` after the store, give it a copy (`.copy()`), or an object that holds the array",
+            f"{stored} is stored into, and `{function}` keeps the old array as its `{name}`", here(),
+            f"make `{function}` after the store, give it a copy (`.copy()`), or an object that holds the array",
         )  # fmt: skip
     name = f"the global `{what}`" if frame is None else f"`{what}` in `{function_around(frame.f_code)}`"
     if unknown:
@@ -381,7 +381,7 @@ def _held_in(x: Any, held: Any, place: tuple[Any, Any] | None, seen: set[int], s
             told = {p for f in frames() for places in f.sharing for p in places}
             parts = [(a.get(), f".{n}", Spot(inside, a)) for n in own if (a := Attribute(inside, n)) not in told]
         else:
-            parts = [(v, f"<{n}>", None) for n, v in kept_by(inside, shared)]
+            parts = [(v, f"{_KEEPS}{n}{_KEEPS}", None) for n, v in kept_by(inside, shared)]
         if place is not None and (inside is place[0] or isinstance(inside, dict) and inside is getattr(place[0], "__dict__", None)):
             parts = [p for p in parts if p[2] is None or isinstance(p[2].key, Attribute) or p[2].key != place[1]]
         for v, step, spot in parts:

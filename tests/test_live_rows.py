@@ -168,6 +168,10 @@ class Series:
     def put(self, i: Any, v: Any) -> None:
         self.a[i] = v
 
+    def step(self, v: Any) -> Any:
+        self.put(9, v)
+        return v * 2
+
     def __iter__(self) -> Any:
         return iter(self.a)
 
@@ -182,12 +186,7 @@ def by_a_class_of_ones_own(x: Any, n: Any) -> Any:
 
 def by_a_comprehension(x: Any, n: Any) -> Any:
     s = Series(x * 1)
-
-    def step(v: Any) -> Any:
-        s.put(9, v)
-        return v * 2
-
-    values = [step(v) for v in s.a]
+    values = [s.step(v) for v in s.a]
     t = sum(values)
     return s.a, t
 
@@ -289,12 +288,7 @@ def left_when_found(x: Any, n: Any) -> Any:
 
 def folded(x: Any, n: Any) -> Any:
     s = Series(x * 1)
-
-    def step(v: Any) -> Any:
-        s.put(9, v)
-        return v * 2
-
-    t = sum(step(v) for v in s.a)
+    t = sum(s.step(v) for v in s.a)
     return s.a, t
 
 

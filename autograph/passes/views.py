@@ -15,7 +15,7 @@ from typing import Any
 from autograph import syntax as s
 from autograph.passes.context import Context
 from autograph.passes.indices import index_of
-from autograph.paths import VIEW_ATTRIBUTES, VIEWS, chain
+from autograph.paths import VIEW_ATTRIBUTES, VIEWS, chain, path_of
 from autograph.quote import quote_expr
 from autograph.scopes import Scope
 from autograph.targets import leaves
@@ -49,9 +49,9 @@ def _changed(own: list[Any], context: Context) -> Iterator[str]:
     for n in own:
         match n:
             case s.Subscript(ctx=s.Store() | s.Del()):
-                yield _path(chain(n)[0])
+                yield path_of(chain(n)[0])
             case s.AugAssign(target=target):
-                yield _path(chain(target)[0])
+                yield path_of(chain(target)[0])
             case s.Call() if (update := context.updates.get((n.lineno, n.col_offset))) is not None:
                 yield from update.paths
 
@@ -69,7 +69,7 @@ class _Views:
             parts = targets if len(targets) == len(value.elts) and not any(isinstance(t, s.Starred) for t in targets) else [None] * len(value.elts)
             value.elts = [self.given(t, v) for t, v in zip(parts, value.elts)]
             return value
-        changed = self.changed.intersection(map(_path, leaves(target) if target is not None else ()))
+        changed = self.changed.intersection(map(path_of, leaves(target) if target is not None else ()))
         if targets == [target]:
             return self.part(value) if changed or _whole(value) in self.changed else value
         if isinstance(value, (s.Name, s.Attribute, s.Subscript)) and (changed or _whole(value) in self.changed):
@@ -98,22 +98,13 @@ def _viewed(value: Any) -> Any:
             found = first
         case s.Call(func=s.Attribute(value=x)) if _called(value) in VIEWS:
             found = x
-    return found if _path(found) else None
+    return found if path_of(found) else None
 
 
 def _whole(value: Any) -> str:
     """The path that a value is taken from."""
     viewed = _viewed(value)
-    return _path(viewed if viewed is not None else chain(value)[0])
-
-
-def _path(node: Any) -> str:
-    match node:
-        case s.Name(id=id):
-            return str(id)
-        case s.Attribute(value=owner, attr=attr) if path := _path(owner):
-            return f"{path}.{attr}"
-    return ""
+    return path_of(viewed if viewed is not None else chain(value)[0])
 
 
 def _called(node: Any) -> str:
