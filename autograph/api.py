@@ -14,6 +14,7 @@ from autograph.errors import NotAFunction
 from autograph.forms import Form, form_of
 from autograph.listing import listing
 from autograph.runtime._jax import boundary, hide_frames
+from autograph.runtime.function import Function
 from autograph.runtime.options import known_options
 from autograph.signatures import StagedFunction
 
@@ -105,6 +106,8 @@ def function(fn: Any = None, /, **options: Any) -> Any:
         known_options(options)
         return functools.partial(function, **options)
     known_options(options)
+    if isinstance(fn, Function):
+        return fn.again(options)
     return runtime.jit(convert(fn), **options)
 
 

@@ -20,14 +20,16 @@ from autograph.adoption import adopt
 from autograph.errors import ConversionError, SourceUnavailable
 from autograph.forms import Form, Staged, form_at, form_of
 from autograph.listing import LOCK
-from autograph.policy import CALLERS, CONTEXT_MANAGER, is_library, is_listed, is_stdlib, is_users, is_wrapper
+from autograph.policy import CALLERS, CONTEXT_MANAGER, is_library, is_listed, is_of_jax, is_stdlib, is_users, is_wrapper
 from autograph.runtime.aliasing import Variant, guarded, install, keeping_arrays
+from autograph.runtime.function import Function, Method
 from autograph.runtime.keepers import note_defaults
 from autograph.runtime.managers import stacked
 from autograph.runtime.mentioned import adopt_mentioned, names_in
 from autograph.runtime.unbound import changing
 from autograph.runtime.unstaged import noticing
 from autograph.source import converted_ahead, file_of
+from autograph.wrappers import Convert, remade
 
 KEY = "__autograph_twin__"
 
@@ -233,7 +235,24 @@ def _first(f: types.FunctionType) -> Any:
         return f
     if f in (functools.wraps, functools.update_wrapper):  # they keep their argument and do not call it
         return f
+    if is_of_jax(code) and hasattr(f, "__wrapped__") and (new := dressed_again(f, _safely)) is not f:
+        f.__dict__[KEY] = Twin(f, new, new)
+        return new
     return _with_twins(f)
+
+
+def dressed_again(f: types.FunctionType, convert: Convert) -> types.FunctionType:
+    """What a transformation of JAX's has made of a function of the user's, made of the converted one."""
+    new = remade(f, convert)
+    return new if new is f else dressed(new, f)
+
+
+def _safely(f: Any) -> Any:
+    """The converted form of a function or object that is called; itself where there is none."""
+    try:
+        return convert_object(f)
+    except ConversionError:
+        return f
 
 
 def _with_generator(f: types.FunctionType) -> types.FunctionType:
@@ -318,8 +337,12 @@ def convert_object(f: Any) -> Any:
         return functools.partial(convert_object(f.func), *f.args, **f.keywords)
     if isinstance(f, types.MethodType):
         return types.MethodType(convert_object(f.__func__), f.__self__)
+    if isinstance(f, (Function, Method)):
+        return f
     if isinstance(f, types.FunctionType):
         wrapped = getattr(f, "__wrapped__", None)
+        if wrapped is not None and is_of_jax(f.__code__) and (new := dressed_again(f, convert_object)) is not f:
+            return new
         generated = f.__code__.co_filename.startswith("<") and wrapped is not None and not _has_source(f)
         if (generated or not is_users(f.__code__)) and form_in(f) is None:
             if wrapped is not None:

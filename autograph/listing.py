@@ -36,8 +36,8 @@ def context_of(node: Any, tree: Any, file: File, free: frozenset[str]) -> Contex
     aliases = {at: paths for a in found for at, paths in (*a.stores.items(), *a.operated.items(), *a.shared.items())}
     updates = {at: update for a in found for at, update in a.calls.items()}
     return Context(
-        Fresh(tree), file.modules, file.bound, file.converted, free, aliases=aliases, updates=updates, storing=frozenset(file.stored),
-        memo=Memo(file.modules),
+        Fresh(tree), file.modules, file.bound, file.converted, file.class_of(node), free, aliases=aliases, updates=updates,
+        storing=frozenset(file.stored), memo=Memo(file.modules),
     )  # fmt: skip
 
 

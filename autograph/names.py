@@ -304,3 +304,9 @@ def free(node: Any) -> Names:
     if isinstance(node, s.ClassDef):  # a class body looks names up outwards even when it binds them
         return frozenset(inside) | binds_all(body) & frozenset(declared)
     return (frozenset(inside) - args - (binds_all(body) - declared)) | frozenset(declared)
+
+
+def mangled(name: str, cls: str) -> str:
+    """A name as the compiler writes it in a class: `__n` becomes `_Meter__n`."""
+    cls = cls.lstrip("_")
+    return f"_{cls}{name}" if cls and name.startswith("__") and not name.endswith("__") and "." not in name else name

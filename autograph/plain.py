@@ -22,6 +22,7 @@ from typing import Any
 
 from autograph.live_rows import same_names
 from autograph.load import Table, planted
+from autograph.names import mangled
 from autograph.passes.callables import ARRAY_LIBRARIES, HIGHER
 from autograph.paths import chain
 from autograph.plain_stores import Stores, ag, call, name
@@ -42,7 +43,7 @@ class Plain(Stores):
 
     def __init__(self, form: Any, file: File, table: Table, entry: bool = True) -> None:
         super().__init__()
-        self.form, self.file, self.table = form, file, table
+        self.form, self.file, self.table, self.cls = form, file, table, form.cls
         self.entry = entry and form.enters
         self.local = _names(form.code)
         self.aliases = form.aliases
@@ -118,8 +119,7 @@ class Plain(Stores):
         return at(call(ag(by), iterable), iterable)
 
     def _mangled(self, name: str) -> str:
-        cls = self.form.cls.lstrip("_")
-        return f"_{cls}{name}" if cls and name.startswith("__") and not name.endswith("__") else name
+        return mangled(name, self.form.cls)
 
     def _enter(self, node: Any) -> Any:
         witness = ast.Lambda(ast.arguments([], [], None, [], [], None, []), ast.Tuple([name(v) for v in self.form.code.co_freevars], _LOAD))
@@ -196,10 +196,7 @@ class Plain(Stores):
 
         if base is func:
             return at(ast.IfExp(same(func, part("seen")), part("use"), call(part("miss"), func)), func)
-        bound = call(ag("MethodType"), part("use"), base)
-        known = same(call(ag("getattr"), func, ast.Constant("__func__"), ast.Constant(None)), part("function"))
-        other = at(ast.IfExp(known, bound, call(part("miss_method"), func)), func)
-        return at(ast.IfExp(same(call(ag("type"), base), part("seen")), func, other), func)
+        return at(ast.IfExp(same(call(ag("type"), base), part("seen")), func, call(part("method"), func)), func)
 
     def is_builtin(self, name: Any) -> bool:
         return name.id not in self.local and self.file.is_builtin(name.id)

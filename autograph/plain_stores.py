@@ -18,6 +18,7 @@ from typing import Any
 from autograph.aliases import Aliases
 from autograph.live_rows import Trees, changing, gone_over, turns
 from autograph.load import KEY
+from autograph.names import mangled
 from autograph.paths import UNKNOWN, chain
 from autograph.rebuild import Rebuilder, at, replaced
 
@@ -168,9 +169,9 @@ class Stores(Rebuilder):
         index, kind = (path[0], "item") if len(path) == 1 else (ast.Tuple(path, _LOAD), "path")
         others = [p for p in self.aliases.stores.get((target.lineno, target.col_offset), ()) if p != UNKNOWN] if self.aliases else []
         names = [p for p in others if p.isidentifier()]
-        more = [name(p) for p in names] + [_place(p) for p in others if not p.isidentifier()]
+        more = [name(p) for p in names] + [self._place(p) for p in others if not p.isidentifier()]
         if isinstance(root, ast.Attribute):
-            new = call(ag(f"set_attr_{kind}"), root.value, ast.Constant(root.attr), index, value)
+            new = call(ag(f"set_attr_{kind}"), root.value, self._text(root.attr), index, value)
             if not more:
                 return [at(ast.Expr(new), where)]
             renewed = call(ag("renew"), ast.Attribute(root.value, root.attr, _LOAD), new, *more)
@@ -208,16 +209,33 @@ class Stores(Rebuilder):
             new = ast.Subscript(name(".u"), ast.Constant(k + 1), _LOAD)
             lasts = not path.isidentifier() or path in self.shared  # the call itself may have bound it anew
             if not lasts:
-                parts.append(_given(path, new))
+                parts.append(self._given(path, new))
             for other in (*([path] if lasts else []), *others):
                 renewed: Any = ast.Subscript(call(ag("renew"), name(f".a{k}"), new, _path(other)), ast.Constant(-1), _LOAD)
                 if other in self.shared:
                     renewed = call(ag("bound"), reader(other), renewed)
-                parts.append(_given(other, renewed))
+                parts.append(self._given(other, renewed))
         parts.append(ast.Subscript(name(".u"), ast.Constant(0), _LOAD))
         arrays = call(ag("any_array"), *map(_path, update.paths))
         whole = ast.Subscript(ast.Tuple(parts, _LOAD), ast.Constant(-1), _LOAD)
         return at(ast.IfExp(arrays, whole, normal), node)
+
+    def _place(self, path: str) -> Any:
+        if path.startswith("="):
+            return call(ag("fixed"), ast.Constant(path[1:]), name(path[1:]))
+        owner, _, attribute = path.rpartition(".")
+        return call(ag("place"), _path(owner), self._text(attribute))
+
+    def _given(self, path: str, value: Any) -> Any:
+        """An expression that gives a path a new value."""
+        if path.isidentifier():
+            return ast.NamedExpr(ast.Name(path, _STORE), value)
+        owner, _, attribute = path.rpartition(".")
+        return call(ag("renew_attr"), _path(owner), self._text(attribute), value)
+
+    def _text(self, attribute: str) -> Any:
+        """The name of an attribute as an argument."""
+        return ast.Constant(mangled(attribute, self.cls))
 
 
 def reader(variable: str) -> Any:
@@ -236,21 +254,6 @@ def _path(path: str) -> Any:
         return name(path)
     owner, _, attribute = path.rpartition(".")
     return ast.Attribute(_path(owner), attribute, _LOAD)
-
-
-def _place(path: str) -> Any:
-    if path.startswith("="):
-        return call(ag("fixed"), ast.Constant(path[1:]), name(path[1:]))
-    owner, _, attribute = path.rpartition(".")
-    return call(ag("place"), _path(owner), ast.Constant(attribute))
-
-
-def _given(path: str, value: Any) -> Any:
-    """An expression that gives a path a new value."""
-    if path.isidentifier():
-        return ast.NamedExpr(ast.Name(path, _STORE), value)
-    owner, _, attribute = path.rpartition(".")
-    return call(ag("renew_attr"), _path(owner), ast.Constant(attribute), value)
 
 
 def name(id: str) -> Any:

@@ -105,6 +105,17 @@ def is_stdlib(code: CodeType) -> bool:
     return code.co_filename.startswith(STDLIB) and "site-packages" not in code.co_filename
 
 
+def is_of_jax(code: CodeType) -> bool:
+    """Whether code is JAX's own."""
+    return code.co_filename.startswith(_jax_folder())
+
+
+@functools.cache
+def _jax_folder() -> str:
+    spec = importlib.util.find_spec("jax")
+    return os.path.join(os.path.dirname(spec.origin), "") if spec is not None and spec.origin else "<no jax>"
+
+
 def is_library(cls: type) -> bool:
     """Whether a class belongs to an installed library, and to neither the standard library nor JAX."""
     name = (getattr(cls, "__module__", None) or "").split(".")[0]

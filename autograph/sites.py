@@ -41,7 +41,10 @@ class Site:
                     self.seen = f
         return new
 
-    def miss_method(self, method: Any) -> Any:
+    def method(self, method: Any) -> Any:
+        """What is called for a method: its own object is asked, which `super()` and a proxy are not."""
+        if getattr(method, "__func__", None) is self.function:
+            return types.MethodType(self.use, method.__self__)
         new = resolve(method)
         if self.seen is Site and self.function is Site:
             if new is method and type(method) is types.BuiltinFunctionType and type(method.__self__) in _BUILTIN_TYPES:

@@ -136,6 +136,11 @@ class File:
         """Whether the file was written by the transpiler: its functions are converted already."""
         return "autograph.runtime" in self.modules.values() and not self.converted
 
+    def class_of(self, node: Any) -> str:
+        """The innermost class that a function stands in, by the function's place."""
+        at_line = self.functions.get(node.decorator_list[0].lineno if getattr(node, "decorator_list", None) else node.lineno, ())
+        return next((f.cls for f in at_line if (f.node.lineno, f.node.col_offset) == (node.lineno, node.col_offset)), "")
+
     def find(self, code: CodeType) -> Found:
         """The node of a code object: by first line and name; a lambda by the columns that its instructions come from."""
         candidates = self.functions.get(code.co_firstlineno, [])

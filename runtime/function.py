@@ -30,7 +30,7 @@ from autograph.runtime.leaving import has_late, leaving, packed, settled
 from autograph.runtime.lifted import ERROR, may_have_failed, restore
 from autograph.runtime.numpy_arguments import Stored, put_back
 from autograph.runtime.optional import optional_result
-from autograph.runtime.options import known_names
+from autograph.runtime.options import known_names, name_of
 from autograph.runtime.overlaps import refuse_overlaps
 from autograph.runtime.raised import ENTRIES
 from autograph.runtime.raw_errors import UNFINISHED, named, unfinished
@@ -146,6 +146,10 @@ class Function:
             except NeedsState as need:
                 self._state.note(need)
         return self._state.run(lambda jitted: getattr(jitted, method), args, kwargs)[0]
+
+    def again(self, options: dict[str, Any]) -> Function:
+        """The same function with more options."""
+        return _made(self._fn, {**self._options, **options}) if options else self  # type: ignore[no-any-return]
 
     def clear_cache(self) -> None:
         self._jitted.clear_cache()
@@ -281,7 +285,7 @@ def traced_by(
         if checks.direct and checks.changing:
             checks.undo()
         traces.note(given[0], given[1], held.guards if state is not None else ())
-        out = leaving(box.pop(), fn.__name__) if box else None
+        out = leaving(box.pop(), name) if box else None
         if type(frame.values[ERROR]) is not int:
             out = trees.map(lambda x: 0 if isinstance(x, Blank) else x, out, is_leaf=is_value)  # no path ends without an error
         code = frame.values.pop(ERROR)
@@ -296,6 +300,7 @@ def traced_by(
         number = None if type(code) is int and not checks.always else jnp.asarray(code, np.int32)
         return Checked(trees.boxed(map_maybe(packed, out)), number, changes if changes.found else None, values_of(frame.values), finals)
 
+    name = name_of(fn)
     ENTRIES.add(compiled.__code__)
     if state is not None:
         first = inspect.Parameter("state_", inspect.Parameter.POSITIONAL_ONLY)

@@ -19,6 +19,7 @@ from autograph.runtime.aliasing import variant_of
 from autograph.runtime.calls import call
 from autograph.runtime.errors import ArrayStoreError, Place
 from autograph.runtime.frames import Frame
+from autograph.runtime.options import name_of
 from autograph.runtime.parameters import changed_in_place
 from autograph.runtime.places import here
 from autograph.runtime.raw_errors import mark_of, named
@@ -112,7 +113,7 @@ class Stored:
 
     def at_error(self, error: BaseException) -> dict[str, Any]:
         """What the parameters held when an error left the function."""
-        held = parameters_at(error.__traceback__, self.fn.__name__)
+        held = parameters_at(error.__traceback__, name_of(self.fn))
         finals = {n: became(error, held[n]) for n in self.names if n in held}
         return {n: x for n, x in finals.items() if isinstance(x, jax.Array)}
 

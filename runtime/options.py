@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -54,3 +55,10 @@ def known_names(fn: Callable[..., Any], options: dict[str, Any]) -> None:
                 near = difflib.get_close_matches(name, parameters, 1) or [p for p in parameters if p.startswith(name)]
                 hint = f"did you mean `{near[0]}`?" if near else f"its arguments are {', '.join(f'`{p}`' for p in parameters) or 'none'}"
                 raise ValueError(f"`{option}` names `{name}`, and `{getattr(fn, '__name__', fn)}` has no such argument; {hint}")
+
+
+def name_of(fn: Callable[..., Any]) -> str:
+    """What a function is called in messages; a partial is called as its function."""
+    while isinstance(fn, functools.partial):
+        fn = fn.func
+    return str(getattr(fn, "__name__", type(fn).__name__))

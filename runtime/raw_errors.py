@@ -21,6 +21,7 @@ from autograph.runtime import _jax
 from autograph.runtime.advice import for_value, slice_part, written
 from autograph.runtime.errors import AutographError, ConcreteValueError, NotStagedError, Place, without_comment
 from autograph.runtime.fitting import TOO_LARGE, too_large
+from autograph.runtime.options import name_of
 from autograph.runtime.places import HIDDEN, here, is_block, place_in, place_of
 from autograph.runtime.raised import as_of_concrete, is_unhashable, is_users
 
@@ -314,7 +315,7 @@ UNFINISHED = (GeneratorType, CoroutineType, AsyncGeneratorType)
 def unfinished(fn: Any) -> NotStagedError:
     """The error for a function that is compiled and gives a generator or coroutine: nothing of it has run when it is returned."""
     return NotStagedError(
-        f"`{fn.__name__}` returns a generator or coroutine, of which nothing has run yet: its values cannot come out of a compiled function", here(),
+        f"`{name_of(fn)}` returns a generator or coroutine, of which nothing has run yet: its values cannot come out of a compiled function", here(),
         "return a list or an array: `out.append(x)` in the place of `yield x`",
     )  # fmt: skip
 

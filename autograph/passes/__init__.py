@@ -17,13 +17,14 @@ from autograph.passes.chains import cut_chains
 from autograph.passes.comprehensions import lower_comprehensions
 from autograph.passes.context import Context
 from autograph.passes.control_flow import lower_control_flow
-from autograph.passes.declared import declare_stores
+from autograph.passes.declared import declare
 from autograph.passes.excepts import check_excepts
 from autograph.passes.expressions import lower_expressions
 from autograph.passes.iterables import lower_iterables
 from autograph.passes.jumps import lower_jumps
 from autograph.passes.live_rows import lower_live_rows
 from autograph.passes.matching import lower_matches
+from autograph.passes.private import mangle_private
 from autograph.passes.stageable import stageable
 from autograph.passes.stores import lower_stores
 from autograph.passes.texts import lower_texts
@@ -42,7 +43,7 @@ class Pass(NamedTuple):
 
 
 PASSES = (
-    Pass("declared", declare_stores, True),  # first, while the names that the function binds are those of its text
+    Pass("declared", declare, True),  # first, while the names that the function binds are those of its text
     Pass("live_rows", lower_live_rows, True),  # before updates, while what the loops bind is what their text says
     Pass("views", note_views, True),  # before updates and stores, which tell which variables are stored into
     Pass("updates", lower_updates, True),  # before stores: what comes back from a call is stored like anything else
@@ -60,7 +61,8 @@ PASSES = (
     Pass("texts", lower_texts, False),
     Pass("expressions", lower_expressions, False),  # after control flow: tests are conditions there
     Pass("calls", lower_calls, False),  # whatever is still called
-    Pass("iterables", lower_iterables, False),  # last: what Python still goes over
+    Pass("iterables", lower_iterables, False),  # what Python still goes over
+    Pass("private", mangle_private, False),  # last, when no more attributes become texts
 )
 
 

@@ -19,6 +19,7 @@ class Context:
     modules: dict[str, str] = field(default_factory=dict)  # names bound once in the file, by an import: what they stand for
     bound: frozenset[str] = frozenset()  # names that the file binds at module level
     converted: frozenset[str] = frozenset()  # module-level functions that a decorator in the file converts
+    cls: str = ""  # the class that the function stands in
     free: frozenset[str] = frozenset()  # names that the function takes from functions around it
     around: dict[Any, frozenset[str]] = field(default_factory=dict)  # for each function in the tree, the locals of those around it
     unsure: dict[Any, frozenset[Any]] = field(default_factory=dict)  # by function: reads that the source does not prove to be of a set variable

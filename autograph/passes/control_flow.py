@@ -213,6 +213,8 @@ def _returning_also(block: list[Any], outs: list[str]) -> list[Any]:
         if isinstance(stmt, s.Return):
             value = stmt.value or s.at(s.constant(None), stmt)
             stmt.value = s.at(s.Tuple([value, *(s.at(s.name(n), stmt) for n in outs)], s.Load()), stmt)
+    if not isinstance(block[-1], (s.Return, s.Raise)):  # a `with` or `try` that is left at its end
+        block += quote("return None, $outs", block[-1], outs=outs)
     return block
 
 

@@ -1,4 +1,8 @@
-"""Declare the free and global names that a function stores into: `x[i] = v` binds `x` anew, and must not make it local."""
+"""Declare names where a function begins: what its `global` and `nonlocal` statements name, wherever they stand, and what it stores into.
+
+A declaration holds for the whole function, and the statements around it may become functions of their own.  `x[i] = v` binds `x` anew, and must
+not make it local.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,28 @@ from autograph.scopes import Scope
 from autograph.targets import targets
 
 
-def declare_stores(fn: Any, context: Context) -> None:
+def declare(fn: Any, context: Context) -> None:
+    doc = isinstance(fn.body[0], s.Expr) and isinstance(fn.body[0].value, s.Constant) and len(fn.body) > 1
+    declares = s.Global in context.fresh.kinds or s.Nonlocal in context.fresh.kinds
+    declarations = [stmt for stmt in s.own(*fn.body) if isinstance(stmt, (s.Global, s.Nonlocal))] if declares else []
+    late = declarations if declarations != fn.body[doc : doc + len(declarations)] else []
+    if late:
+        _without(fn.body, late)
+        fn.body[doc:doc] = late
+    _declare_stores(fn, context, doc)
+
+
+def _without(block: list[Any], declarations: list[Any]) -> None:
+    for stmt in block:
+        for inner in () if isinstance(stmt, s.SCOPES) else s.blocks(stmt):
+            empty = not inner
+            _without(inner, declarations)
+            if not inner and not empty:
+                inner.append(s.at(s.Pass(), stmt))
+    block[:] = [stmt for stmt in block if stmt not in declarations]
+
+
+def _declare_stores(fn: Any, context: Context, doc: int) -> None:
     """A store into a subscript of a free or global name, also one that a callee makes, binds that name: undeclared it would become local."""
     stored: set[str] = set()
     for t in targets(fn.body):
@@ -28,7 +53,6 @@ def declare_stores(fn: Any, context: Context) -> None:
     scope = Scope(fn)
     outside = stored - scope.locals - scope.globals - scope.nonlocals
     around = context.around.get(fn, frozenset())
-    doc = isinstance(fn.body[0], s.Expr) and isinstance(fn.body[0].value, s.Constant) and len(fn.body) > 1
     for keyword, names in (("global", outside - around), ("nonlocal", outside & around)):
         if names:
             fn.body[doc:doc] = quote(f"{keyword} $names", fn.body[doc], names=sorted(names))

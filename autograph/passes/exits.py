@@ -38,3 +38,10 @@ def falls_through(block: list[Any]) -> bool:
         case s.If(body=body, orelse=orelse):
             return falls_through(body) or falls_through(orelse)
     return True
+
+
+def returns(block: list[Any]) -> bool:
+    """Whether a `return` is among the ends of `block`, whose jumps are in tail position."""
+    if not block or isinstance(block[-1], (*s.LOOPS, *s.SCOPES)):
+        return False
+    return isinstance(block[-1], s.Return) or any(map(returns, s.blocks(block[-1])))

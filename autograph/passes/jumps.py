@@ -20,7 +20,7 @@ from typing import Any
 
 from autograph import syntax as s
 from autograph.passes.context import Context
-from autograph.passes.exits import falls_through, jumps
+from autograph.passes.exits import falls_through, jumps, returns
 from autograph.passes.generators import kept, yields
 from autograph.passes.tails import nest
 from autograph.quote import quote, quote_expr
@@ -122,13 +122,17 @@ class _Ends:
 
 
 def _return_none(body: list[Any]) -> None:
-    """Make the ends that a function reaches without a `return` explicit."""
-    if not body or not falls_through(body):
-        return
-    last = body[-1]
-    if isinstance(last, s.If) and any(jumps([last])):
+    """Make the ends explicit that a function reaches without a `return`: a branch that returns on some of its paths gives None on the others.
+
+    Past a `with` or `try` that is left at its end there is nothing, and a function that ends there gives None by itself.
+    """
+    last = body[-1] if body else None
+    if isinstance(last, s.If) and returns(body):
         for side in (last.body, last.orelse):
-            if not any(jumps(side)) and falls_through(side):
+            if not returns(side) and falls_through(side):
                 side += quote("return None", last)
             else:
                 _return_none(side)
+    elif not isinstance(last, (*s.LOOPS, *s.SCOPES, type(None))):
+        for inner in s.blocks(last):
+            _return_none(inner)

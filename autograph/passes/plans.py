@@ -9,7 +9,7 @@ from autograph import syntax as s
 from autograph.facts import Bound, Liveness
 from autograph.names import NONE, Names, binds_itself, free, surely_binds
 from autograph.passes.context import Context
-from autograph.passes.exits import falls_through
+from autograph.passes.exits import falls_through, returns
 from autograph.passes.unsure import lazy_operands
 from autograph.scopes import Scope
 
@@ -57,10 +57,10 @@ class Plans:
         if self.rebound & shared and s.contains([*node.body, *node.orelse], s.Call):
             changed |= self.rebound & shared  # by a function that is called
         if isinstance(node, s.If):
-            returns = not falls_through(node.body) and not falls_through(node.orelse)
-            outs = changed & self.declared if returns else changed & (after | escaping)
+            ends = returns([node]) or not falls_through([node])
+            outs = changed & self.declared if ends else changed & (after | escaping)
             entries = [live("before", b[0]) if b else after for b in (node.body, node.orelse)]
-            return Plan(changed & (entries[0] | entries[1] | escaping), outs, changed & (shared | escaping), returns)
+            return Plan(changed & (entries[0] | entries[1] | escaping), outs, changed & (shared | escaping), ends)
         target, flag = NONE, NONE
         if isinstance(node, s.For):
             target = surely_binds(node.target)
