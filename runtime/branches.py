@@ -30,7 +30,7 @@ from autograph.runtime.knowledge import facts_of, known
 from autograph.runtime.lengths import join_marks, marks, other_side
 from autograph.runtime.lifted import Location, goes_with_block, joined, left_spec, load, may_be_missing, outer_spec, spec_out, store
 from autograph.runtime.made import new_objects
-from autograph.runtime.packing import as_is, pack, unpack
+from autograph.runtime.packing import as_is, pack, unpack, unpack_variables
 from autograph.runtime.places import caller, handed_to, here, result_names
 from autograph.runtime.predicates import truth
 from autograph.runtime.room import refuse_or_grow, with_room
@@ -242,8 +242,8 @@ class _Sides:
         """The results of a side that was traced before the joint types were known."""
         flat = iter(block.outvars)
         try:
-            outs = block.emit(unpack(spec, flat), self.joint)
-            wrote = {location: unpack(left, flat) for location, left in block.wrote.items()}  # in the order of this side
+            outs = block.emit(unpack_variables(spec, flat), self.joint)
+            wrote = {location: unpack_variables(left, flat) for location, left in block.wrote.items()}  # in the order of this side
             for location, joint in self.wrote.items():
                 if location in wrote:
                     value = wrote[location]
@@ -251,7 +251,7 @@ class _Sides:
                     value = blank
                 else:
                     outer = outer_spec(location, self.before)
-                    value = unpack(outer, iter(block.fresh(outer, pack(load(location), outer))))
+                    value = unpack_variables(outer, iter(block.fresh(outer, pack(load(location), outer))))
                 outs += block.emit(value, joint)
         except OverflowError as error:
             raise does_not_fit(error, SIDES, _only_name(caller())) from None

@@ -153,6 +153,16 @@ def watched() -> bool:
     return bool(_stack.frames)
 
 
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """What happens in here is no change that the user's code makes: an object is put together, or taken apart."""
+    before, _stack.frames = _stack.frames, []
+    try:
+        yield
+    finally:
+        _stack.frames = before
+
+
 def innermost() -> Frame | None:
     return _stack.frames[-1] if _stack.frames else None
 

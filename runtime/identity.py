@@ -15,7 +15,7 @@ from autograph.runtime.errors import EffectError
 from autograph.runtime.frames import Frame, frames, lifting
 from autograph.runtime.heap import Contents, HeapLocation, Items
 from autograph.runtime.places import here, variable_of
-from autograph.runtime.specs import Kept, Option, Spec, children, is_blank, is_container, is_leaf
+from autograph.runtime.specs import Kept, Option, Spec, Static, children, is_blank, is_container, is_leaf, spec_of, widen
 from autograph.runtime.values import ARRAYS, ATOMS, Maybe, Record, Stale, is_value
 
 Path = tuple[Any, ...]
@@ -105,14 +105,17 @@ def replaced(a: Spec, b: Spec) -> set[int]:
 
 
 def reopened(kept: Spec, opened: Spec, differ: set[int]) -> Spec:
-    """The first spec, with the second in the place of some containers."""
+    """The first spec, with the second in the place of some containers, or what they hold where the second is that of a variable without a value."""
     if isinstance(kept, Kept):
-        return opened if id(kept.value) in differ else kept
+        return kept if id(kept.value) not in differ else widen(spec_of(kept.value)) if isinstance(opened, Static) else opened
     if is_leaf(kept):
         return kept
+    if isinstance(opened, Option):
+        opened = opened.value
     if isinstance(kept, Option):
-        return replace(kept, value=reopened(kept.value, opened.value, differ))
-    (parts, tree), others = children(kept), children(opened)[0]
+        return replace(kept, value=reopened(kept.value, opened, differ))
+    parts, tree = children(kept)
+    others = [opened] * len(parts) if isinstance(opened, Static) else children(opened)[0]
     return tree.unflatten([reopened(a, b, differ) for a, b in zip(parts, others, strict=True)])
 
 

@@ -122,7 +122,7 @@ class Made:
         if id(x) not in own:
             return x
         if not is_container(x):
-            several = own[id(x)] > 1 and is_state(x) and not jax.tree_util.treedef_is_leaf(trees.structure(x))
+            several = own[id(x)] > 1 and is_state(x) and trees.is_node(x)
             return Made(x, None, id(x)) if several else x
         like = copy.copy(x)
         Contents(like).put(Items(type(x)() if isinstance(x, (set, bytearray)) else () if isinstance(x, dict) else None, []))

@@ -13,14 +13,13 @@ import weakref
 from collections.abc import Iterable
 from typing import Any
 
-import jax
 import numpy as np
 
 from autograph.runtime import trees
 from autograph.runtime.doubts import among, any_remembered
 from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items
 from autograph.runtime.packing import as_is, pack
-from autograph.runtime.specs import Spec, Static, is_container, type_of
+from autograph.runtime.specs import Spec, Static, is_container, one_level, type_of
 from autograph.runtime.values import ARRAYS, NUMBERS, Counted, Stale, Unset, arrays_in
 
 _VALUES = (str, bytes, type(None), range, slice, np.dtype)
@@ -190,13 +189,13 @@ class Walk:
             self._visit(v)
             self._given = given
             return Static(v)
-        tree = trees.structure(v, is_leaf=lambda x: x is None)
-        if v is None or jax.tree_util.treedef_is_leaf(tree):
+        if v is None or not trees.is_node(v):
             self.guards.append(key_of(v))
             return Static(v)
-        self.guards.append((type(v), len(trees.leaves(v, is_leaf=lambda x: x is not v))))
+        parts, tree = trees.flatten(v, is_leaf=lambda x: x is not v)
+        self.guards.append((type(v), tree if trees.is_own_node(v) else len(parts)))
         count = iter(range(1 << 30))
-        return trees.map(lambda x: self._spec(x, (*name, "part", next(count))), v, is_leaf=lambda x: x is not v)
+        return one_level(lambda x: self._spec(x, (*name, "part", next(count))), v)
 
 
 def plain_attributes(cls: Any) -> bool:

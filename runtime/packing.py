@@ -12,7 +12,7 @@ from jax import lax
 
 from autograph.runtime import trees
 from autograph.runtime._jax import convert_type, varying
-from autograph.runtime.specs import SCALARS, TAG, Option, Spec, Static, Type, array_spec, children, covers, is_leaf, type_of
+from autograph.runtime.specs import SCALARS, TAG, Node, Option, Spec, Static, Type, array_spec, children, covers, is_leaf, type_of
 from autograph.runtime.values import ARRAYS, NONE, NUMBERS, SET, UNSET, Blank, Maybe, Unset, blank, parts
 
 
@@ -72,14 +72,25 @@ def pack(v: Any, spec: Spec, convert: Callable[[Any, Type], Any] = to_type) -> l
 
 def unpack(spec: Spec, flat: Iterator[Any]) -> Any:
     """The value of `spec` whose arrays are the next ones of `flat`."""
+    return _unpacked(spec, flat, Node.made)
+
+
+def unpack_variables(spec: Spec, flat: Iterator[Any]) -> Any:
+    """The same of variables of a jaxpr, for `pack`: no object of the user's is made of them."""
+    return _unpacked(spec, flat, lambda node, parts: Node(node.tree, node.keys, parts))
+
+
+def _unpacked(spec: Spec, flat: Iterator[Any], make: Callable[[Node, list[Any]], Any]) -> Any:
     if isinstance(spec, Type):
         return next(flat)
     if isinstance(spec, Static):
         return spec.value
     if isinstance(spec, Option):
-        value = unpack(spec.value, flat)
+        value = _unpacked(spec.value, flat, make)
         return Maybe(value, next(flat), spec.bits, spec.name)
-    return trees.map(lambda s: unpack(s, flat), spec, is_leaf=lambda s: is_leaf(s) or isinstance(s, Option))
+    if isinstance(spec, Node):
+        return make(spec, [_unpacked(part, flat, make) for part in spec.parts])
+    return trees.map(lambda s: _unpacked(s, flat, make), spec, is_leaf=lambda s: is_leaf(s) or isinstance(s, (Option, Node)))
 
 
 def flat_arrays(values: Sequence[Any]) -> list[Any]:

@@ -9,8 +9,6 @@ import string
 from types import FunctionType
 from typing import Any
 
-import jax
-
 from autograph.runtime import trees
 from autograph.runtime._jax import recording
 from autograph.runtime.calls import call
@@ -22,7 +20,7 @@ _PERCENT = re.compile(r"(%(?:\(\w+\))?[-#0 +]*(?:\d+|\*)?(?:\.(?:\d+|\*))?)([a-z
 
 def is_object(x: Any) -> bool:
     """Whether a value is an object that has to be asked now what it shows of itself."""
-    return recording() and is_state(x) and not isinstance(x, (BaseException, Text)) and jax.tree_util.treedef_is_leaf(trees.structure(x))
+    return recording() and is_state(x) and not isinstance(x, (BaseException, Text)) and not trees.is_node(x)
 
 
 def has_object(x: Any) -> bool:

@@ -28,7 +28,9 @@ def describe(spec: Spec) -> str:
     if isinstance(spec, Option):
         others = [word for bit, word in ((UNSET, "unset"), (NONE, "None")) if spec.bits & bit]
         return " or ".join([*([] if is_blank(spec.value) else [describe(spec.value)]), *others])
-    return "a text with traced values" if isinstance(spec, Text) else _tree_text(spec)
+    if isinstance(spec, Text):
+        return "a text with traced values"
+    return _tree_text(spec) if trees.is_node(spec) else _value_text(spec, repr(spec))
 
 
 def _value_text(v: Any, text: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from types import FunctionType
 from typing import Any, Final
 
 import jax
@@ -12,6 +14,7 @@ import numpy as np
 
 from autograph.runtime import trees
 from autograph.runtime._jax import ShapedArray, Tracer, axes_of, shaped
+from autograph.runtime.frames import unwatched
 from autograph.runtime.values import (
     ARRAYS,
     ATOMS,
@@ -58,6 +61,62 @@ class Type:
         return f"{self.dtype.name}[{','.join(map(str, self.shape))}]"
 
 
+class Node:
+    """An object of a class that is registered as a pytree: its structure, one level deep, and what stands for its parts.
+
+    No object of the class is made for what is no value: its own code could make nothing of it.
+    """
+
+    __slots__ = ("keys", "parts", "tree")
+
+    def __init__(self, tree: Any, keys: tuple[Any, ...], parts: Sequence[Any]) -> None:
+        self.tree, self.keys, self.parts = tree, keys, parts
+
+    @property
+    def cls(self) -> type:
+        return self.tree.node_data()[0]  # type: ignore[no-any-return]
+
+    def made(self, parts: Sequence[Any]) -> Any:
+        """The object with these parts."""
+        with unwatched():  # its class may set attributes
+            return self.tree.unflatten(parts)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether two specs of objects are the same."""
+        return isinstance(other, Node) and self.tree == other.tree and list(self.parts) == list(other.parts)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        names = [jax.tree_util.keystr((k,)).lstrip(".") if not isinstance(k, jax.tree_util.FlattenedIndexKey) else "" for k in self.keys]
+        return f"{self.cls.__name__}({', '.join(f'{n}={p!r}' if n else repr(p) for n, p in zip(names, self.parts, strict=True))})"
+
+
+jax.tree_util.register_pytree_with_keys(
+    Node, lambda n: (list(zip(n.keys, n.parts, strict=True)), (n.tree, n.keys)), lambda aux, parts: Node(*aux, list(parts)),
+    lambda n: (n.parts, (n.tree, n.keys)),
+)  # fmt: skip
+
+
+def described(leaf: Callable[[Any], Any], value: Any, is_leaf: Callable[[Any], bool]) -> Any:
+    """`trees.map(leaf, value)` whose results are no values: a `Node` stands for each object of a registered class."""
+
+    def each(x: Any) -> Any:
+        if is_leaf(x) or not trees.is_own_node(x):
+            return leaf(x)
+        return one_level(lambda part: described(leaf, part, is_leaf), x)
+
+    return trees.map(each, value, is_leaf=lambda x: is_leaf(x) or trees.is_own_node(x))
+
+
+def one_level(f: Callable[[Any], Any], x: Any) -> Any:
+    """What stands for an object, or a tuple: `f` of its parts."""
+    if not trees.is_own_node(x):
+        return trees.map(f, x, is_leaf=lambda part: part is not x)
+    parts, tree = trees.with_paths(x, is_leaf=lambda part: part is not x)
+    return Node(tree, tuple(path[0] for path, _ in parts), [f(part) for _, part in parts])
+
+
 class Static(Record):
     """A leaf that stays Python."""
 
@@ -86,12 +145,20 @@ class Static(Record):
             return True
         if type(a) in NUMBERS:
             return repr(a) == repr(b)  # 0.0 is not -0.0, and nan is nan
-        try:
+        if not _compares_itself(type(a)):
             return bool(a == b)
-        except Exception:  # an `__eq__` of the user's that does not answer: different objects are different
-            return False
+        fields = getattr(type(a), "__dataclass_fields__", None)  # of another class of the user's, different objects are different
+        return fields is not None and all(Static(getattr(a, n, None)) == Static(getattr(b, n, None)) for n in fields)
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _compares_itself(cls: type) -> bool:
+    """Whether `==` of objects of a class runs Python code of the user's, or of a library's."""
+    return isinstance(cls.__eq__, FunctionType) and cls.__module__.partition(".")[0] not in _COMPARED
+
+
+_COMPARED: Final = frozenset({*sys.stdlib_module_names, "autograph", "jax", "jaxlib", "numpy"}) - {"__main__"}
 
 
 class Kept(Static):
@@ -146,7 +213,7 @@ def spec_of(v: Any) -> Spec:
         return array_spec(v)
     if isinstance(v, Maybe):
         return Option(spec_of(v.value), v.bits, v.name)
-    return trees.map(_leaf_spec, v, is_leaf=is_value)
+    return described(_leaf_spec, v, is_leaf=is_value)
 
 
 def spec_in_block(v: Any, inside: Callable[[Any], bool] = lambda container: False) -> Spec:
@@ -164,7 +231,7 @@ def spec_in_block(v: Any, inside: Callable[[Any], bool] = lambda container: Fals
         return Option(spec_in_block(v.value, inside), v.bits, v.name)
     if is_container(v):
         return leaf(v)
-    return trees.map(leaf, v, is_leaf=lambda x: is_value(x) or is_container(x))
+    return described(leaf, v, is_leaf=lambda x: is_value(x) or is_container(x))
 
 
 def is_container(x: Any) -> bool:
@@ -255,9 +322,14 @@ def join(a: Spec, b: Spec, path: str = "") -> Spec:
 
 def _opened(spec: Spec) -> Spec:
     """The parts of what a spec says to stay the object that it is."""
-    if isinstance(spec, Kept) or isinstance(spec, Static) and isinstance(spec.value, (tuple, Counted)):
+    if isinstance(spec, Kept) or isinstance(spec, Static) and _has_parts(spec.value):
         return spec_of(spec.value)
     return spec
+
+
+def _has_parts(value: Any) -> bool:
+    """Whether a place that holds it may be given another one of the same structure."""
+    return isinstance(value, (tuple, Counted)) or is_container(value) or trees.is_own_node(value)
 
 
 def _join_leaves(a: Type | Static, b: Type | Static, path: str) -> Spec:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import collections
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -39,6 +40,24 @@ def flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], Any]:
 
 def with_paths(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[tuple[Any, Any]], Any]:
     return _run(lambda t: jax.tree_util.tree_flatten_with_path(t, is_leaf=is_leaf), [tree], is_leaf)  # type: ignore[no-any-return]
+
+
+def is_node(x: Any) -> bool:
+    """Whether JAX looks into an object: by its class, nothing of the object is asked."""
+    return jax.tree_util.is_tree_node(type(x))
+
+
+def is_own_node(x: Any) -> bool:
+    """Whether it is an object of a class that was registered as a pytree, which its own code makes and takes apart; none of Python's or ours."""
+    kind = type(x)
+    if kind in _BUILTIN or kind.__module__.startswith("autograph."):
+        return False
+    if not jax.tree_util.is_tree_node(kind):
+        return False
+    return not (issubclass(kind, tuple) and tuple in kind.__bases__)  # a named tuple: nothing can stand between it and its parts
+
+
+_BUILTIN = frozenset({tuple, list, dict, collections.OrderedDict, collections.defaultdict, collections.deque, type(None)})
 
 
 def structure(tree: Any, is_leaf: IsLeaf = None) -> Any:

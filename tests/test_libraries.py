@@ -377,10 +377,17 @@ def wrapper_of(name):
 
 
 @BOTH
-@pytest.mark.parametrize("name", ["jit", "custom_vjp", "custom_jvp", "checkpoint", "vmap", "beartype", "jaxtyping"])
+@pytest.mark.parametrize("name", ["jit", "custom_vjp", "custom_jvp", "beartype", "jaxtyping"])
 def test_above_the_wrapper_of_a_library_is_an_error(name, decorator):
     with pytest.raises(ag.ConversionError, match="(?s)AG104.*put this decorator below"):
         decorator(wrapper_of(name)(magnitude))
+
+
+@pytest.mark.parametrize("name", ["checkpoint", "vmap", "grad", "jacrev", "hessian"])
+def test_above_what_a_transformation_of_jax_gives(name):
+    transformed, x = getattr(jax, name)(magnitude), X if name == "vmap" else X[4]
+    want = getattr(jax, name)(ag.convert(magnitude))(x)
+    close([ag.function(transformed)(x), jax.jit(ag.convert(transformed))(x), ag.function(lambda x: transformed(x))(x)], [want] * 3)
 
 
 @BOTH
@@ -392,7 +399,7 @@ def test_below_a_type_checker(name, decorator):
         f("no array")
 
 
-@pytest.mark.parametrize("name", ["jit", "checkpoint", "beartype", "jaxtyping"])
+@pytest.mark.parametrize("name", ["jit", "beartype", "jaxtyping"])
 def test_a_callee_behind_a_wrapper_is_named(name):
     wrapped = wrapper_of(name)(magnitude)
     with pytest.raises(ag.AutographError, match="(?s)AG501.*`magnitude`.*`@ag.convert`"):

@@ -247,23 +247,6 @@ def collatz(n):
 assert collatz(6) == 8
 ''',
     ),
-    Mistake(
-        "AG104", "the gradient is converted, not the function",
-        '''
-def cost(x):
-    return x * x if x > 1 else x
-
-slope = ag.convert(jax.grad(cost))  # here
-''',
-        ("`cost`", "below"),
-        '''
-def cost(x):
-    return x * x if x > 1 else x
-
-slope = jax.jit(jax.grad(ag.convert(cost)))
-assert slope(4.0) == 8.0
-''',
-    ),
     # AG201: loop variables
     Mistake(
         "AG201", "for: jnp.concatenate makes the history longer",
