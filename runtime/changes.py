@@ -35,10 +35,16 @@ from autograph.runtime.values import ARRAYS, NUMBERS, Found, Unset, arrays_in, i
 
 
 class NeedsState(BaseException):
-    """A trace has found that the function changes places that are not among its inputs; or that a place is given `another` array."""
+    """A trace has found that the function changes places that are not among its inputs; or that a place is given `another` array.
 
-    def __init__(self, places: Sequence[HeapLocation] = (), dynamic: Collection[Any] = (), another: GivenAnother | None = None) -> None:
-        self.places, self.dynamic, self.another = places, set(dynamic), another
+    `pinned` are places whose numbers have to be constants, or else the trace is refused with `refusal`.
+    """
+
+    def __init__(
+        self, places: Sequence[HeapLocation] = (), dynamic: Collection[Any] = (), another: GivenAnother | None = None,
+        pinned: Sequence[HeapLocation] = (), refusal: Exception | None = None,
+    ) -> None:  # fmt: skip
+        self.places, self.dynamic, self.another, self.pinned, self.refusal = places, set(dynamic), another, pinned, refusal
 
 
 class Known:
@@ -140,7 +146,7 @@ class Begin:
             if where != "argument":
                 name = ("place", number) if where == "place" else (number, getattr(place, "attribute", None))
                 changed = {number for now in _ends(frame, place, after) for number in _numbers(before, now, name)}
-                dynamic.update(changed - (self.walk.dynamic if self.walk else set()))
+                dynamic.update(changed - (self.walk.dynamic | self.walk.pinned if self.walk else set()))
             if is_spoiled(after):
                 refuse_stale(after.values)
             if self.walk is not None and place not in at_home:

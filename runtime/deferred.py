@@ -8,7 +8,9 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from types import CodeType
 from typing import Any
 
@@ -17,7 +19,7 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime import _jax, trees
-from autograph.runtime.errors import AutographError, Place, StagedRaiseError
+from autograph.runtime.errors import AutographError, NotStagedError, Place, StagedRaiseError
 from autograph.runtime.formatting import Text
 from autograph.runtime.frames import attempt, frames, in_block
 from autograph.runtime.handlers import finally_around, handler_around, note_error
@@ -29,6 +31,41 @@ from autograph.runtime.values import Blank
 
 class Exit(BaseException):
     """This path has left with a deferred error."""
+
+
+class Ending(NotStagedError):
+    """AG501: only traced values decide whether an iterator of the user's has another item."""
+
+    iterator: Any
+
+
+class _Iterators(threading.local):
+    """The iterators that this thread takes an item of."""
+
+    def __init__(self) -> None:
+        self.asked: list[Any] = []
+
+
+_iterators = _Iterators()
+
+
+@contextmanager
+def ending(iterator: Any) -> Iterator[None]:
+    """In here a loop asks an iterator for an item: its StopIteration is no error."""
+    _iterators.asked.append(iterator)
+    try:
+        yield
+    finally:
+        _iterators.asked.pop()
+
+
+def _endless(iterator: Any) -> Ending:
+    error = Ending(
+        f"only traced values decide when this `{type(iterator).__name__}` ends", place_of(caller()),
+        "keep its position in a Python number, and compare it with numbers; or write the loop as a `while`",
+    )  # fmt: skip
+    error.iterator = iterator
+    return error
 
 
 Spot = tuple[Place, str]  # with the function that it stands in
@@ -121,6 +158,8 @@ def _record(when: Any, error: Exception, at: Spot | None = None, at_error: bool 
             f"this `finally` may raise {type(error).__name__} after an error that only traced values decide: the later one would have to replace it",
             last, "keep operations that may fail out of the `finally`",
         )  # fmt: skip
+    if isinstance(error, StopIteration) and _iterators.asked:
+        raise _endless(_iterators.asked[-1]) from None
     note_error()
     if at is None:
         frame = caller()

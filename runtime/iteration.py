@@ -13,13 +13,16 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from autograph.runtime import _jax
+from autograph.runtime.blocks.taking import Taking, first_and_step, needs_position
+from autograph.runtime.blocks.trial import compiled_or_unrolled
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.calls import call
 from autograph.runtime.decisions import decided, watching
-from autograph.runtime.errors import NotStagedError
+from autograph.runtime.deferred import Ending
 from autograph.runtime.frames import Place
 from autograph.runtime.growing import refuse_hidden
 from autograph.runtime.hints import Hints, hints_here
@@ -27,16 +30,16 @@ from autograph.runtime.iterated import going_over, live_rows
 from autograph.runtime.iterators import is_held
 from autograph.runtime.live import Walk, longest, present, refuse_endless, unchanging
 from autograph.runtime.loops import run_while
-from autograph.runtime.places import here, parameter_names
+from autograph.runtime.places import parameter_names
 from autograph.runtime.predicates import truth
 from autograph.runtime.reporting import Progress, Turn
-from autograph.runtime.rolling import rest_rolled
+from autograph.runtime.rolling import rest_rolled, tell_cost
 from autograph.runtime.room import with_room
 from autograph.runtime.rows import Range, Rows, index_rows, rows_of
 from autograph.runtime.stage import Stage, given, listed
-from autograph.runtime.values import ITERATORS
 
 Body = Callable[..., Any]
+FURTHEST = np.iinfo(np.int32).max  # an index that no loop reaches
 
 
 def for_loop(items: Any, body: Body, *state: Any, until: str | None = None) -> Any:
@@ -73,12 +76,25 @@ def for_loop(items: Any, body: Body, *state: Any, until: str | None = None) -> A
     elif rows is not None:
         if rows.length == 1:
             return given(listed(body(rows.item(0), *values), len(values)))
-        if flag is not None:
-            return given(_counted(Range(0, rows.length, 1, item=rows.item, over=rows.over), body, values, flag, hints))
-        return given(_scanned(rows, body, values, hints))
+        def compiled() -> list[Any]:
+            if flag is not None:
+                return _counted(Range(0, rows.length, 1, item=rows.item, over=rows.over), body, values, flag, hints)
+            return _scanned(rows, body, values, hints)
+
+        def unrolled(why: str) -> list[Any]:
+            return _unrolled(rows, body, values, flag, hints, roll=False, why=why)
+
+        return given(compiled_or_unrolled(getattr(body, "__code__", None), compiled, unrolled))
+    if flag is not None and (counting := first_and_step(items)) is not None and _jax.recording() and not is_held(items):
+        first, step = counting
+        return given(_counted(Range(first, FURTHEST if step > 0 else -FURTHEST, step), body, values, flag, hints))
     if isinstance(items, builtins.range) and flag is not None:
         return given(_counted(Range(items.start, items.stop, items.step), body, values, flag, hints))
-    return given(_unrolled(items, body, values, flag, hints, roll=True))
+    try:
+        return given(_unrolled(items, body, values, flag, hints, roll=True))
+    except Ending as error:
+        need = needs_position(error)
+    raise need
 
 
 def over(x: Any) -> Any:
@@ -147,7 +163,7 @@ def _counted(r: Range, body: Body, state: list[Any], flag: int | None, hints: Hi
         return given([following(i), *listed(made(present(r, state).item(i), *state), len(state))])
 
     ends = (r.start, r.stop, step)
-    most = len(builtins.range(*ends)) if all(isinstance(e, int) for e in ends) else r.most
+    most = len(builtins.range(*ends)) if all(isinstance(e, int) for e in ends) and abs(r.stop) < FURTHEST else r.most
     before = longest(r)
     with going_over(r.over):
         out = run_while(test, turn, [r.start, *state], body, ("the index",), hints.max_steps, most)[1:]
@@ -156,7 +172,8 @@ def _counted(r: Range, body: Body, state: list[Any], flag: int | None, hints: Hi
     return out
 
 
-def _unrolled(items: Iterable[Any], body: Body, state: list[Any], flag: int | None, hints: Hints, roll: bool) -> list[Any]:
+def _unrolled(items: Iterable[Any], body: Body, state: list[Any], flag: int | None, hints: Hints, roll: bool, why: str = "") -> list[Any]:
+    """The loop turn by turn; `why` says what has forbidden to compile one turn."""
     count = len(state)
     place = Place(getattr(body, "__code__", None))
 
@@ -169,17 +186,17 @@ def _unrolled(items: Iterable[Any], body: Body, state: list[Any], flag: int | No
     if flag is None and roll and _jax.staging() and isinstance(items, builtins.range):
         return rest_rolled(items, body, state, index_rows, turn)
     left: Any = False
-    walk = Walk(over(items))
+    gone_over = over(items)
+    taking = Taking(gone_over, lambda: left)
+    walk = Walk(gone_over, lambda _: iter(taking))
     walk.state = state
+    before = _jax.equations()
     for x in walk:
+        if why and walk.made == 2:
+            tell_cost(turns, before, why)
         if left is False:
             state = turn(x, state)
         else:  # a traced value decides whether the loop goes on: the rest is unrolled under the flag
-            if not _sized(items):
-                raise NotStagedError(
-                    f"a traced value decides how many items of this `{type(items).__name__}` are taken", here(),
-                    "iterate over a list, a range or an array; or decide by a value that is known",
-                )  # fmt: skip
             state = listed(staged_cond(left, lambda *s: given(s), lambda *s, x=x: body(x, *s), state, (body,)), count)
         left = flag is not None and truth(state[flag])
         if left is True:
@@ -187,17 +204,11 @@ def _unrolled(items: Iterable[Any], body: Body, state: list[Any], flag: int | No
         walk.state = state
         if (rest := walk.rest()) is not None:
             return _counted(rest, body, state, flag, hints)
+    taking.settle()
     if watching():
+        if why:
+            why = f"one compiled turn is not possible: {why}"
         of = "a range" if isinstance(items, builtins.range) else f"a `{type(items).__name__}`"
-        decided("loop", f"unrolled, {walk.made} turn{'s' * (walk.made != 1)}", f"it runs over {of} that is known when it is traced")
+        decided("loop", f"unrolled, {walk.made} turn{'s' * (walk.made != 1)}", why or f"it runs over {of} that is known when it is traced")
     return state
 
-
-def _sized(items: Any) -> bool:
-    """Whether taking all items has no effects that can be seen, and ends: containers, and `zip`, `enumerate`, `reversed` of them."""
-    if isinstance(items, ITERATORS) and is_held(items):
-        return False
-    if isinstance(items, (zip, enumerate)):
-        parts = items.__reduce__()[1]
-        return all(_sized(p) for p in parts if not isinstance(p, int))
-    return isinstance(items, Sized) or type(items).__module__ == "builtins" and type(items).__name__.endswith(("_iterator", "iterator", "reversed"))

@@ -49,6 +49,11 @@ def is_held(x: Any) -> bool:
     return any(isinstance(r, (list, dict, deque, set)) or is_state(r) for r in holders)
 
 
+def parts_of(x: Any) -> tuple[Any, ...]:
+    """The iterators that an iterator of Python's takes its items of."""
+    return tuple(part for part in gc.get_referents(x) if isinstance(part, ITERATORS)) if not isinstance(x, GeneratorType) else ()
+
+
 def _iterators() -> Iterator[tuple[str, Any]]:
     for _, name, value in users_variables(with_globals=True):
         if isinstance(value, ITERATORS):

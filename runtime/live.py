@@ -73,14 +73,14 @@ def refuse_endless(before: list[tuple[Bound, int]]) -> None:
 class Walk:
     """The items of anything static that a loop runs over, one after another; its lists may get another length."""
 
-    def __init__(self, items: Any) -> None:
-        self.items, self.made = items, 0
+    def __init__(self, items: Any, take: Callable[[Any], Iterator[Any]] = iter) -> None:
+        self.items, self.made, self.take = items, 0, take
         self.lists = _lists_in(items) if _jax.recording() else []
         self.state: Sequence[Any] = ()  # of the loop, before the next turn
 
     def __iter__(self) -> Iterator[Any]:
         if not (self.lists and self.lists[0] is self.items):
-            for x in self.items:
+            for x in self.take(self.items):
                 self.made += 1
                 yield x
             return

@@ -10,7 +10,7 @@ import enum
 import sys
 import types
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import Any
 
 import numpy as np
@@ -93,16 +93,18 @@ class Walk:
     """What some objects hold: `objects` in the order they were met, `arrays` with the places they stand in, and `guards`.
 
     `dynamic` are places (the number of an object, and a name) whose numbers are inputs, because the function changes them; `variables` are the
-    function's globals.
+    function's globals.  `pinned` are those whose numbers have to be known all the same.
     """
 
-    def __init__(self, roots: Iterable[Any], places: Iterable[HeapLocation], dynamic: set[Any], variables: dict[str, Any]) -> None:
+    def __init__(
+        self, roots: Iterable[Any], places: Iterable[HeapLocation], dynamic: set[Any], variables: dict[str, Any], pinned: Set[Any] = frozenset()
+    ) -> None:
         self.objects: list[Any] = []
         self.arrays: list[Any] = []
         self.guards: list[Any] = []
         self.slots: list[tuple[HeapLocation, Spec]] = []
         self.places = list(places)
-        self.dynamic, self.variables = dynamic, variables
+        self.dynamic, self.variables, self.pinned = dynamic, variables, pinned
         self._seen: dict[int, int] = {}
         self._given = False  # is what is met part of an argument, whose numbers are inputs?
         for root in roots:
@@ -177,7 +179,7 @@ class Walk:
             self.guards.append("array" if t is not None else Identity(v))
             return t or Static(v)
         if isinstance(v, NUMBERS) and not isinstance(v, enum.Enum):
-            if self._given or name in self.dynamic:
+            if (self._given or name in self.dynamic) and name not in self.pinned:
                 self.guards.append("array")
                 return type_of(v)
             self.guards.append(key_of(v))

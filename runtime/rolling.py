@@ -60,16 +60,20 @@ def rest_rolled(
             return _rolled(index_rows(remaining), remaining, body, state)
         except Seen as reason:
             why = f"the range is known, and one compiled turn would be seen: {reason}"
-            if size > WARNED:
-                text = f"this loop of {count} turns is compiled turn by turn, about {size} operations, because {reason}"
-                place = here()
-                if place is not None:
-                    warnings.warn_explicit(text, LargeUnrollWarning, place.file, place.line)
+            tell_cost(count, before, str(reason))
     for item in rest:
         state = turn(item, state)
     if watching():
         decided("loop", f"unrolled, {count} turn{'s' * (count != 1)}", why)
     return state
+
+
+def tell_cost(turns: int, before: int, why: str) -> None:
+    """Warn of a loop that is compiled turn by turn, if its turns are many operations, going by what its first turn has recorded since `before`."""
+    size = (turns - 1) * sum(map(_size, _jax.recorded(before)))
+    if size > WARNED and (place := here()) is not None:
+        text = f"this loop of {turns} turns is compiled turn by turn, about {size} operations, because {why}"
+        warnings.warn_explicit(text, LargeUnrollWarning, place.file, place.line)
 
 
 def _size(eqn: Any) -> int:

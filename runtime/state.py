@@ -50,6 +50,7 @@ class State:
         self.fn, self.options = fn, options
         self.places: list[HeapLocation] = []
         self.dynamic: set[Any] = set()
+        self.pinned: set[Any] = set()
         self.variables: dict[str, Any] = getattr(inspect.unwrap(fn), "__globals__", {})
         self.tags = "unused"  # "tried" where they tell more, "used" where a trace is refused without them, or "given up": tried in vain
         self.stores = False  # has a trace stored into an array that was there before?
@@ -61,12 +62,18 @@ class State:
         """How tags are used in a call."""
         return "inside" if not _outermost() else self.tags
 
-    def note(self, need: NeedsState) -> None:
+    def note(self, need: NeedsState, walk: Walk | None = None) -> None:
         """What a trace has found; raises the error that it is refused with, if nothing can be done about it."""
         if need.another is not None:
             if self.tags in ("used", "given up") or not _outermost():
                 raise need.another from None
             self.tags = "given up" if self.tags == "tried" else "tried" if need.another.harmless else "used"
+        if need.refusal is not None:
+            numbers = {(walk.number(p.obj), getattr(p, "attribute", None)) for p in need.pinned} if walk is not None else set()
+            names = numbers & self.dynamic - self.pinned
+            if not names:
+                raise need.refusal from None
+            self.pinned |= names
         self.needed = True
         self.places += need.places
         self.dynamic |= need.dynamic
@@ -79,13 +86,13 @@ class State:
         named = {k: v if k in names else wrapped(v, roots) for k, v in kwargs.items()}
         for _ in range(_MOST_TRACES):
             with TRACING:
-                walk = Walk(roots, self.places, self.dynamic, self.variables)
+                walk = Walk(roots, self.places, self.dynamic, self.variables, self.pinned)
                 walk.guards += [walk.doubts() or None if self.stores else None, self._tells()]
             _calls.walks.append((walk, roots))
             try:
                 out = get(self.jitted)(Held(walk.arrays, tuple(walk.guards)), *positional, **named)
             except NeedsState as need:
-                self.note(need)
+                self.note(need, walk)
                 continue
             except OverflowError as error:
                 raise argument_too_large(error, walk.name_of) from None

@@ -203,24 +203,6 @@ assert half(9) == 4
 ''',
     ),
     Mistake(
-        "AG104", "@ag.convert above @jax.vmap",
-        '''
-@ag.convert  # here
-@jax.vmap
-def magnitude(x):
-    return x if x > 0 else -x
-''',
-        ("`magnitude`", "below"),
-        '''
-@jax.vmap
-@ag.convert
-def magnitude(x):
-    return x if x > 0 else -x
-
-assert magnitude(jnp.array([1.0, -2.0])).tolist() == [1.0, 2.0]
-''',
-    ),
-    Mistake(
         "AG104", "@ag.function above @functools.lru_cache",
         '''
 import functools

@@ -1,0 +1,109 @@
+"""The items of an iterator, one by one, where only traced values decide how many of them Python would take.
+
+An item is taken for every turn that may be made.  What its iterator changes meanwhile (the position in an attribute) is, after the loop, what the
+turns that were made have left.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterator, Sized
+from types import FunctionType, GeneratorType
+from typing import Any
+
+from autograph.runtime import _jax
+from autograph.runtime.branches import staged_cond
+from autograph.runtime.changes import NeedsState
+from autograph.runtime.deferred import Ending, checked, ending
+from autograph.runtime.errors import NotStagedError
+from autograph.runtime.frames import Place, lifting
+from autograph.runtime.heap import Attribute, HeapLocation
+from autograph.runtime.iterators import is_held, parts_of
+from autograph.runtime.lifted import ERROR, touch
+from autograph.runtime.places import here
+from autograph.runtime.values import ITERATORS
+
+_MOST = 1000  # items of an iterator whose end nobody knows
+
+
+def first_and_step(items: Any) -> tuple[int, int] | None:
+    """Where an `itertools.count` of integers stands, and its step."""
+    found = re.fullmatch(r"count\((-?\d+)(?:, (-?\d+))?\)", repr(items)) if isinstance(items, itertools.count) else None
+    return (int(found[1]), int(found[2] or 1)) if found is not None else None
+
+
+class Taking:
+    """The items of anything static; `left` tells whether the loop has ended, perhaps as a traced value."""
+
+    def __init__(self, items: Any, left: Callable[[], Any]) -> None:
+        self.items, self.left = items, left
+        self.changed: dict[HeapLocation, Any] = {}  # what places hold after the items that were really taken
+
+    def __iter__(self) -> Iterator[Any]:
+        iterator = iter(self.items)
+        if not isinstance(iterator, GeneratorType) and not isinstance(type(iterator).__next__, FunctionType):
+            for count, x in enumerate(iterator):
+                if self.left() is not False:
+                    self._check(iterator, count)
+                yield x
+            return
+        for count in itertools.count():
+            if self.left() is not False:
+                self._check(iterator, count)
+            try:
+                x = self._next(iterator)
+            except StopIteration:
+                return
+            yield x
+
+    def _next(self, iterator: Any) -> Any:
+        left = self.left()
+        if left is False:
+            with ending(iterator):
+                return next(iterator)
+        around, recorded = lifting(), _jax.equations()
+        code = around[-1].values.get(ERROR) if around else None
+        with Place(None).scope("take") as frame, ending(iterator):
+            x = next(iterator)
+        if (around and around[-1].values.get(ERROR) is not code) or any(e.effects for e in _jax.recorded(recorded)):
+            raise _refusal(iterator, "and taking one may fail or print")
+        for place, before in frame.saved.items():
+            now, real = place.get(), self.changed.get(place, before)
+            self.changed[place] = staged_cond(left, lambda real=real: real, lambda now=now: now, ())
+        return x
+
+    def _check(self, iterator: Any, count: int) -> None:
+        """Taking one more can have no effects that are seen, and comes to an end."""
+        if isinstance(self.items, Sized):
+            return
+        if isinstance(iterator, (itertools.count, itertools.cycle)) or count > _MOST:
+            raise _refusal(self.items, "and it has no end" if count <= _MOST else f"and after {_MOST} of them there are still more")
+        if _may_be_seen(self.items):
+            raise _refusal(self.items, "and what is left of it can be seen afterwards")
+
+    def settle(self) -> None:
+        """After the loop: places hold what the items have left that were really taken."""
+        for place, value in self.changed.items():
+            touch(place)
+            place.put(value)
+
+
+def _may_be_seen(items: Any) -> bool:
+    return isinstance(items, ITERATORS) and (is_held(items) or any(map(_may_be_seen, parts_of(items))))
+
+
+def _refusal(items: Any, why: str) -> NotStagedError:
+    return NotStagedError(
+        f"a traced value decides how many items of this `{type(items).__name__}` are taken, {why}", here(),
+        "iterate over a list, a range or an array; or decide by a value that is known",
+    )  # fmt: skip
+
+
+def needs_position(error: Ending) -> BaseException:
+    """What is raised where only traced values decide that an iterator ends: the function is traced again with that object's numbers as constants.
+
+    Where they are no inputs of the function, it is the error itself.
+    """
+    places = [Attribute(error.iterator, name) for name in getattr(error.iterator, "__dict__", ())]
+    return NeedsState(pinned=places, refusal=error) if checked() else error

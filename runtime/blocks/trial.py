@@ -1,0 +1,48 @@
+"""A loop whose number of turns is known is compiled as one turn by our choice: where that cannot be, it is made turn by turn, as under `jax.jit`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autograph.runtime import _jax
+from autograph.runtime.buffers import GivenAnother
+from autograph.runtime.errors import AutographError
+from autograph.runtime.frames import Place, attempt
+from autograph.runtime.lengths import marks, reset
+from autograph.runtime.room import discard, snapshot
+
+
+def compiled_or_unrolled(code: Any, compiled: Callable[[], Any], unrolled: Callable[[str], Any]) -> Any:
+    """What `compiled()` gives; where it is refused, `unrolled(why)`.
+
+    Nothing that the refused run has changed is left.  A loop with this code that has been refused in this trace is not tried again.
+    """
+    place = Place(code)
+    refused = place.memory.get(("unrolled", code))
+    if refused is None:
+        known, before, recorded = marks(), snapshot(), _jax.equations()
+        try:
+            with place.scope("tried") as run, attempt():
+                return compiled()
+        except GivenAnother:  # no refusal: the whole function is traced again
+            raise
+        except Exception as error:
+            refused = error.with_traceback(None)
+        _jax.drop_effects(recorded)
+        discard(before, run)
+        reset(known)
+        if place.key:
+            place.memory["unrolled", code] = refused
+    try:
+        return unrolled(_reason(refused))
+    except AutographError as error:
+        if isinstance(refused, AutographError) and refused.id == error.id:
+            raise refused from None  # which tells of the loop
+        raise
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, AutographError):
+        return error.message
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
