@@ -23,7 +23,7 @@ from autograph.runtime.errors import AutographError, NotStagedError, Place, Stag
 from autograph.runtime.formatting import Text
 from autograph.runtime.frames import attempt, frames, in_block
 from autograph.runtime.handlers import finally_around, handler_around, note_error
-from autograph.runtime.lifted import ERROR, ErrorValues, load, may_have_failed, reachable, store
+from autograph.runtime.lifted import ERROR, ErrorValues, forget_object, load, may_have_failed, reachable, store
 from autograph.runtime.places import caller, function_around, place_of
 from autograph.runtime.raised import as_of_concrete, calls_to, explicit_raise, innermost_of, is_unhashable, is_users, place_of_error
 from autograph.runtime.values import Blank
@@ -194,7 +194,8 @@ def _first(now: Any, new: Any) -> Any:
 
 def _code(error: Exception, at: Spot | None, calls: Sequence[Spot]) -> tuple[int, list[Any]]:
     """The number of an error, and the traced values that are part of it."""
-    parts, tree = trees.flatten((error.args, vars(error)), is_leaf=lambda x: x is None)
+    parts, tree = trees.flatten((error.args, dict(vars(error))), is_leaf=lambda x: x is None)
+    forget_object(error)  # what it holds is part of the error from here on
     unknown = [isinstance(x, jax.Array) for x in parts]
     values = [jax.numpy.asarray(x) for x, u in zip(parts, unknown, strict=True) if u]
     known = [None if u else x for x, u in zip(parts, unknown, strict=True)]

@@ -73,7 +73,7 @@ def effect_of(f: Any) -> Callable[..., Any] | None:
     if f is builtins.next:
         return _next
     owner = getattr(f, "__self__", None)
-    if isinstance(owner, types.GeneratorType) and f.__name__ == "send" and not any(_is_made_by(frame, owner) for frame in frames()):
+    if isinstance(owner, types.GeneratorType) and f.__name__ in ("send", "throw"):
         return functools.partial(_sent, f)
     if isinstance(owner, _KEEPING) and not _is_made_here(owner) and (name := f.__name__) not in _ASKED:
         if isinstance(owner, contextvars.ContextVar) and name == "get":
@@ -176,8 +176,13 @@ def _known_to(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def _sent(send: Callable[..., Any], value: Any) -> Any:
-    """A call of `send` of a generator that goes on after the call of the compiled function."""
-    if traced(value):
+    """A call of `send` of a generator: one from before a block would go on once, while that is traced, and one from outside would keep values."""
+    generator = send.__self__  # type: ignore[attr-defined]
+    if in_block() and not _is_made_here(generator):
+        raise EffectError(
+            f"`{send.__name__}` would let a generator go on {_once()}", here(), "make the generator in the block, or send it what the block gives"
+        )
+    if traced(value) and not any(_is_made_by(frame, generator) for frame in frames()):
         raise EffectError(
             "a generator from outside of the compiled function is sent a traced value, which it would keep", here(),
             "make the generator in the function, or keep what it computes in an attribute of an object",

@@ -33,7 +33,7 @@ from autograph.runtime.loops import run_while
 from autograph.runtime.places import parameter_names
 from autograph.runtime.predicates import truth
 from autograph.runtime.reporting import Progress, Turn
-from autograph.runtime.rolling import rest_rolled, tell_cost
+from autograph.runtime.rolling import cost, rest_rolled, tell_cost
 from autograph.runtime.room import with_room
 from autograph.runtime.rows import Range, Rows, index_rows, rows_of
 from autograph.runtime.stage import Stage, given, listed
@@ -193,7 +193,7 @@ def _unrolled(items: Iterable[Any], body: Body, state: list[Any], flag: int | No
     before = _jax.equations()
     for x in walk:
         if why and walk.made == 2:
-            tell_cost(turns, before, why)
+            tell_cost(turns, cost(turns, before), why)
         if left is False:
             state = turn(x, state)
         else:  # a traced value decides whether the loop goes on: the rest is unrolled under the flag

@@ -309,6 +309,12 @@ def forget_local(frame: Frame, out: list[Any], conflict: Callable[..., None] = l
         _forgotten(frame, mine)
 
 
+def forget_object(obj: Any) -> None:
+    """What has been done to an object is no change of a place: nothing but a record of ours holds it."""
+    for frame in frames():
+        _forgotten(frame, [x for x in {**frame.saved, **frame.stored, **frame.late, **frame.written} if isinstance(x, HeapLocation) and x.obj is obj])
+
+
 def _changed(frame: Frame) -> list[HeapLocation]:
     found = [x for x in {**frame.saved, **frame.stored, **frame.late} if x not in frame.preset]
     return found if frame.root else [x for x in found if not _is_hidden(x)]  # of which only the home holds what it has become

@@ -52,7 +52,7 @@ def rest_rolled(
     for item in rest:
         state = turn(item, state)
         break
-    size = (count - 1) * sum(map(_size, _jax.recorded(before)))
+    size = cost(count, before)
     why = "the range is known, and its turns are few operations"
     if size > LONG:
         remaining = items[1:]
@@ -60,7 +60,7 @@ def rest_rolled(
             return _rolled(index_rows(remaining), remaining, body, state)
         except Seen as reason:
             why = f"the range is known, and one compiled turn would be seen: {reason}"
-            tell_cost(count, before, str(reason))
+            tell_cost(count, size, str(reason))
     for item in rest:
         state = turn(item, state)
     if watching():
@@ -68,9 +68,13 @@ def rest_rolled(
     return state
 
 
-def tell_cost(turns: int, before: int, why: str) -> None:
-    """Warn of a loop that is compiled turn by turn, if its turns are many operations, going by what its first turn has recorded since `before`."""
-    size = (turns - 1) * sum(map(_size, _jax.recorded(before)))
+def cost(turns: int, before: int) -> int:
+    """How many operations the other turns of a loop are, going by what its first turn has recorded since `before`."""
+    return (turns - 1) * sum(map(_size, _jax.recorded(before)))
+
+
+def tell_cost(turns: int, size: int, why: str) -> None:
+    """Warn of a loop that is compiled turn by turn, if its turns are many operations."""
     if size > WARNED and (place := here()) is not None:
         text = f"this loop of {turns} turns is compiled turn by turn, about {size} operations, because {why}"
         warnings.warn_explicit(text, LargeUnrollWarning, place.file, place.line)

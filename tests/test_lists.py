@@ -229,18 +229,30 @@ def test_items_that_differ_are_refused() -> None:
         f(jnp.asarray(V))
 
 
-def test_an_item_that_has_a_name_is_refused() -> None:
-    @ag.function
+def test_an_item_that_has_a_name_changes_with_it() -> None:
     def f(v):
         out = []
         for x in v:
-            row = [x]
+            row = [x, x]
             out.append(row)
             row[0] = 5.0
         return out
 
+    assert [[*map(float, row)] for row in ag.function(f)(jnp.asarray(V))] == f(V)
     with pytest.raises(ag.StagingError, match="AG405 a `list` is changed: it was appended"):
-        f(jnp.asarray(V))
+
+        @ag.function
+        def g(x, n):
+            out = []
+            with ag.loop(max_steps=5):
+                while n > 0:
+                    row = [x]
+                    out.append(row)
+                    row[0] = 5.0
+                    n -= 1
+            return out
+
+        g(1.0, 3)
 
 
 def test_pop_from_nothing() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import warnings
 from collections import Counter
@@ -278,14 +279,20 @@ def test_9_what_is_left_of_a_finite_container_is_unrolled() -> None:
         np.testing.assert_allclose(ag.function(f)(x), f(x))
 
 
-def test_9_how_much_of_an_iterator_is_taken_is_refused() -> None:
+def test_9_how_much_of_an_iterator_is_taken() -> None:
     def f(x: Any) -> Any:
         for i in (k * 2 for k in range(4)):
             if i > x:
                 break
         return i
 
-    assert refused(ag.function(f), 3).id == "AG501"
+    def g(x: Any) -> Any:
+        for i in itertools.cycle([1, 2]):
+            if i > x:
+                return i
+
+    assert ag.function(f)(3) == 4
+    assert refused(ag.function(g), 3).id == "AG501"
 
 
 def test_9_the_break_test_is_asked_under_the_trip_test_only() -> None:

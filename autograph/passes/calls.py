@@ -74,7 +74,8 @@ class _Calls(s.Transformer):
             elif kind is s.Global or kind is s.Nonlocal:
                 declared.update(node.names)
             elif kind is s.FunctionDef:
-                counts[node.name] = counts.get(node.name, 0) + (2 if node.decorator_list else 1)
+                made = node.decorator_list or any(isinstance(n, s.YIELDS) for n in s.own(*node.body))  # a generator is noted as made here
+                counts[node.name] = counts.get(node.name, 0) + (2 if made else 1)
                 if node.name in generated:  # blocks of the function itself
                     stack += node.body
                 else:
@@ -210,7 +211,9 @@ class _Calls(s.Transformer):
         match func:
             case s.Attribute(value=s.Attribute(value=obj, attr=name), attr=method) if method in CHANGING:
                 return quote_expr("ag.call_in($obj, $name, $method)", func, obj=obj, name=s.constant(name), method=s.constant(method))
-            case s.Attribute(value=s.Subscript(value=holder, slice=s.Constant() as key), attr=method) if method in CHANGING:
+            case s.Attribute(
+                value=s.Subscript(value=holder, slice=s.Constant() as key) | s.Call(func=s.Attribute(attr="get_item"), args=[holder, key]), attr=method
+            ) if method in CHANGING and (isinstance(func.value, s.Subscript) or is_runtime(func.value.func)):
                 return quote_expr("ag.call_at($holder, $key, $method)", func, holder=holder, key=key, method=s.constant(method))
             case s.Attribute(value=s.Name(id=id) as variable, attr=method) if (
                 method in CHANGING and (id not in self.own or id in self.shared) and not self.context.is_builtin(variable)

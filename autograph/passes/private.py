@@ -14,7 +14,7 @@ from autograph.passes.context import Context
 
 # The operators that take an object and the name of an attribute.
 _OF_ATTRIBUTES = frozenset({
-    "del_attr", "del_attr_item", "place", "renew_attr", "set_attr", "set_attr_item", "set_attr_path", "stores_into_attr", "update_attr",
+    "call_in", "del_attr", "del_attr_item", "place", "renew_attr", "set_attr", "set_attr_item", "set_attr_path", "stores_into_attr", "update_attr",
     "update_attr_item", "update_attr_path",
 })  # fmt: skip
 

@@ -36,9 +36,10 @@ def compiled_or_unrolled(code: Any, compiled: Callable[[], Any], unrolled: Calla
             place.memory["unrolled", code] = refused
     try:
         return unrolled(_reason(refused))
-    except AutographError as error:
-        if isinstance(refused, AutographError) and refused.id == error.id:
-            raise refused from None  # which tells of the loop
+    except (AutographError, OverflowError) as error:
+        alike = isinstance(refused, OverflowError) and isinstance(error, OverflowError)
+        if isinstance(refused, AutographError) and (alike or refused.id == getattr(error, "id", "")):
+            raise refused from None  # which tells of the loop, and of its variable
         raise
 
 
