@@ -47,8 +47,14 @@ ad.primitive_jvps[_active_p] = _jvp
 
 def where_active(p: Any) -> Any:
     """The test of a loop, which the lanes of the branches around fail that are not in them."""
-    around = [frame.chosen for frame in frames() if frame.chosen is not None]
-    if around and not in_kernel():
-        for chosen, side in around:
-            p = lax.bitwise_and(jnp.asarray(p), _active_p.bind(chosen, side=side))
-    return p
+    there = lane_is_there()
+    return p if there is None else lax.bitwise_and(jnp.asarray(p), there)
+
+
+def lane_is_there() -> Any:
+    """Whether the lane is in the branches around; None where there are none."""
+    there = None
+    for chosen, side in [] if in_kernel() else [frame.chosen for frame in frames() if frame.chosen is not None]:
+        inside = _active_p.bind(chosen, side=side)
+        there = inside if there is None else lax.bitwise_and(there, inside)
+    return there

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import operator
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import jax
 import numpy as np
 
 from autograph.runtime import _jax, trees
+from autograph.runtime.active import lane_is_there
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.deferred import fine
 from autograph.runtime.formatting import as_shown
@@ -26,11 +28,14 @@ def print(*values: Any, sep: str | None = " ", end: str | None = "\n", file: Any
     if file is not None and printing_to(file, values):
         builtins.print(*values, sep=sep, end=end, file=file, flush=flush)
         return
-    afterwards(_print, values, {"sep": sep, "end": end, "file": file, "flush": flush})
+    stream = next((name for name in ("stdout", "stderr") if file is not None and file is getattr(sys, name)), "")
+    if stream:  # what `sys` names so when the program runs
+        file = None
+    afterwards(_print, values, {"sep": sep, "end": end, "file": file, "flush": flush, "stream": stream or "stdout"})
 
 
-def _print(*values: Any, **options: Any) -> None:
-    builtins.print(*values, **options)
+def _print(*values: Any, file: Any, stream: str, **options: Any) -> None:
+    builtins.print(*values, file=getattr(sys, stream) if file is None else file, **options)
 
 
 def afterwards(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
@@ -46,13 +51,20 @@ def afterwards(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, 
     weak = [len(path) > 2 and d and _jax.aval_of(x).weak_type for (path, x), d in zip(flat, dynamic, strict=True)]
     static = [None if d else x.copy() if isinstance(x, np.ndarray) else x for (_, x), d in zip(flat, dynamic, strict=True)]
 
+    there = lane_is_there()
+
     def run(*arrays: Any) -> None:
-        values = iter(arrays)
+        if there is not None and not arrays[0]:
+            return
+        values = iter(arrays[there is not None :])
         leaves = [(_Weak(next(values)) if w else next(values)) if d else x for x, d, w in zip(static, dynamic, weak, strict=True)]
         given, options = tree.unflatten(leaves)
         f(*given, **options)
 
     arrays = [x for (_, x), d in zip(flat, dynamic, strict=True) if d]
+
+    if there is not None:
+        arrays.insert(0, there)
 
     def call() -> None:
         jax.debug.callback(run, *arrays, ordered=True)
