@@ -87,15 +87,17 @@ def chosen_functions(file: File, everything: bool) -> list[Any]:
         if not stageable(node):
             continue
         used = {n.id if isinstance(n, ast.Name) else f".{n.attr}" for n in ast.walk(node) if isinstance(n, (ast.Name, ast.Attribute))}
-        wanted += [callee for name in used for callee in named.get(name, []) if all(_is_pythons(d) for d in callee.decorator_list)]
+        wanted += [callee for name in used for callee in named.get(name, []) if all(_is_pythons(d, file) for d in callee.decorator_list)]
     return sorted(chosen, key=lambda n: int(n.lineno))
 
 
-def _is_pythons(decorator: ast.expr) -> bool:
-    """Whether a decorator says only how a method is called."""
-    return ast.unparse(decorator) in ("property", "staticmethod", "classmethod") or (
-        isinstance(decorator, ast.Attribute) and decorator.attr in ("setter", "getter", "deleter")
-    )
+def _is_pythons(decorator: ast.expr, file: File) -> bool:
+    """Whether a decorator says only how a method is called, or makes a context manager of a generator."""
+    if isinstance(decorator, ast.Attribute) and decorator.attr in ("setter", "getter", "deleter"):
+        return True
+    name, _, rest = ast.unparse(decorator).partition(".")
+    known = f"{file.modules.get(name, name)}.{rest}".rstrip(".")
+    return known in ("property", "staticmethod", "classmethod", "contextlib.contextmanager")
 
 
 def is_decorated(node: Any, file: File) -> bool:

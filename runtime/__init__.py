@@ -58,6 +58,7 @@ _WHERE = {
     "aliasing": "renew Held place storing any_array last borrowed fixed",
     "attributes": "set_attr renew_attr del_attr bound stores_into_attr",
     "augmented": "in_place update_attr update_item update_path update_attr_item update_attr_path",
+    "blocks.overriding": "overriding",
     "branches": "cond keep switch",
     "calls": "call",
     "excepts": "bare caught",

@@ -123,8 +123,8 @@ def finishing(*unset: str, reads: tuple[str, ...] = ()) -> None:
 _NOTHING = object()
 
 
-def finished() -> None:
-    """Called at the end of a `finally`."""
+def finished(jumps: Any = False) -> None:
+    """Called at the end of a `finally`; if it `jumps`, an error before it is given up."""
     frame = caller()
     while frame in _finishing.frames:
         _finishing.frames.pop()

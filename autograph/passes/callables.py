@@ -63,6 +63,14 @@ def is_runtime_call(func: Any) -> bool:
     return isinstance(func.func, s.Attribute) and is_runtime(func.func)
 
 
+def is_mark(stmt: Any, name: str) -> bool:
+    """Whether a statement calls the operator `name`, for what it does."""
+    match stmt:
+        case s.Expr(value=s.Call(func=s.Attribute(attr=attr) as func)):
+            return attr == name and is_runtime(func)
+    return False
+
+
 def is_update(func: Any) -> bool:
     """`x.at[i].set`: JAX's own idiom."""
     return (

@@ -212,8 +212,10 @@ class _Calls(s.Transformer):
             case s.Attribute(value=s.Attribute(value=obj, attr=name), attr=method) if method in CHANGING:
                 return quote_expr("ag.call_in($obj, $name, $method)", func, obj=obj, name=s.constant(name), method=s.constant(method))
             case s.Attribute(
-                value=s.Subscript(value=holder, slice=s.Constant() as key) | s.Call(func=s.Attribute(attr="get_item"), args=[holder, key]), attr=method
-            ) if method in CHANGING and (isinstance(func.value, s.Subscript) or is_runtime(func.value.func)):
+                value=s.Subscript(value=holder, slice=s.Constant() as key)
+                | s.Call(func=s.Attribute(attr="get_item", value=s.Name(id=s.RUNTIME)), args=[holder, key]),
+                attr=method,
+            ) if method in CHANGING:
                 return quote_expr("ag.call_at($holder, $key, $method)", func, holder=holder, key=key, method=s.constant(method))
             case s.Attribute(value=s.Name(id=id) as variable, attr=method) if (
                 method in CHANGING and (id not in self.own or id in self.shared) and not self.context.is_builtin(variable)

@@ -35,6 +35,16 @@ class Flags:
     def jump(self, kind: type, at: Any) -> list[Any]:
         return quote("return $result", at, result=self.result) if kind is s.Return else [s.at(kind(), at)]
 
+    def jumping(self, rest: list[Any], at: Any) -> list[Any]:
+        """`rest`, if no flag is set; otherwise the jump."""
+        for kind, flag in self.flags.items():
+            jump = self.jump(kind, at)
+            if rest:
+                rest = quote("if $flag:\n    $jump\nelse:\n    $rest", at, flag=flag, jump=jump, rest=rest)
+            else:
+                rest = quote("if $flag:\n    $jump", at, flag=flag, jump=jump)
+        return rest
+
     def any(self, at: Any) -> Any:
         """An expression: some flag is set."""
         names = [s.at(s.name(flag), at) for flag in self.flags.values()]

@@ -23,7 +23,7 @@ WHY_PYTHON = {
     "generator": "yields inside of an expression, and stays Python: traced values cannot decide in it; write `x = yield y` as a statement",
     "coroutine": "is a coroutine, and stays Python: traced values cannot decide in it; return a list, or loop where it is used",
     "frame": "looks at its own frame (`locals`, `eval`, ...), and stays Python: traced values cannot decide in it",
-    "finally": "jumps out of a `finally`, and stays Python: traced values cannot decide in it",
+    "finally": "is a generator that jumps out of a `finally`, and stays Python: traced values cannot decide in it",
 }
 
 
@@ -33,10 +33,14 @@ def stageable(fn: Any) -> bool:
 
 
 def obstacle(fn: Any) -> str:
-    """Why a function has none: a "coroutine", a "generator" that yields inside of an expression, a look at its "frame", a jump out of a "finally"."""
+    """Why a function has none.
+
+    A "coroutine", a "generator" that yields inside of an expression, a look at its "frame", a jump of a generator out of a "finally".
+    """
     if _kind(fn) == "AsyncFunctionDef":
         return "coroutine"
     allowed: set[int] = set()
+    yielding, jumping = False, False
     for node in _own([fn.body] if _kind(fn) == "Lambda" else fn.body):
         kind = _kind(node)
         if kind in ("Expr", "Assign", "Return") and _kind(node.value) in _YIELDS and all(_kind(t) == "Name" for t in getattr(node, "targets", ())):
@@ -47,9 +51,9 @@ def obstacle(fn: Any) -> str:
             allowed.add(id(node.func))
         if kind in ("Name", "Attribute") and (node.id if kind == "Name" else node.attr) in FRAMES and id(node) not in allowed:
             return "frame"
-        if kind in ("Try", "TryStar") and node.finalbody and _jumps_out(node.finalbody):
-            return "finally"
-    return ""
+        yielding = yielding or kind in _YIELDS
+        jumping = jumping or (kind in ("Try", "TryStar") and bool(node.finalbody) and _jumps_out(node.finalbody))
+    return "finally" if yielding and jumping else ""
 
 
 def _own(body: list[Any]) -> Iterator[Any]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from autograph import syntax as s
+from autograph.passes.callables import is_mark
 from autograph.passes.context import Context
 from autograph.passes.exits import JUMPS, else_after_jump, falls_through, jumps
 from autograph.passes.flags import Flags
@@ -34,6 +35,8 @@ def nest(block: list[Any], context: Context) -> list[Any]:
         if not any(jumps([stmt])):
             continue
         before, rest = block[:i], block[i + 1 :]
+        if isinstance(stmt, (s.Try, s.TryStar)) and any(jumps(stmt.finalbody)):
+            return [*before, *nest(_overridden(stmt, rest, context), context)]
         if not isinstance(stmt, s.If):
             if not rest and not else_after_jump(stmt):
                 for inner in s.blocks(stmt):
@@ -55,11 +58,40 @@ def _guarded(stmt: Any, rest: list[Any], context: Context) -> list[Any]:
     for inner in s.blocks(stmt):
         inner[:] = nest(inner, context)
     flagged = flags.set([stmt])
-    for kind, flag in flags.flags.items():
-        rest = quote("if $flag:\n    $jump\nelse:\n    $rest", stmt, flag=flag, jump=flags.jump(kind, stmt), rest=rest) if rest else quote(
-            "if $flag:\n    $jump", stmt, flag=flag, jump=flags.jump(kind, stmt)
-        )  # fmt: skip
-    return [*flags.before(stmt), *flagged, *rest]
+    return [*flags.before(stmt), *flagged, *flags.jumping(rest, stmt)]
+
+
+def _overridden(stmt: Any, rest: list[Any], context: Context) -> list[Any]:
+    """A `try` whose `finally` jumps: flags for its jumps, which are looked at before those of the other parts.
+
+    try:                     returned, result = False, ag.blank
+        f()                  with ag.overriding() as leaves:
+    finally:                     try:
+        if p:         =>             f()
+            return x             finally:
+                                     if p:
+                                         returned, result = True, x
+                                     leaves.jumps = returned
+                             if returned:
+                                 return result
+                             else:
+                                 ...
+    """
+    last = stmt.finalbody[-1]
+    marks = stmt.finalbody[-1:] if is_mark(last, "finished") else []
+    final, stmt.finalbody = stmt.finalbody[: len(stmt.finalbody) - len(marks)], []
+    flags, own = Flags(final, context), Flags([stmt], context)
+    for inner in s.blocks(stmt)[:-1]:
+        inner[:] = nest(inner, context)
+    flagged = own.set([stmt])
+    leaves = context.fresh("leaves")
+    stmt.finalbody = [
+        *flags.set(nest(final, context)),
+        *quote("$leaves.jumps = $any", last, leaves=leaves, any=flags.any(last)),
+        *(quote("ag.finished($any)", last, any=flags.any(last)) if marks else []),
+    ]
+    out = quote("with ag.overriding() as $leaves:\n    $body", stmt, leaves=leaves, body=flagged)
+    return [*flags.before(stmt), *own.before(stmt), *out, *flags.jumping(own.jumping(rest, stmt), stmt)]
 
 
 def _grouped(block: list[Any], guards: list[int], context: Context) -> list[Any]:
