@@ -17,7 +17,7 @@ from autograph.runtime.calls import call
 from autograph.runtime.cells import location_of
 from autograph.runtime.deferred import fine
 from autograph.runtime.errors import AttributeStateError
-from autograph.runtime.frames import in_block, watched
+from autograph.runtime.frames import frames, in_block, watched
 from autograph.runtime.growing import replaced_at_home
 from autograph.runtime.heap import Attribute, HeapLocation, Variable, namespace
 from autograph.runtime.holders import note_held
@@ -42,7 +42,7 @@ def set_attr(obj: Any, name: str, value: Any) -> None:
     Raises:
       AttributeStateError: (AG401) a staged loop or branch would give the attribute a value that has no joint type with the one before.
     """
-    if watched():
+    if watched() and not _is_raised_here(obj):
         if issubclass(type(obj), _ELSEWHERE):
             raise AttributeStateError(
                 f"`{type(obj).__name__}.{name}` is set in compiled code, and a `{type(obj).__name__}` keeps its attributes elsewhere", here(),
@@ -61,6 +61,11 @@ def set_attr(obj: Any, name: str, value: Any) -> None:
         value = noticed(place, value)
         note_held(place, value)
     setattr(obj, name, value)
+
+
+def _is_raised_here(obj: Any) -> bool:
+    """Whether it is an exception of the code that runs, outside of blocks: its traceback holds whatever the functions on its way out have made."""
+    return isinstance(obj, BaseException) and not in_block() and not any(id(obj) in f.passed or id(obj) in f.outside for f in frames())
 
 
 def renew_attr(obj: Any, name: str, value: Any) -> None:

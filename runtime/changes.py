@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Collection, Iterator, Sequence
-from types import CellType
+from types import CellType, FunctionType
 from typing import Any, NamedTuple
 
 import jax
@@ -198,9 +198,12 @@ class Begin:
             found.append(home)
             arrays.append(tag)
 
+        def made(place: HeapLocation) -> bool:
+            return self.walk is not None and isinstance(place.obj, FunctionType) and place.obj.__code__ in self.walk.made
+
         def outside() -> list[HeapLocation]:
             ours = frame.buffers.holder if frame.buffers is not None else None
-            new = [p for p in frame.written if isinstance(p, HeapLocation) and p not in covered and p.obj is not ours]
+            new = [p for p in frame.written if isinstance(p, HeapLocation) and p not in covered and p.obj is not ours and not made(p)]
             return [p for p in new if not all(_unchanged(frame.saved[p], now) for now in _ends(frame, p, p.get()))]
 
         needed = outside() + self._also_held(frame, variables)

@@ -93,18 +93,20 @@ class Walk:
     """What some objects hold: `objects` in the order they were met, `arrays` with the places they stand in, and `guards`.
 
     `dynamic` are places (the number of an object, and a name) whose numbers are inputs, because the function changes them; `variables` are the
-    function's globals.  `pinned` are those whose numbers have to be known all the same.
+    function's globals.  `pinned` are those whose numbers have to be known all the same; `made` are the codes of functions
+    that are made anew in each call.
     """
 
     def __init__(
-        self, roots: Iterable[Any], places: Iterable[HeapLocation], dynamic: set[Any], variables: dict[str, Any], pinned: Set[Any] = frozenset()
+        self, roots: Iterable[Any], places: Iterable[HeapLocation], dynamic: set[Any], variables: dict[str, Any], pinned: Set[Any] = frozenset(),
+        made: Set[Any] = frozenset(),
     ) -> None:
         self.objects: list[Any] = []
         self.arrays: list[Any] = []
         self.guards: list[Any] = []
         self.slots: list[tuple[HeapLocation, Spec]] = []
         self.places = list(places)
-        self.dynamic, self.variables, self.pinned = dynamic, variables, pinned
+        self.dynamic, self.variables, self.pinned, self.made = dynamic, variables, pinned, made
         self._seen: dict[int, int] = {}
         self._given = False  # is what is met part of an argument, whose numbers are inputs?
         for root in roots:

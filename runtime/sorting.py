@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,6 +34,8 @@ def sorted(items: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     if not traced(keys):
         order = builtins.sorted(range(len(values)), key=keys.__getitem__, reverse=reverse)
         return [values[k] for k in order]
+    if (order := _told_apart(keys, bool(reverse))) is not None:
+        return [values[k] for k in order]
     columns = [_column(c) for c in zip(*keys, strict=True)] if all(isinstance(k, tuple) for k in keys) else [_column(keys)]
     if reverse:  # stable all the same
         columns = [c[::-1] for c in columns]
@@ -40,6 +43,21 @@ def sorted(items: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     if reverse:
         places = (len(values) - 1 - places)[::-1]
     return [row_of(values, places[k], "list", "traced values say in which order the items come") for k in range(len(values))]
+
+
+def _told_apart(keys: Sequence[Any], reverse: bool) -> list[int] | None:
+    """The order of tuples of which the parts before the traced ones are all different, as Python finds it."""
+    if not all(isinstance(k, tuple) for k in keys):
+        return None
+    known = [tuple(itertools.takewhile(lambda part: not traced(part), k)) for k in keys]
+    try:
+        order = builtins.sorted(range(len(keys)), key=known.__getitem__, reverse=reverse)
+    except TypeError:  # Python's comparison would come to the traced parts, or fail
+        return None
+    different = all(
+        any(a != b for a, b in zip(known[i], known[j], strict=False)) for i, j in itertools.pairwise(order)
+    )  # fmt: skip
+    return order if different else None
 
 
 def _column(keys: Sequence[Any]) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import jax
@@ -51,6 +52,7 @@ class State:
         self.places: list[HeapLocation] = []
         self.dynamic: set[Any] = set()
         self.pinned: set[Any] = set()
+        self.made: set[Any] = set()  # the codes of functions that the function makes anew, and whose attributes it changes
         self.variables: dict[str, Any] = getattr(inspect.unwrap(fn), "__globals__", {})
         self.tags = "unused"  # "tried" where they tell more, "used" where a trace is refused without them, or "given up": tried in vain
         self.stores = False  # has a trace stored into an array that was there before?
@@ -75,6 +77,8 @@ class State:
                 raise need.refusal from None
             self.pinned |= names
         self.needed = True
+        known = {_code_of(p): p.obj for p in self.places}
+        self.made |= {code for p in need.places if (code := _code_of(p)) is not None and known.get(code, p.obj) is not p.obj}
         self.places += need.places
         self.dynamic |= need.dynamic
 
@@ -86,7 +90,7 @@ class State:
         named = {k: v if k in names else wrapped(v, roots) for k, v in kwargs.items()}
         for _ in range(_MOST_TRACES):
             with TRACING:
-                walk = Walk(roots, self.places, self.dynamic, self.variables, self.pinned)
+                walk = Walk(roots, self.places, self.dynamic, self.variables, self.pinned, self.made)
                 walk.guards += [walk.doubts() or None if self.stores else None, self._tells()]
             _calls.walks.append((walk, roots))
             try:
@@ -139,6 +143,11 @@ class State:
         """The user's arguments of the call that is being traced."""
         given: tuple[Any, Any] = unwrapped((list(args), kwargs), _calls.walks[-1][1])
         return given
+
+
+def _code_of(place: HeapLocation) -> Any:
+    """The code of the function of which it is an attribute."""
+    return place.obj.__code__ if isinstance(place.obj, FunctionType) else None
 
 
 def _outermost() -> bool:

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import multiprocessing
 import sys
 import time
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 from tests.nesting.forms import FORMS, check_all
@@ -35,8 +35,8 @@ def main() -> int:
     counts: Counter[str] = Counter()
     refused: Counter[str] = Counter()
     kinds: dict[str, list[Any]] = {}
-    with ProcessPoolExecutor(options.jobs, mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=5) as pool:
-        for part in pool.map(check_all, parts, [forms] * len(parts)):
+    with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=5) as pool:
+        for part in pool.imap(functools.partial(check_all, forms=forms), parts):
             for p, found in part:
                 done += 1
                 counts["equal"] += len(forms) - len(found)
