@@ -33,7 +33,7 @@ from autograph.runtime.loops import run_while
 from autograph.runtime.places import parameter_names
 from autograph.runtime.predicates import truth
 from autograph.runtime.reporting import Progress, Turn
-from autograph.runtime.rolling import cost, rest_rolled, tell_cost
+from autograph.runtime.rolling import cost, counted, rest_rolled, tell_cost
 from autograph.runtime.room import with_room
 from autograph.runtime.rows import Range, Rows, index_rows, rows_of
 from autograph.runtime.stage import Stage, given, listed
@@ -127,7 +127,9 @@ def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints) -> list[Any
     def scanned(state: list[Any]) -> list[Any]:
         with going_over(rows.over):
             stage = Stage(body, state, body, place, items=[rows.spec], turns=rows.length, all_made=True, rows=rows.arrays)
-            return stage.run_scan(rows.arrays, rows.length, min(hints.unroll, rows.length))
+            out = stage.run_scan(rows.arrays, rows.length, min(hints.unroll, rows.length))
+            known = counted(stage, rows.length, state)
+            return [known.get(k, x) for k, x in enumerate(out)]
 
     return with_room(scanned, state, place, rows.length)  # type: ignore[no-any-return]
 

@@ -160,6 +160,22 @@ def _checked(stage: Stage, rows: Rows, items: builtins.range, state: list[Any], 
     return final
 
 
+def counted(stage: Stage, turns: int, state: list[Any]) -> dict[int, int]:
+    """The Python integers that each turn of a compiled loop changes by a constant: what they are after it."""
+    if stage.guarded:  # turns after an error change nothing
+        return {}
+    block = stage.block
+    mine, outs = iter(block.invars[len(types(stage.items)) :]), iter(block.outvars)
+    final: dict[int, int] = {}
+    for k, (x, spec) in enumerate(zip(state, stage.specs, strict=True)):
+        pairs = [(next(mine), next(outs)) for _ in types([spec])]
+        if type(x) is int and isinstance(spec, Type) and (step := _constant_step(block.eqns, *pairs[0])) is not None:
+            after = x + turns * step
+            if INT32.min <= min(x, after) and max(x, after) <= INT32.max:
+                final[k] = after
+    return final
+
+
 def _constant_step(eqns: Sequence[Any], v: Any, out: Any) -> int | None:
     for e in eqns:
         if out in e.outvars and e.primitive.name in ("add", "sub") and e.invars[0] is v and isinstance(e.invars[1], Literal):
