@@ -16,7 +16,7 @@ from jax.extend.core import jaxpr_as_fun
 
 from autograph.runtime import _jax, trees, views
 from autograph.runtime._jax import ClosedJaxpr, Literal, Var
-from autograph.runtime.cells import held_in, restored
+from autograph.runtime.cells import held_in, held_in_cells, restored
 from autograph.runtime.deferred import Exit, defer
 from autograph.runtime.frames import Frame, Place, with_defaults
 from autograph.runtime.heap import HeapLocation
@@ -90,7 +90,7 @@ class Block:
                 assume(facts(self.args))
                 try:
                     enter(frame)
-                    watch, positions = Watch([*self.args, *state, *with_defaults()]), Positions()
+                    watch, positions = Watch([*self.args, *state, *with_defaults()], [x for f in sources for x in held_in_cells(f)]), Positions()
                     try:
                         with restored(frame, *sources), refined(*sources):  # no cell holds a tracer when its trace ends
                             try:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from autograph.runtime import trees
 from autograph.runtime.frames import frames, lifting
 from autograph.runtime.heap import Contents
 from autograph.runtime.identity import is_spoiled
 from autograph.runtime.lifted import touch
 from autograph.runtime.numpy_places import note_moves
+from autograph.runtime.objects import places_in
+from autograph.runtime.raised import is_users
 from autograph.runtime.specs import is_container
+from autograph.runtime.values import traced
 
 
 def makes_keys(cls: type) -> bool:
@@ -32,11 +37,14 @@ def making_keys(cls: Any) -> Callable[..., Any]:
 
 
 class Watch:
-    """Containers that are given to code which may change them without telling."""
+    """Containers that are given to code which may change them without telling; and objects, also `captured`, which a library marks as used."""
 
-    def __init__(self, values: Iterable[Any]) -> None:
-        found = {id(x): x for v in values for x in (v if type(v) is tuple else (v,)) if is_container(x)}
+    def __init__(self, values: Iterable[Any], captured: Iterable[Any] = ()) -> None:
+        given = [x for v in values for x in (v if type(v) is tuple else (v,))]
+        found = {id(x): x for x in given if is_container(x)}
         self.before = [(location := Contents(x), location.get()) for x in found.values()]
+        self.nodes = [place for x in [*given, *captured] if trees.is_own_node(x) and _is_librarys(type(x)) for place in places_in(x)]
+        self.held = [place.get() for place in self.nodes]
 
     def notice(self) -> None:
         """Remember the changes."""
@@ -58,3 +66,12 @@ class Watch:
                 for frame in frames():
                     if frame.root and not told:
                         note_moves(location.obj, before, frame)
+        for place, before in zip(self.nodes, self.held, strict=True):
+            if place.get() is not before and place not in lifting()[-1].written and not traced(place.get()):
+                place.put(before)  # a mark of the library's: the object is a value, which has been used here
+
+
+def _is_librarys(cls: type) -> bool:
+    """Whether a class belongs to an installed library."""
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    return file is not None and not is_users(file)

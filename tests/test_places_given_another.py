@@ -1,0 +1,125 @@
+"""A place that is given another value of the same structure: attributes, items and variables that hold dicts, lists, tuples and frozen objects."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph as ag
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    a: Any
+    b: Any
+
+
+class Trainer:
+    def __init__(self) -> None:
+        self.params = {"w": jnp.ones(3), "b": jnp.zeros(())}
+        self.best = dict(self.params)
+        self.nested = {"in": {"a": jnp.zeros(2)}, "n": 0}
+        self.pair = [jnp.zeros(()), jnp.ones(())]
+        self.both = (jnp.zeros(2), {"k": jnp.ones(())})
+        self.frozen = Frozen(jnp.zeros(2), 1.0)
+        self.loss = jnp.inf
+
+
+def loss_of(p: Any, x: Any) -> Any:
+    return (p["w"] @ x + p["b"] - 1.0) ** 2
+
+
+def trains(t: Any, x: Any, n: Any) -> Any:
+    for _ in range(n):
+        grads = jax.grad(loss_of)(t.params, x)
+        t.params = jax.tree.map(lambda p, g: p - 0.05 * g, t.params, grads)
+        if (loss := loss_of(t.params, x)) < t.loss:
+            t.loss = loss
+            t.best = dict(t.params)
+    return t.loss, t.best["w"]
+
+
+def an_item_of_a_dict(t: Any, x: Any, n: Any) -> Any:
+    for _ in range(n):
+        t.nested["in"] = {"a": t.nested["in"]["a"] + x[:2]}
+        t.nested["n"] += 1
+        if x[0] > 0:
+            t.nested["in"] = {"a": t.nested["in"]["a"] * 2}
+    return t.nested["in"]["a"], t.nested["n"]
+
+
+def a_list(t: Any, x: Any, n: Any) -> Any:
+    for i in range(n):
+        t.pair = [t.pair[1] + 1, t.pair[0] * 2]
+        if x[0] > i:
+            t.pair = list(reversed(t.pair))
+    return t.pair
+
+
+def a_tuple(t: Any, x: Any, n: Any) -> Any:
+    while n > 0:
+        t.both = (t.both[0] + 1, {"k": t.both[1]["k"] * 2})
+        n = n - 1
+    return t.both
+
+
+def a_frozen_object(t: Any, x: Any, n: Any) -> Any:
+    for i in range(n):
+        t.frozen = dataclasses.replace(t.frozen, a=t.frozen.a + x[:2])
+        if x[0] > i:
+            t.frozen = dataclasses.replace(t.frozen, b=t.frozen.b + 1)
+    return t.frozen.a, t.frozen.b
+
+
+def in_a_branch(t: Any, x: Any, n: Any) -> Any:
+    if n > 1:
+        t.best = {"w": t.params["w"] + 1, "b": jnp.ones(())}
+    else:
+        t.params = {"b": x[0], "w": x}
+    return t.best["w"], t.params["b"]
+
+
+def the_old_one_has_a_name(t: Any, x: Any, n: Any) -> Any:
+    before = t.params
+    for _ in range(n):
+        t.params = {"w": t.params["w"] + 1.0, "b": t.params["b"]}
+    return before["w"], t.params["w"]
+
+
+def none_at_first(t: Any, x: Any, n: Any) -> Any:
+    best, least, p = None, jnp.inf, dict(t.params)
+    for _ in range(n):
+        p = {k: v * 0.5 for k, v in p.items()}
+        if best is None or loss_of(p, x) < least:
+            best, least = dict(p), loss_of(p, x)
+    return x if best is None else best["w"]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [trains, an_item_of_a_dict, a_list, a_tuple, a_frozen_object, in_a_branch, the_old_one_has_a_name, none_at_first],
+    ids=lambda f: f.__name__,
+)
+def test_as_in_python(program: Callable[..., Any]) -> None:
+    compiled, x = ag.function(program), jnp.array([1.0, 2.0, 3.0])
+    for n in (3, 0, 1):
+        a, b = Trainer(), Trainer()
+        want, got = program(a, x, n), compiled(b, x, jnp.int32(n))
+        jax.tree.map(lambda g, w: np.testing.assert_allclose(g, w, rtol=1e-6), (got, vars(b)), (want, vars(a)))
+
+
+def test_two_places_that_hold_one_dict_as_traced_values_decide() -> None:
+    def f(t: Any, x: Any) -> Any:
+        if x > 0:
+            t.params = t.best
+        return t.params["b"]
+
+    with pytest.raises(ag.AutographError, match="(?s)AG401.*only traced values decide which `dict` `Trainer.params` holds.*store a copy"):
+        ag.function(f)(Trainer(), 1.0)
