@@ -142,9 +142,9 @@ def restored(frame: Frame, *fns: Callable[..., Any]) -> Iterator[None]:
                     space.pop(name, None)
 
 
-def held_in_cells(fn: FunctionType) -> list[Any]:
+def held_in_cells(fn: Any) -> list[Any]:
     """What the variables of functions around hold that a function uses."""
-    return [x for c in fn.__closure__ or () if (x := _contents(c)) is not _EMPTY]
+    return [x for c in getattr(fn, "__closure__", None) or () if (x := _contents(c)) is not _EMPTY]
 
 
 def _contents(cell: CellType) -> Any:

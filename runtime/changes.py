@@ -150,7 +150,7 @@ class Begin:
             if is_spoiled(after):
                 refuse_stale(after.values)
             if self.walk is not None and place not in at_home:
-                refuse_chosen(frame, after, place, self._lasts)
+                refuse_chosen(frame, after, place, self._lasts, self._is_shared)
             after = Left.of(Made.of(after, frame.own), self._number)
             spec = self._spec(before, after, place)
             for x in pack(after, spec, as_is):
@@ -271,6 +271,11 @@ class Begin:
     def _lasts(self, x: Any) -> bool:
         """Whether an object is there before the call."""
         return self.walk is not None and self.walk.number(x) is not None
+
+    def _is_shared(self, x: Any) -> bool:
+        """Whether more than one place in reach held a container when the call began."""
+        held = [v for places in self.before.values() for v in places.values()]
+        return sum((v is x) + (isinstance(v, Items) and sum(item is x for item in v.values)) for v in held) > 1
 
     def _doubts(self, frame: Frame, variables: dict[str, Any]) -> Doubts:
         """The arrays that are in doubt when the call ends: of the new ones, of the inputs, and of the global variables, by what tells which."""

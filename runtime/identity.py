@@ -221,16 +221,26 @@ def keep_twins(frame: Frame, lasts: Callable[[Any], bool]) -> None:
     frame.twins = {key: [t for t in found if t.value is not None and lasts(t.value)] for key, found in frame.twins.items()}
 
 
-def refuse_chosen(frame: Frame, value: Any, place: HeapLocation, lasts: Callable[[Any], bool]) -> None:
-    """Refuse a place that outlives the call one of several containers that do, and that only traced values choose: it would hold a copy."""
+def refuse_chosen(
+    frame: Frame, value: Any, place: HeapLocation, lasts: Callable[[Any], bool], shared: Callable[[Any], bool] = lambda x: True
+) -> None:
+    """Refuse a place that outlives the call one of several containers that do, and that only traced values choose: it would hold a copy.
+
+    What the place itself held when the call began, and no other, is replaced by an equal one.
+    """
     for x in value.values if isinstance(value, Items) else [value]:
         for _, c in containers_of(x):
-            if not lasts(c) and any(t.value is not None and lasts(t.value) for t in frame.twins.get(id(c), ())):
+            twins = [t.value for t in frame.twins.get(id(c), ()) if t.value is not None and lasts(t.value)]
+            if not lasts(c) and any(t is not _before(place, frame) or shared(t) for t in twins):
                 kind, name = type(c).__name__, variable_of(place.obj) if isinstance(place, Contents) else place.name.strip("`")
                 raise place.error(
                     f"only traced values decide which `{kind}` `{name or place.name}` holds, and others hold it too",
                     frame.places.get(place) or here(), f"store a copy of it (`{kind}(...)`)",
                 )  # fmt: skip
+
+
+def _before(place: HeapLocation, frame: Frame) -> Any:
+    return frame.saved.get(place)
 
 
 def check_lengths(frame: Frame) -> None:
