@@ -30,6 +30,7 @@ class Stores(Rebuilder):
     """Rewrites the stores of one function."""
 
     form: Any
+    cls: str  # the class that the function stands in
     aliases: Aliases | None
     borrowed: frozenset[str]  # parameters that are stored into, where no caller gets them back
     shared: frozenset[str] = frozenset()  # variables of the code around that are stored into

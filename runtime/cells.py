@@ -9,7 +9,7 @@ from __future__ import annotations
 import dis
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import CellType, CodeType, FunctionType
+from types import CellType, CodeType
 from typing import Any
 from weakref import WeakKeyDictionary
 

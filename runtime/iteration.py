@@ -76,6 +76,7 @@ def for_loop(items: Any, body: Body, *state: Any, until: str | None = None) -> A
     elif rows is not None:
         if rows.length == 1:
             return given(listed(body(rows.item(0), *values), len(values)))
+
         def compiled() -> list[Any]:
             if flag is not None:
                 return _counted(Range(0, rows.length, 1, item=rows.item, over=rows.over), body, values, flag, hints)
@@ -174,7 +175,7 @@ def _counted(r: Range, body: Body, state: list[Any], flag: int | None, hints: Hi
     return out
 
 
-def _unrolled(items: Iterable[Any], body: Body, state: list[Any], flag: int | None, hints: Hints, roll: bool, why: str = "") -> list[Any]:
+def _unrolled(items: Iterable[Any] | Rows, body: Body, state: list[Any], flag: int | None, hints: Hints, roll: bool, why: str = "") -> list[Any]:
     """The loop turn by turn; `why` says what has forbidden to compile one turn."""
     count = len(state)
     place = Place(getattr(body, "__code__", None))
@@ -213,4 +214,3 @@ def _unrolled(items: Iterable[Any], body: Body, state: list[Any], flag: int | No
         of = "a range" if isinstance(items, builtins.range) else f"a `{type(items).__name__}`"
         decided("loop", f"unrolled, {walk.made} turn{'s' * (walk.made != 1)}", why or f"it runs over {of} that is known when it is traced")
     return state
-

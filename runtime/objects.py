@@ -98,7 +98,12 @@ class Walk:
     """
 
     def __init__(
-        self, roots: Iterable[Any], places: Iterable[HeapLocation], dynamic: set[Any], variables: dict[str, Any], pinned: Set[Any] = frozenset(),
+        self,
+        roots: Iterable[Any],
+        places: Iterable[HeapLocation],
+        dynamic: set[Any],
+        variables: dict[str, Any],
+        pinned: Set[Any] = frozenset(),
         made: Set[Any] = frozenset(),
     ) -> None:
         self.objects: list[Any] = []

@@ -33,6 +33,9 @@ Snapshot = tuple[Frame, dict[str, Any]]
 _KEPT = ("values", "written", "saved", "guards", "guarded", "points_to", "twins", "spoiled", "gone", "stored", "let_go", "adopted")
 
 
+_MOST_GROWN = 64  # each gives room for twice as many items, or for a wider kind
+
+
 def snapshot() -> Snapshot | None:
     """The state outside, before a turn that may be thrown away."""
     around = lifting()
@@ -60,7 +63,7 @@ def with_room(attempt: Callable[[list[Any]], Any], state: list[Any], place: Plac
     `place` is the operator's own; what it gives is one value or several.
     """
     keys, known = _keys(state), marks()
-    while True:
+    for again in range(_MOST_GROWN):
         before, recorded, around = snapshot(), _jax.equations(), len(stack.holders)
         stack.holders.append(Holder(keys, len(frames()), loop))
         turn: Frame | None = None
@@ -78,6 +81,11 @@ def with_room(attempt: Callable[[list[Any]], Any], state: list[Any], place: Plac
             new = type(grow.items) is list and grow.home is not None
             if not (positions or new or grow.key in keys) or any(grow.key in h.keys for h in stack.holders):
                 raise
+            if again == _MOST_GROWN - 1:
+                raise errors.EffectError(
+                    f"a list becomes longer in compiled code, and has not enough room after {_MOST_GROWN} trials", grow.place,
+                    "say how many turns are made at most: `with ag.loop(max_steps=n):`",
+                ) from None  # fmt: skip
             assert turn is not None
             _jax.drop_effects(recorded)
             discard(before, turn)
@@ -92,6 +100,7 @@ def with_room(attempt: Callable[[list[Any]], Any], state: list[Any], place: Plac
             known = {**known, more.kind.bound: (more.kind.bound.top, more.kind.bound.exact, more.kind.bound.peak)}
         finally:
             del stack.holders[around:]
+    raise AssertionError("the last trial returns or raises")
 
 
 def _keys(state: Sequence[Any]) -> frozenset[int]:

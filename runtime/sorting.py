@@ -32,8 +32,7 @@ def sorted(items: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     values = list(items)
     keys = values if key is None else [call(key)(x) for x in values]
     if not traced(keys):
-        order = builtins.sorted(range(len(values)), key=keys.__getitem__, reverse=reverse)
-        return [values[k] for k in order]
+        return [values[k] for k in builtins.sorted(range(len(values)), key=keys.__getitem__, reverse=reverse)]
     if (order := _told_apart(keys, bool(reverse))) is not None:
         return [values[k] for k in order]
     columns = [_column(c) for c in zip(*keys, strict=True)] if all(isinstance(k, tuple) for k in keys) else [_column(keys)]

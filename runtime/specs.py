@@ -93,7 +93,7 @@ class Node:
 
 
 jax.tree_util.register_pytree_with_keys(
-    Node, lambda n: (list(zip(n.keys, n.parts, strict=True)), (n.tree, n.keys)), lambda aux, parts: Node(*aux, list(parts)),
+    Node, lambda n: (list(zip(n.keys, n.parts, strict=True)), (n.tree, n.keys)), lambda aux, parts: Node(aux[0], aux[1], list(parts)),
     lambda n: (n.parts, (n.tree, n.keys)),
 )  # fmt: skip
 

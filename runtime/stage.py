@@ -125,7 +125,7 @@ class Stage:
                 break
             self.preset.update((location, spec) for location, spec in self.block.wrote.items() if location is not ERROR)
         else:
-            raise AssertionError(f"{place}: the types of the loop variables do not settle: {self.specs}")
+            raise self._unsettled(old, self.specs)
         repeated(self.remembered, self.state, self.turns, self.all_made)
 
     def _before(self) -> list[Any]:
@@ -178,10 +178,12 @@ class Stage:
         moved = {id(a): k for k, a in enumerate(args)}
         specs = self.raw
         joint = list(self.specs)
-        changing = True
-        while changing:  # what a turn only moves from one variable to another is promoted in the same run
-            new = self.joined(joint, [joint[moved[id(x)]] if id(x) in moved else s for x, s in zip(outs, specs, strict=True)])
-            changing, joint = new != joint, new
+        for _ in range(_MOST_RUNS):  # what a turn only moves from one variable to another is promoted in the same run
+            old, joint = joint, self.joined(joint, [joint[moved[id(x)]] if id(x) in moved else s for x, s in zip(outs, specs, strict=True)])
+            if joint == old:
+                break
+        else:
+            raise self._unsettled(old, joint)
         before = lifting()[:-1]
         held = block.held()
         for location, value in held.items():
@@ -250,6 +252,15 @@ class Stage:
             f"loop variable `{name}{m.path}` is {before} before the loop and {after} after one turn{where}{why}",
             place_of(caller()), instead(m.a, m.b, for_turns(m, name)), [(at, after)],
         )  # fmt: skip
+
+    def _unsettled(self, before: Sequence[Spec], after: Sequence[Spec]) -> LoopTypeError:
+        """The error where each run of a turn gives other types than the one before."""
+        k = next((k for k, (a, b) in enumerate(zip(before, after, strict=True)) if a != b), None)
+        if k is None:  # what changes is a place outside
+            what, advice = "what the turns leave in objects", "give it one type before the loop"
+        else:
+            what, advice = f"loop variable `{self.names()[k]}`", f"start it with the type that a turn gives it: {describe(after[k])}"
+        return LoopTypeError(f"{what} has another type after each turn, also after {_MOST_RUNS} of them", place_of(caller()), advice)
 
     def pack_state(self) -> list[Any]:
         return fitted(self.state, self.specs, self.names, LOOP)

@@ -44,7 +44,7 @@ def with_paths(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[tuple[Any, Any]]
 
 def is_node(x: Any) -> bool:
     """Whether JAX looks into an object: by its class, nothing of the object is asked."""
-    return jax.tree_util.is_tree_node(type(x))
+    return bool(jax.tree_util.is_tree_node(type(x)))
 
 
 def is_own_node(x: Any) -> bool:

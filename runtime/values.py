@@ -60,12 +60,12 @@ class Record:
         for x in held:
             _held.setdefault(id(x), [x, 0])[1] += 1
 
-    def __del__(self) -> None:
+    def __del__(self, held: dict[int, list[Any]] = _held) -> None:  # bound here: when the interpreter ends, modules are emptied first
         for key in getattr(self, "_keys", ()):
-            entry = _held[key]
+            entry = held[key]
             entry[1] -= 1
             if not entry[1]:
-                del _held[key]
+                del held[key]
 
 
 class Counted:

@@ -1,6 +1,6 @@
 """Mangle private names that have become texts, as the compiler mangles those that are attributes.
 
-    ag.set_attr(self, '__n', v)   =>   ag.set_attr(self, '_Meter__n', v)          (in a method of `Meter`)
+ag.set_attr(self, '__n', v)   =>   ag.set_attr(self, '_Meter__n', v)          (in a method of `Meter`)
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Run the table of a depth, or a part of it.
 
-    python -m tests.nesting --depth 3 --jobs 2
+python -m tests.nesting --depth 3 --jobs 2
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ JUMPS = {
     "none": "s += 1",
 }
 INPUTS = ((3, 2, 0), (-2, 3, 1), (0, 0, 2), (7, 1, 0))
-PRELUDE = '''
+PRELUDE = """
 import contextlib
 
 
@@ -50,7 +50,7 @@ def manager(name):
     print("enter", name)
     yield
     print("exit", name)
-'''
+"""
 
 
 @dataclass(frozen=True)
