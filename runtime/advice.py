@@ -55,6 +55,9 @@ def for_value(call: ast.Call, static: str, callee: bool = False) -> str:
     """
     if isinstance(call.func, ast.Attribute) and call.func.attr in _NUMBERS:
         return f"use `{ast.unparse(call.func.value)}` without `.{call.func.attr}()`, and take the number outside of the compiled function"
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "bincount":
+        how = "give `minlength=`, above the largest value" if ast.unparse(call.func.value) in ("np", "numpy") else "give `length=`"
+        return f"how many bins there are only traced values know: {how}"
     if isinstance(call.func, ast.Attribute) and call.func.attr in _SIZED:
         return "how many there are only traced values know: give `size=` (and `fill_value=`), or use a mask: `jnp.where(mask, x, 0)`"
     made = (

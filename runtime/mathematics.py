@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 
 from autograph.runtime import _jax
@@ -59,6 +60,10 @@ def _modf(x: Any) -> tuple[Any, Any]:
     return jnp.copysign(x - whole, x), whole
 
 
+def _special(name: str) -> Callable[..., Any]:
+    return lambda x: _weak(getattr(jax.scipy.special, name)(_float(x)), float)
+
+
 def _frexp(x: Any) -> tuple[Any, Any]:
     mantissa, exponent = jnp.frexp(_float(x))
     return mantissa, exponent
@@ -108,6 +113,7 @@ def _dist(p: Any, q: Any) -> Any:
 _OTHERS: dict[str, Callable[..., Any]] = {
     "log": _log, "modf": _modf, "frexp": _frexp, "remainder": _remainder, "isclose": _isclose, "hypot": _hypot, "gcd": _gcd, "lcm": _lcm,
     "prod": _prod, "fsum": _fsum, "dist": _dist, "ldexp": lambda x, i: jnp.ldexp(_float(x), _integer(i)),
+    "erf": _special("erf"), "erfc": _special("erfc"), "gamma": _special("gamma"), "lgamma": _special("gammaln"),
 }  # fmt: skip
 _ARITY = {"atan2": 2, "copysign": 2, "pow": 2, "fmod": 2, "nextafter": 2}
 

@@ -78,6 +78,8 @@ def for_turns(m: Mismatch, name: str) -> str:
     """What to write instead where a turn of a loop gives a variable another type or shape."""
     if isinstance(m.a, tuple) and isinstance(m.b, tuple) and len(m.b) > len(m.a):
         return f"a tuple that gets longer cannot be carried: make `{name}` a list and append to it, in a `while` with `ag.loop(max_steps=...)`"
+    if isinstance(m.a, list) and isinstance(m.b, list):
+        return f"a list that is made anew with another length cannot be carried: change the one that is there (`{name}.append(x)`)"
     a, b = (getattr(type_of(s), "shape", None) if is_leaf(s) else None for s in (m.a, m.b))
     if a is None or b is None or a == b:
         return f"start `{name}` with the type and shape that a turn gives it"

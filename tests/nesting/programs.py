@@ -40,7 +40,7 @@ JUMPS = {
     "raise": "raise ValueError('r')",
     "none": "s += 1",
 }
-INPUTS = ((3, 2, 0), (-2, 3, 1), (0, 0, 2), (7, 1, 0))
+INPUTS = ((3, 2, 0), (-2, 2, 1), (0, 0, 2), (7, 1, 0))  # more turns of three loops would not fit int32
 PRELUDE = """
 import contextlib
 
