@@ -226,17 +226,18 @@ def _page(id: str) -> int:
 
 
 def _check(options: Any) -> int:
-    from autograph.checking import findings
+    from autograph.checking import LIMITS, findings
 
     files = list(python_files(options.files))
     code = count = 0
+    limits = f"{LIMITS}\n"
     for k, (file, _) in enumerate(files):
         _progress(k, len(files), file)
         try:
             text, name, _ = read(file)
-            for finding in findings(text, name, options.all):
-                write(f"{finding}\n")
-                count += 1
+            found = list(findings(text, name, options.all))
+            write(limits + "".join(f"{finding}\n" for finding in found))
+            limits, count = "", count + len(found)
         except (Failure, AutographError) as error:
             _complain(error)
             code = 1

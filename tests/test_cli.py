@@ -638,11 +638,64 @@ def test_check_lists_what_would_be_refused(folder: Path, capsys: pytest.CaptureF
     text = "import time\nimport autograph as ag\n\n@ag.function\ndef f(x):\n    for k in range(3):\n        t = time.time()\n    return g(x)\n"
     (folder / "bad.py").write_text(text + "\ndef g(x):\n    y = 1 + (yield x)\n")
     assert main(["check", "bad.py"]) == 1
-    out = capsys.readouterr().out.splitlines()
+    first, *out = capsys.readouterr().out.splitlines()
+    assert "nothing runs" in first and "types and shapes" in first
     assert [line.split(" ")[:2] for line in out] == [["bad.py:7:13:", "AG405"], ["bad.py:10:1:", "AG501"]]
     assert main(["check", "train.py"]) == 0
+    assert capsys.readouterr().out.splitlines() == [first]
     (folder / "broken.py").write_text("def f(:\n")
-    assert "broken.py:1:7: AG101" in refused(capsys, "check", "broken.py")
+    assert main(["check", "broken.py"]) == 1
+    assert "broken.py:1:7: AG101" in capsys.readouterr().err
+
+
+CHECKED = """import autograph as ag
+
+
+@ag.function
+def f(x, n):
+    found = []
+    while n > 0:
+        found.append(n)
+        n -= 1
+    with ag.loop(max_steps=3):
+        while n > -3:
+            found.append(n)
+            n -= 1
+    for k in range(n):
+        found.append(k)
+    try:
+        if x > 0:
+            raise KeyError(x)
+        while x < 0:
+            assert n > 3
+            x += 1
+    except LookupError:
+        x = 0
+    return g(x) + sum(h(x))
+
+
+def g(n):
+    if n > 1:
+        return n * g(n - 1)
+    return 1
+
+
+def h(x):
+    if x > 0:
+        yield 1
+    yield 2
+"""
+
+
+def test_check_finds_what_the_text_tells(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "told.py").write_text(CHECKED)
+    assert main(["check", "told.py"]) == 1
+    _, *out = capsys.readouterr().out.splitlines()
+    assert [line.split(" ")[:2] for line in out] == [
+        ["told.py:8:9:", "AG405"], ["told.py:18:13:", "AG404"], ["told.py:29:20:", "AG501"], ["told.py:35:9:", "AG501"]
+    ]  # fmt: skip
+    assert "`found` becomes longer in a `while`" in out[0] and "the `except` of line 22 may catch this `raise`" in out[1]
+    assert "`g` calls itself in a branch" in out[2] and "a `yield` in a branch" in out[3]
 
 
 # run
