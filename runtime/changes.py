@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from types import CellType, FunctionType
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from autograph.runtime import trees
 from autograph.runtime.arguments import mutable_parts
-from autograph.runtime.buffers import GivenAnother
+from autograph.runtime.blocks.needs import NeedsState
 from autograph.runtime.errors import AliasError, AttributeStateError
 from autograph.runtime.frames import Frame
 from autograph.runtime.garbage import collect_recent
@@ -32,19 +32,6 @@ from autograph.runtime.regrown import Left, bring_back, contents_left
 from autograph.runtime.shared import origin, unguarded
 from autograph.runtime.specs import Spec, Static, is_container, spec_of
 from autograph.runtime.values import ARRAYS, NUMBERS, Found, Unset, arrays_in, is_value, traced
-
-
-class NeedsState(BaseException):
-    """A trace has found that the function changes places that are not among its inputs; or that a place is given `another` array.
-
-    `pinned` are places whose numbers have to be constants, or else the trace is refused with `refusal`.
-    """
-
-    def __init__(
-        self, places: Sequence[HeapLocation] = (), dynamic: Collection[Any] = (), another: GivenAnother | None = None,
-        pinned: Sequence[HeapLocation] = (), refusal: Exception | None = None,
-    ) -> None:  # fmt: skip
-        self.places, self.dynamic, self.another, self.pinned, self.refusal = places, set(dynamic), another, pinned, refusal
 
 
 class Known:

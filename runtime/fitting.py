@@ -9,9 +9,10 @@ from typing import Any
 
 import jax
 
-from autograph.runtime.errors import IntegerRangeError, Place
+from autograph.runtime.errors import IntegerRangeError, LoopTypeError, Place
 from autograph.runtime.packing import pack
 from autograph.runtime.places import caller, place_of
+from autograph.runtime.spec_text import describe
 from autograph.runtime.specs import Spec
 
 TOO_LARGE = "An overflow was encountered while parsing an argument"  # what JAX says
@@ -82,3 +83,13 @@ def _wider(number: int) -> str:
     if -(2**63) <= number < 2**63 and not wide:
         return '64 bits: `jax.config.update("jax_enable_x64", True)` before the first computation'
     return f"an array of a type that holds it (`jnp.uint64`{'' if wide else ', with `jax_enable_x64`'})" if 0 <= number < 2**64 else "smaller numbers"
+
+
+def unsettled(names: Sequence[str], before: Sequence[Spec], after: Sequence[Spec], runs: int) -> LoopTypeError:
+    """The error where each run of a turn gives other types than the one before."""
+    k = next((k for k, (a, b) in enumerate(zip(before, after, strict=True)) if a != b), None)
+    if k is None:  # what changes is a place outside
+        what, advice = "what the turns leave in objects", "give it one type before the loop"
+    else:
+        what, advice = f"loop variable `{names[k]}`", f"start it with the type that a turn gives it: {describe(after[k])}"
+    return LoopTypeError(f"{what} has another type after each turn, also after {runs} of them", place_of(caller()), advice)

@@ -17,9 +17,10 @@ import numpy as np
 from autograph.runtime import _jax, trees
 from autograph.runtime._jax import eval_trace, trace_state
 from autograph.runtime.arguments import has_static
+from autograph.runtime.blocks.needs import NeedsState
 from autograph.runtime.buffers import GivenAnother
 from autograph.runtime.calls import call
-from autograph.runtime.changes import Begin, NeedsState
+from autograph.runtime.changes import Begin
 from autograph.runtime.commit import commit, reached
 from autograph.runtime.deferred import Checked, Exit, defer, received, values_of
 from autograph.runtime.fitting import argument_too_large

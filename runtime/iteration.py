@@ -7,6 +7,7 @@ A traced array without an early end is one `lax.scan_p` (it has reverse mode); a
 from __future__ import annotations
 
 import builtins
+import functools
 from collections.abc import Callable, Iterable, Sized
 from types import FunctionType, MethodType
 from typing import Any
@@ -82,15 +83,13 @@ def for_loop(items: Any, body: Body, *state: Any, until: str | None = None) -> A
                 return _counted(Range(0, rows.length, 1, item=rows.item, over=rows.over), body, values, flag, hints)
             return _scanned(rows, body, values, hints)
 
-        def unrolled(why: str) -> list[Any]:
-            return _unrolled(rows, body, values, flag, hints, roll=False, why=why)
-
-        return given(compiled_or_unrolled(getattr(body, "__code__", None), compiled, unrolled))
+        return given(_tried(compiled, rows, body, values, flag, hints))
     if flag is not None and (counting := first_and_step(items)) is not None and _jax.recording() and not is_held(items):
         first, step = counting
         return given(_counted(Range(first, FURTHEST if step > 0 else -FURTHEST, step), body, values, flag, hints))
     if isinstance(items, builtins.range) and flag is not None:
-        return given(_counted(Range(items.start, items.stop, items.step), body, values, flag, hints))
+        turns = Range(items.start, items.stop, items.step)
+        return given(_tried(lambda: _counted(turns, body, values, flag, hints), items, body, values, flag, hints))
     try:
         return given(_unrolled(items, body, values, flag, hints, roll=True))
     except Ending as error:
@@ -118,6 +117,12 @@ class _Own:
 
     def __init__(self, method: Callable[[], Any]) -> None:
         self.__iter__ = method
+
+
+def _tried(compiled: Callable[[], list[Any]], items: Any, body: Body, state: list[Any], flag: int | None, hints: Hints) -> list[Any]:
+    """A loop as one compiled turn; turn by turn where that is refused."""
+    unrolled = functools.partial(_unrolled, items, body, state, flag, hints, False)
+    return compiled_or_unrolled(getattr(body, "__code__", None), compiled, unrolled)  # type: ignore[no-any-return]
 
 
 def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints) -> list[Any]:

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from autograph.runtime.arrays.counted import COUNTED
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import ArrayStoreError, AutographError, ConcreteValueError, EffectError, NumpyError
 from autograph.runtime.frames import in_block
@@ -24,7 +25,6 @@ from autograph.runtime.optional import present
 from autograph.runtime.places import here
 from autograph.runtime.points_to import is_numpys
 from autograph.runtime.sections import Section, function_of
-from autograph.runtime.slicing import masked
 from autograph.runtime.values import Maybe, map_maybe, traced
 
 _TEXT = frozenset("array2string array_str array_repr format_float_positional format_float_scientific base_repr binary_repr str_ bytes_".split())
@@ -333,33 +333,6 @@ def _argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, sta
     return jnp.argsort(_argument("", "", a), axis)
 
 
-def _nonzero(a: Any) -> Any:
-    """The places of what is not zero, an array for each axis: how many there are only traced values know."""
-    a = jnp.asarray(_argument("", "", a))
-    if not a.ndim:
-        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
-    return tuple(masked(place.astype(int), a != 0) for place in jnp.indices(a.shape))
-
-
-def _where(condition: Any, *choices: Any) -> Any:
-    return jnp.where(*(_argument("", "", x) for x in (condition, *choices))) if choices else _nonzero(condition)
-
-
-def _argwhere(a: Any) -> Any:
-    a = jnp.asarray(_argument("", "", a))
-    return masked(jnp.stack(jnp.indices(a.shape), axis=-1), a != 0)
-
-
-def _bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
-    """A bin for each number below `minlength`, which all have to be."""
-    x = jnp.asarray(_argument("", "", x))
-    if not minlength:
-        return jnp.bincount(x, weights)
-    fail(jnp.any(x < 0), ValueError, "'list' argument must have no negative elements")
-    fail(jnp.any(x >= minlength), ValueError, f"np.bincount(minlength={minlength}) is given a larger number, and in compiled code has no more bins")
-    return jnp.bincount(x, weights, length=minlength)
-
-
 _SPECIAL: dict[str, Callable[..., Any]] = {
     "array": _array,
     "asarray": _asarray,
@@ -373,11 +346,7 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     "argsort": _argsort,
     "take": _take,
     "choose": _choose,
-    "nonzero": _nonzero,
-    "flatnonzero": lambda a: _nonzero(jnp.ravel(_argument("", "", a)))[0],
-    "where": _where,
-    "argwhere": _argwhere,
-    "bincount": _bincount,
+    **COUNTED,
     "ravel_multi_index": _ravel_multi_index,
 }
 

@@ -16,7 +16,7 @@ from autograph.runtime.block import Block
 from autograph.runtime.decisions import decided, watching
 from autograph.runtime.deferred import fine
 from autograph.runtime.errors import LoopTypeError
-from autograph.runtime.fitting import LOOP, fitted
+from autograph.runtime.fitting import LOOP, fitted, unsettled
 from autograph.runtime.frames import Place, lifting
 from autograph.runtime.growing import repeated
 from autograph.runtime.heap import HeapLocation, under_vmap
@@ -125,7 +125,7 @@ class Stage:
                 break
             self.preset.update((location, spec) for location, spec in self.block.wrote.items() if location is not ERROR)
         else:
-            raise self._unsettled(old, self.specs)
+            raise unsettled(self.names(), old, self.specs, _MOST_RUNS)
         repeated(self.remembered, self.state, self.turns, self.all_made)
 
     def _before(self) -> list[Any]:
@@ -183,7 +183,7 @@ class Stage:
             if joint == old:
                 break
         else:
-            raise self._unsettled(old, joint)
+            raise unsettled(self.names(), old, joint, _MOST_RUNS)
         before = lifting()[:-1]
         held = block.held()
         for location, value in held.items():
@@ -252,15 +252,6 @@ class Stage:
             f"loop variable `{name}{m.path}` is {before} before the loop and {after} after one turn{where}{why}",
             place_of(caller()), instead(m.a, m.b, for_turns(m, name)), [(at, after)],
         )  # fmt: skip
-
-    def _unsettled(self, before: Sequence[Spec], after: Sequence[Spec]) -> LoopTypeError:
-        """The error where each run of a turn gives other types than the one before."""
-        k = next((k for k, (a, b) in enumerate(zip(before, after, strict=True)) if a != b), None)
-        if k is None:  # what changes is a place outside
-            what, advice = "what the turns leave in objects", "give it one type before the loop"
-        else:
-            what, advice = f"loop variable `{self.names()[k]}`", f"start it with the type that a turn gives it: {describe(after[k])}"
-        return LoopTypeError(f"{what} has another type after each turn, also after {_MOST_RUNS} of them", place_of(caller()), advice)
 
     def pack_state(self) -> list[Any]:
         return fitted(self.state, self.specs, self.names, LOOP)

@@ -16,9 +16,10 @@ import jax
 from autograph.runtime import calls
 from autograph.runtime._jax import eval_trace, trace_state
 from autograph.runtime.arguments import Held, is_array, mutable_parts, unwrapped, wrapped
+from autograph.runtime.blocks.needs import NeedsState
 from autograph.runtime.buffers import Buffers
 from autograph.runtime.cells import stores
-from autograph.runtime.changes import Begin, NeedsState
+from autograph.runtime.changes import Begin
 from autograph.runtime.errors import AttributeStateError
 from autograph.runtime.fitting import argument_too_large
 from autograph.runtime.frames import TRACING, Frame

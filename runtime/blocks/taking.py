@@ -13,8 +13,8 @@ from types import FunctionType, GeneratorType
 from typing import Any
 
 from autograph.runtime import _jax
+from autograph.runtime.blocks.needs import NeedsState
 from autograph.runtime.branches import staged_cond
-from autograph.runtime.changes import NeedsState
 from autograph.runtime.deferred import Ending, checked, ending
 from autograph.runtime.errors import NotStagedError
 from autograph.runtime.frames import Place, lifting
