@@ -77,7 +77,7 @@ _WHERE = {
     "lists": "append extend pop insert delete remove reverse_list clear padded",
     "loads": "get_item",
     "comparisons": "compare in_ not_in equal not_equal ordered",
-    "logical": "and_ or_ not_ and_then or_else asserted is_bool matched",
+    "logical": "and_ or_ not_ and_then or_else asserted is_bool is_same matched",
     "loops": "while_loop",
     "folds": "each len next",
     "entry": "entered",

@@ -12,6 +12,7 @@ import jax
 
 from autograph.runtime import trees
 from autograph.runtime._jax import recording
+from autograph.runtime.blocks.choices import refuse_changed
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.calls import call
 from autograph.runtime.cells import location_of
@@ -176,6 +177,7 @@ def _setter(obj: Any, name: str) -> Callable[[Any], None] | None:
 
 def noticed(location: HeapLocation, value: Any, exact: bool = False) -> Any:
     """What a place is given, now that it is known to change; `exact`: after an error too, as it is what was stored before."""
+    refuse_changed(location)
     old = location.get()
     replaced_at_home(old, value)
     if isinstance(old, Unset) or not (is_selectable(value) and is_selectable(old)):

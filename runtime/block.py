@@ -61,6 +61,7 @@ class Block:
         chosen: Any = None,
     ) -> None:
         self.args: list[Any] = []
+        self.before: Any = None  # the objects in it that were there before
         self.given: dict[Any, Any] = {}  # the lists and dicts in what it gives
         self.kept: dict[str, Any] = {}  # what its shared variables hold where it ends in an error
         self.left = False  # does it certainly end in an error?

@@ -17,6 +17,7 @@ from jax import lax
 from autograph.runtime import _jax, trees
 from autograph.runtime.alias_joins import one_for_each, share_in
 from autograph.runtime.block import Block
+from autograph.runtime.blocks.choices import given_before, note_choice
 from autograph.runtime.branch_binding import bind_cond, select, selectable
 from autograph.runtime.buffers import join_tags, tags_of
 from autograph.runtime.decisions import decided, given_names, watching
@@ -160,6 +161,7 @@ class _Sides:
         held = block.held()
         block.given = twins({"": out, **held}, goes_with_block)
         self.spans[-1].end()
+        block.before = given_before(out, self.fns[len(self.blocks)], self.state)
         self.specs.append(spec_of(out))
         self.tags += [] if block.left else [tags_of(out)]
         self._join(block, spec_out(out))
@@ -298,6 +300,7 @@ class _Sides:
         replaced_in(self.blocks, before)
         chosen(new, sides)
         out = new[""]
+        note_choice(out, [b.before for b in self.blocks])
         join_tags(out, self.tags)
         if all(b.left for b in self.blocks):
             raise Exit

@@ -11,11 +11,12 @@ import jax.numpy as jnp
 
 from autograph.runtime._jax import is_reference
 from autograph.runtime.attributes import is_selectable, unless_failed_now
-from autograph.runtime.block import containers
+from autograph.runtime.blocks.choices import given_before, note_choice
 from autograph.runtime.errors import ConcreteValueError, EffectError
 from autograph.runtime.growing import refuse_hidden
 from autograph.runtime.heap import Contents, Entry, base_of
 from autograph.runtime.holders import note_held
+from autograph.runtime.identity import containers_of
 from autograph.runtime.lifted import fewer, touch
 from autograph.runtime.loads import inside, load_content
 from autograph.runtime.moving import NO_PLACE, pop_from
@@ -85,7 +86,7 @@ def _store_traced(x: Any, i: Any, value: Any, renewed: bool) -> None:
         )  # fmt: skip
     if i.shape != () or not jnp.issubdtype(i.dtype, jnp.integer):
         raise TypeError(f"list indices must be integers or slices, not {type(i).__name__}")
-    if containers([*x, value]):
+    if any(True for v in [*x, value] for _ in containers_of(v)):
         raise EffectError(
             "a traced value says which item of a list is replaced, and the items are lists or dicts, of which others may hold the same", here(),
             "store what is in it, `items[i][j] = v`, or use a `jnp` array",
@@ -97,6 +98,7 @@ def _store_traced(x: Any, i: Any, value: Any, renewed: bool) -> None:
         flat = zip(pack(value, joint), pack(old, joint), strict=True)
         new = unpack(joint, iter([jnp.where(i == k, new, before) for new, before in flat]))
         chosen_from(new, [old])
+        note_choice(new, [given_before(v, None, [v]) for v in (old, value)])
         maybe_one(new, value)
         if is_array(old) and renewed:
             note_store(Entry(x, k), picked=True)

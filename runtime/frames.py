@@ -17,7 +17,7 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "adopted apart begun bounds buffers changed changing checked chosen compared constants copied count defaults discarded exact "
+            "adopted apart begun bounds buffers changed changing checked choices chosen compared constants copied count defaults discarded exact "
             "excluded foreign fresh given gone grows guarded guards holders joins key late lent let_go lifting made marked memory outside own log "
             "parameters passed pending places points_to preset printed protected reached reads rebound refusal replaced root saved "
             "sharing spoiled staged stands stored trace twins values versions views waiting written"
@@ -32,6 +32,7 @@ class Frame:
         self.protected: Any = frozenset()  # the shared variables that the block carries itself
         self.rebound = False  # has one of them been bound, beside by the block's own text?
         self.chosen: Any = None  # of the side of a branch: the traced truth value or index that chooses, and which side it is
+        self.choices: dict[int, list[Any]] = {}  # by identity of an object: what branches have given that may stand for it
         self.guards: dict[int, tuple[Any, Any]] = {}  # by identity: an array, and what a place holds for it unless an error has occurred
         self.log: Any = None  # what arrays have become that the block stores into
         self.joins: list[Any] = []  # of the outermost run: the branches that have been traced, and the types that their sides gave
@@ -111,6 +112,7 @@ class Frame:
         self.log, self.waiting = None, None
         self.guarded.clear()
         self.chosen = None
+        self.choices.clear()
         self.joins.clear()
         self.points_to.clear()
         self.views.clear()

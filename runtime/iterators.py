@@ -46,7 +46,13 @@ def is_held(x: Any) -> bool:
         return True
     ours = {id(f.made) for f in frames()}
     holders = [r for r in gc.get_referrers(x) if id(r) not in ours and not type(r).__module__.startswith("autograph.")]
-    return any(isinstance(r, (list, dict, deque, set)) or is_state(r) for r in holders)
+    return any(isinstance(r, (list, dict, deque, set)) and not _is_of_ours(r) or is_state(r) for r in holders)
+
+
+def _is_of_ours(held: Any) -> bool:
+    """Whether a dict holds the attributes of an object of ours."""
+    owners = gc.get_referrers(held) if type(held) is dict else ()
+    return any(type(o).__module__.startswith("autograph.") and getattr(o, "__dict__", None) is held for o in owners)
 
 
 def parts_of(x: Any) -> tuple[Any, ...]:

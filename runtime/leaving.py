@@ -75,7 +75,7 @@ def _settled(x: Any) -> Any:
         return {k: settled(v) for k, v in x.opened().items()}
     if isinstance(x, Counted):
         if concrete(x.length):
-            return x.known()
+            return settled(x.known())
         if not reachable():
             raise x.refusal("it leaves the function inside of another transformation")
         return x

@@ -10,6 +10,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from autograph.runtime import _jax
+from autograph.runtime.blocks.choices import given_before, note_choice
 from autograph.runtime.calls import call
 from autograph.runtime.errors import NotStagedError
 from autograph.runtime.folds import Each
@@ -41,7 +42,10 @@ def sorted(items: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     places = jnp.lexsort(tuple(columns[::-1]))
     if reverse:
         places = (len(values) - 1 - places)[::-1]
-    return [row_of(values, places[k], "list", "traced values say in which order the items come") for k in range(len(values))]
+    out = [row_of(values, places[k], "list", "traced values say in which order the items come") for k in range(len(values))]
+    for x in out:
+        note_choice(x, [given_before(value, None, values) for value in values])
+    return out
 
 
 def _told_apart(keys: Sequence[Any], reverse: bool) -> list[int] | None:

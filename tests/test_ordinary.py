@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import enum
 import functools
 import io
 import sys
@@ -292,3 +294,52 @@ def test_places_of_what_is_not_zero() -> None:
         np.testing.assert_allclose(got, want)
     with pytest.raises(ValueError, match="larger number"):
         ag.function(lambda v: np.bincount(v, minlength=3))(jnp.array([1, 9]))
+
+
+class Mode(enum.IntEnum):
+    IDLE = 0
+    CHARGING = 1
+
+
+def test_members_are_compared_by_value() -> None:
+    def f(x: Any, by_identity: bool) -> Any:
+        mode = Mode.IDLE
+        if x > 0.2:
+            mode = Mode.CHARGING
+        if by_identity:
+            return 1 if mode is Mode.CHARGING else 0
+        return 1 if mode == Mode.CHARGING else 0
+
+    assert [int(ag.function(f, static_argnums=1)(x, False)) for x in (1.0, 0.0)] == [1, 0]
+    with pytest.raises(ag.AutographError, match="AG501 `is Mode.CHARGING` of a traced number"):
+        ag.function(f, static_argnums=1)(1.0, True)
+    assert ag.convert(f, form="staged")(1.0, True) == 1
+
+
+def test_a_list_of_what_may_be_none() -> None:
+    def ends(x: Any) -> Any:
+        found: list[Any] = []
+        last, inside = None, False
+        for i in range(len(x)):
+            if x[i] > 1:
+                last, inside = i, True
+            elif inside:
+                found.append(last)
+                inside = False
+        return found
+
+    assert [*map(int, ag.function(ends)(jnp.array([2.0, 0.0, 3.0, 0.0])))] == [0, 2]
+
+
+def test_an_object_in_a_list_is_replaced_at_a_traced_place() -> None:
+    def fill(orders: Any, i: Any, n: Any) -> Any:
+        orders[i] = dataclasses.replace(orders[i], size=orders[i].size - n)
+        return [o.size for o in orders]
+
+    assert [*map(int, ag.function(fill)([Order(5), Order(7)], 1, 2))] == [5, 5]
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass
+class Order:
+    size: Any

@@ -316,3 +316,81 @@ def test_as_an_argument_and_a_result(cls: Any, quick_compilation: None) -> None:
     assert type(p) is cls and float(p.x) == 8.0 and float(p.y) == 3.0
     gradient = jax.grad(lambda p: grow(p, 3).x)(cls(1.0, 0.0))
     assert float(gradient.x) == 8.0
+
+
+# objects that traced values choose are values: a change of one that would be lost is refused
+
+
+def _tellers() -> list[Any]:
+    return [Data(1.0, 0.0), Data(0.5, 0.0)]
+
+
+def chosen_by_a_conditional(ps: Any, x: Any) -> Any:
+    p = ps[0] if ps[0].x < ps[1].x else ps[1]
+    p.x += x
+    return ps[0].x + ps[1].x
+
+
+def chosen_by_min(ps: Any, x: Any) -> Any:
+    for _ in range(3):
+        p = min(ps, key=lambda p: p.x)
+        p.x += x
+    return ps[0].x + ps[1].x
+
+
+def chosen_by_sorted(ps: Any, x: Any) -> Any:
+    p = sorted(ps, key=lambda p: p.x)[0]
+    p.x += x
+    return ps[0].x + ps[1].x
+
+
+def chosen_in_a_loop(ps: Any, x: Any) -> Any:
+    least = ps[0]
+    for p in ps:
+        if p.x < least.x:
+            least = p
+    least.x += x
+    return ps[0].x + ps[1].x
+
+
+def chosen_by_a_helper(ps: Any, x: Any) -> Any:
+    def pick() -> Any:
+        if x > 0:
+            return ps[0]
+        return ps[1]
+
+    p = pick()
+    p.x += x
+    return ps[0].x + ps[1].x
+
+
+def its_source_changes(ps: Any, x: Any) -> Any:
+    p = ps[0] if x > 0 else ps[1]
+    ps[0].x += x
+    return p.x
+
+
+@pytest.mark.parametrize(
+    "program",
+    [chosen_by_a_conditional, chosen_by_min, chosen_by_sorted, chosen_in_a_loop, chosen_by_a_helper, its_source_changes],
+    ids=lambda f: f.__name__,
+)
+def test_a_change_of_a_chosen_object_is_refused(program: Callable[..., Any]) -> None:
+    with pytest.raises(ag.AutographError, match="(?s)AG401 `Data.x` is changed.*only traced values decide.*each side of the branch"):
+        ag.function(program)(_tellers(), 1.0)
+
+
+def test_objects_that_a_side_makes_may_change() -> None:
+    def f(ps: Any, x: Any) -> Any:
+        if x > 0:
+            p = Data(ps[0].x, x)
+        else:
+            p = Data(ps[1].x * 2, x)
+        p.x += 1.0
+        q = ps[0] if x > 0 else ps[1]
+        total = q.x
+        ps[0].x += 1.0
+        return p.x, total, ps[0].x, min(ps, key=lambda p: p.x).x, next((p.x for p in ps if p.x > 0), 0.0)
+
+    for x in (1.0, -1.0):
+        assert [*map(float, ag.function(f)(_tellers(), x))] == [*f(_tellers(), x)]

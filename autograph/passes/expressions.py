@@ -112,6 +112,9 @@ class _Expressions(s.Transformer):
             if isinstance(right.value, bool):
                 symbol = s.constant(_SYMBOLS[kind])
                 return quote_expr("ag.is_bool($left, $symbol, $right)", node, left=node.left, symbol=symbol, right=right)
+        elif kind in ("Is", "IsNot") and isinstance(right, s.Attribute) and right.attr.isupper():  # as members of enumerations are written
+            symbol = s.constant(_SYMBOLS[kind])
+            return quote_expr("ag.is_same($left, $symbol, $right)", node, left=node.left, symbol=symbol, right=right)
         elif kind in ("In", "NotIn") and not isinstance(getattr(node.left, "value", None), str):
             operator = "ag.in_" if kind == "In" else "ag.not_in"
         elif kind in ("Eq", "NotEq") and (_is_row(node.left) or _is_row(right) or getattr(right, "id", "") in self.optional):
