@@ -27,7 +27,8 @@ from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import here
 from autograph.runtime.points_to import chosen_from
 from autograph.runtime.rows import unknown, weak_integers
-from autograph.runtime.slicing import masked, sliced, split_index
+from autograph.runtime.sections import Section
+from autograph.runtime.slicing import at_places, masked, sliced, split_index
 from autograph.runtime.spec_text import describe
 from autograph.runtime.specs import Mismatch, Spec, Static, join, leaves, spec_of, types, widen
 from autograph.runtime.subscripts import has_span, is_mask, load_span, plain
@@ -63,6 +64,8 @@ def load_item(x: Any, i: Any) -> Any:
             return sliced(load_item(x, split[0]) if split[0] else x, split[1])
         if is_mask(i) and i.ndim:
             return masked(x, i)
+        if isinstance(i, Section) and i.ndim == 1 and jnp.issubdtype(i.dtype, jnp.integer):
+            return at_places(x, i)
     if isinstance(x, AxisConcatenator) and traced(i):
         return getattr(jnp, "r_" if isinstance(x, type(np.r_)) else "c_")[i]
     if isinstance(x, jax.Array) and 0 in x.shape:

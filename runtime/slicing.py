@@ -75,6 +75,11 @@ def masked(x: Any, mask: Any) -> Section:
     return Section(counted(jnp.sum(taken)), rows[order], origin).mapped(lambda rows: rows)
 
 
+def at_places(x: Any, places: Section) -> Section:
+    """`x[places]` for places of which only traced values know how many there are."""
+    return Section(places.length, jnp.asarray(x)[places.rows], places.origin).mapped(lambda rows: rows)
+
+
 def split_index(i: Any) -> tuple[Any, slice] | None:
     """Of an index that has integers and then one slice with traced ends: the index with that slice whole (none if it is alone), and the slice."""
     if isinstance(i, slice):

@@ -287,7 +287,7 @@ def test_places_of_what_is_not_zero() -> None:
             s += m[i, j] * (i + 10 * j)
         for i, j in np.argwhere(m > 2):
             s -= i * j
-        return s, len(np.where(m)[0]), np.flatnonzero(m).sum(), np.bincount(v.astype(int), minlength=7)
+        return s, len(np.where(m)[0]), np.flatnonzero(m).sum(), np.bincount(v.astype(int), minlength=7), v[np.where(v > 1)[0]].sum()
 
     v, m = np.array([3.0, 1.0, 2.0, 5.0, 0.0], np.float32), np.array([[0.0, 1.0, 2.0], [3.0, 0.0, 4.0]], np.float32)
     for got, want in zip(ag.function(f)(jnp.asarray(v), jnp.asarray(m)), f(v, m), strict=True):

@@ -129,13 +129,13 @@ def test_34_the_printed_text_is_what_runs(tmp_path: Path) -> None:
 
 
 def test_33_errors_name_the_variable_and_the_line() -> None:
-    def f(v: Any) -> Any:
+    def f(v: Any, n: Any) -> Any:
         total = jnp.zeros(2)
-        for x in v:
-            total = jnp.append(total, x)
+        for k in range(n):
+            total = jnp.append(total, v[k])
         return total
 
-    error = refused(ag.function(f), jnp.ones(3))
+    error = refused(ag.function(f), jnp.ones(3), 3)
     assert "`total`" in str(error) and str(f.__code__.co_firstlineno + 3) in str(error)
 
 

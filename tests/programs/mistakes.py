@@ -5117,16 +5117,16 @@ assert distinct(jnp.array([1, 2, 1])) == 2
 ''',
     ),
     Mistake(
-        "AG502", "numpy call: np.where with one argument",
+        "AG502", "jnp.where with one argument",
         '''
 @ag.function
 def positive(v):
-    k = np.where(v > 0)[0]  # here
+    k = jnp.where(v > 0)[0]  # here
     return v[k].sum()
 
 positive(jnp.array([-1.0, 2.0]))
 ''',
-        ("np.where(v > 0)", "size="),
+        ("jnp.where(v > 0)", "size="),
         '''
 @ag.function
 def positive(v):
