@@ -136,10 +136,8 @@ def defer(error: Exception) -> bool:
     if not raised and (type(error) not in _PYTHONS or not (checked() and reachable()) or not _of_users_code(error) or is_unhashable(error)):
         return False
     if (handler := handler_around(type(error))) is not None:
-        if raised:
-            raised_at = place_of_error(error)
-            raise _caught(handler, f"{type(error).__name__} that only traced values decide to raise", raised_at and raised_at[0]) from None
-        return False
+        raised_at = place_of_error(error)
+        raise _caught(handler, f"{type(error).__name__} that only traced values decide to raise", raised_at and raised_at[0]) from None
     try:
         if not raised:
             as_of_concrete(error)

@@ -193,6 +193,11 @@ def _unrolled(items: Iterable[Any] | Rows, body: Body, state: list[Any], flag: i
 
     if flag is None and roll and _jax.staging() and isinstance(items, builtins.range):
         return rest_rolled(items, body, state, index_rows, turn)
+
+    def ended(*state: Any) -> Any:
+        """What a turn leaves that is not made any more: the flag is known there."""
+        return given([True if k == flag else x for k, x in enumerate(state)])
+
     left: Any = False
     gone_over = over(items)
     taking = Taking(gone_over, lambda: left)
@@ -205,7 +210,7 @@ def _unrolled(items: Iterable[Any] | Rows, body: Body, state: list[Any], flag: i
         if left is False:
             state = turn(x, state)
         else:  # a traced value decides whether the loop goes on: the rest is unrolled under the flag
-            state = listed(staged_cond(left, lambda *s: given(s), lambda *s, x=x: body(x, *s), state, (body,)), count)
+            state = listed(staged_cond(left, ended, lambda *s, x=x: body(x, *s), state, (body,)), count)
         left = flag is not None and truth(state[flag])
         if left is True:
             break

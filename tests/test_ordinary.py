@@ -343,3 +343,52 @@ def test_an_object_in_a_list_is_replaced_at_a_traced_place() -> None:
 @dataclasses.dataclass
 class Order:
     size: Any
+
+
+def test_an_error_of_one_side_is_not_suppressed_on_both() -> None:
+    def suppressed(x: Any) -> Any:
+        y = 0.0
+        with contextlib.suppress(LookupError):
+            if x > 0:
+                {}["k"]  # type: ignore[index]
+            y += 10
+        return y + x
+
+    def caught(x: Any) -> Any:
+        try:
+            if x > 0:
+                x = 1 // 0
+            x = x + 10
+        except ZeroDivisionError:
+            x = -1.0
+        return x
+
+    for f in (suppressed, caught):
+        with pytest.raises(ag.AutographError, match="AG404"):
+            ag.function(f)(-1.0)
+
+
+def test_iterators_side_by_side_stand_where_they_were_left() -> None:
+    class Numbers:
+        def __init__(self) -> None:
+            self.i = 0
+
+        def __iter__(self) -> Any:
+            return self
+
+        def __next__(self) -> int:
+            self.i += 1
+            if self.i > 4:
+                raise StopIteration
+            return self.i
+
+    def f(x: Any) -> Any:
+        a, b, t = Numbers(), Numbers(), 0
+        for p, q in zip(a, b):
+            t += p * q
+            if t > x:
+                break
+        return t, a.i, b.i
+
+    for x in (0, 1, 20, 100):
+        assert [*map(int, ag.function(f)(x))] == [*f(x)]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sized
-from types import FunctionType, GeneratorType
 from typing import Any
 
 from autograph.runtime import _jax
@@ -24,6 +23,7 @@ from autograph.runtime.lifted import ERROR, touch
 from autograph.runtime.places import here
 from autograph.runtime.values import ITERATORS
 
+_NO_MORE = object()
 _MOST = 1000  # items of an iterator whose end nobody knows
 
 
@@ -42,12 +42,6 @@ class Taking:
 
     def __iter__(self) -> Iterator[Any]:
         iterator = iter(self.items)
-        if not isinstance(iterator, GeneratorType) and not isinstance(type(iterator).__next__, FunctionType):
-            for count, x in enumerate(iterator):
-                if self.left() is not False:
-                    self._check(iterator, count)
-                yield x
-            return
         for count in itertools.count():
             if self.left() is not False:
                 self._check(iterator, count)
@@ -59,18 +53,20 @@ class Taking:
 
     def _next(self, iterator: Any) -> Any:
         left = self.left()
-        if left is False:
+        if left is False or isinstance(self.items, Sized):
             with ending(iterator):
                 return next(iterator)
         around, recorded = lifting(), _jax.equations()
         code = around[-1].values.get(ERROR) if around else None
         with Place(None).scope("take") as frame, ending(iterator):
-            x = next(iterator)
+            x = next(iterator, _NO_MORE)
         if (around and around[-1].values.get(ERROR) is not code) or any(e.effects for e in _jax.recorded(recorded)):
             raise _refusal(iterator, "and taking one may fail or print")
         for place, before in frame.saved.items():
             now, real = place.get(), self.changed.get(place, before)
             self.changed[place] = staged_cond(left, lambda real=real: real, lambda now=now: now, ())
+        if x is _NO_MORE:
+            raise StopIteration
         return x
 
     def _check(self, iterator: Any, count: int) -> None:
@@ -90,7 +86,7 @@ class Taking:
 
 
 def _may_be_seen(items: Any) -> bool:
-    return isinstance(items, ITERATORS) and (is_held(items) or any(map(_may_be_seen, parts_of(items))))
+    return (isinstance(items, ITERATORS) or type(items).__module__ == "builtins") and (is_held(items) or any(map(_may_be_seen, parts_of(items))))
 
 
 def _refusal(items: Any, why: str) -> NotStagedError:
