@@ -352,19 +352,8 @@ def comprehension(x: Any) -> Any:
     return [y for y in (1, 2) if y < x][0]
 
 
-def in_finally(x: Any) -> Any:
-    while True:
-        try:
-            x = x + 1
-        finally:
-            if x > 3:
-                break
-    return x
-
-
-@pytest.mark.parametrize("f", [comprehension, in_finally], ids=lambda f: f.__name__)
-def test_a_construct_that_stays_python(f: Any) -> None:
-    error = refused(f, 1)
+def test_a_construct_that_stays_python() -> None:
+    error = refused(comprehension, 1)
     assert error.id == "AG501" and "stays Python" in str(error) and __file__ in str(error)
     assert error.__cause__ is None and error.__suppress_context__  # JAX's own error is no part of the traceback
 

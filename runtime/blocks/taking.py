@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import sys
 from collections.abc import Callable, Iterator, Sized
 from typing import Any
 
@@ -38,6 +39,7 @@ class Taking:
 
     def __init__(self, items: Any, left: Callable[[], Any]) -> None:
         self.items, self.left = items, left
+        self.unseen: list[int] = []  # the reference counts of the iterators when nothing held them
         self.changed: dict[HeapLocation, Any] = {}  # what places hold after the items that were really taken
 
     def __iter__(self) -> Iterator[Any]:
@@ -75,14 +77,20 @@ class Taking:
             return
         if isinstance(iterator, (itertools.count, itertools.cycle)) or count > _MOST:
             raise _refusal(self.items, "and it has no end" if count <= _MOST else f"and after {_MOST} of them there are still more")
-        if _may_be_seen(self.items):
+        references = [*map(sys.getrefcount, _chain(self.items))]
+        if references != self.unseen and _may_be_seen(self.items):  # to look for holders takes as long as the program is large
             raise _refusal(self.items, "and what is left of it can be seen afterwards")
+        self.unseen = references
 
     def settle(self) -> None:
         """After the loop: places hold what the items have left that were really taken."""
         for place, value in self.changed.items():
             touch(place)
             place.put(value)
+
+
+def _chain(items: Any) -> list[Any]:
+    return [items, *itertools.chain.from_iterable(map(_chain, parts_of(items)))]
 
 
 def _may_be_seen(items: Any) -> bool:

@@ -5080,15 +5080,15 @@ assert keys(jax.random.key(0), 3).shape == (3,)
 ''',
     ),
     Mistake(
-        "AG502", "numpy call: np.nonzero",
+        "AG502", "numpy call: jnp.nonzero",
         '''
 @ag.function
 def first(v):
-    return np.nonzero(v > 0)[0][0]  # here
+    return jnp.nonzero(v > 0)[0][0]  # here
 
 first(jnp.array([-1.0, 2.0]))
 ''',
-        ("np.nonzero(v > 0)", "size="),
+        ("jnp.nonzero(v > 0)", "size="),
         '''
 @ag.function
 def first(v):
