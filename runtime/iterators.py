@@ -57,7 +57,10 @@ def _is_of_ours(held: Any) -> bool:
 
 def parts_of(x: Any) -> tuple[Any, ...]:
     """The iterators that an iterator of Python's takes its items of."""
-    return tuple(part for part in gc.get_referents(x) if isinstance(part, ITERATORS)) if not isinstance(x, GeneratorType) else ()
+    if isinstance(x, GeneratorType):
+        return ()
+    held = x.__reduce__()[1] if isinstance(x, _MADE_OF_OTHERS) else gc.get_referents(x)
+    return tuple(part for part in held if isinstance(part, ITERATORS))
 
 
 def _iterators() -> Iterator[tuple[str, Any]]:

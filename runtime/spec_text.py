@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 from typing import Any
 
 from autograph.runtime import trees
@@ -128,4 +129,6 @@ def where_to_begin(place: HeapLocation, block: str) -> str:
     """What to write where an attribute or variable has no value before a loop or branch that gives it one."""
     if not isinstance(place, Attribute) or isinstance(place.obj, type):
         return f"give it a value before the {block}"
+    if isinstance(getattr(type(place.obj), place.attribute, None), functools.cached_property):
+        return f"read it before the {block}: what it keeps is an attribute from then on"
     return f"give it a value in `{type(place.obj).__name__}.__init__` (`self.{place.attribute} = None`, or a number), or before the {block}"

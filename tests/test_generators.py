@@ -378,6 +378,7 @@ def test_a_cached_property_of_an_object_from_outside_first_read_in_a_branch_is_r
     with pytest.raises(ag.AutographError) as caught:
         f(1.0)
     assert caught.value.id == "AG401" and "area" in caught.value.message and vars(shape) == {}
+    assert "read it before the branch" in str(caught.value)
     assert shape.area == 6.0 and f(1.0) == 6.0 and f(-1.0) == -1.0, "read before, it is an attribute like any other"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from autograph.runtime.blocks import taking
 
 
 def refused(f: Any, *args: Any) -> ag.AutographError:
@@ -223,16 +225,49 @@ def printing(n: int) -> Iterator[int]:
         yield k
 
 
+SEEN: list[int] = []
+
+
+def closing(n: int) -> Iterator[int]:
+    try:
+        yield from range(n)
+    finally:
+        SEEN.clear()
+
+
+def through(n: int) -> Iterator[int]:
+    yield 0
+    yield from closing(n)
+
+
+def managed(n: int) -> Iterator[int]:
+    with contextlib.suppress(ValueError):
+        yield from range(n)
+
+
+def telling(n: int) -> Iterator[int]:
+    for k in range(n):
+        SEEN.append(k)
+        yield k
+
+
 @pytest.mark.parametrize(
     ("make", "says"),
     [
         (lambda: itertools.cycle([1.0, 2.0]), "it has no end"),
         (forever, "there are still more"),
         (lambda: printing(3), "may fail or print"),
+        (lambda: closing(3), "a `finally` or a `with` around its `yield` would end"),
+        (lambda: through(3), "a `finally` or a `with` around its `yield` would end"),
+        (lambda: map(abs, closing(3)), "a `finally` or a `with` around its `yield` would end"),
+        (lambda: managed(3), "a `finally` or a `with` around its `yield` would end"),
+        (lambda: telling(3), "longer or shorter"),
     ],
-    ids=["cycle", "an endless generator", "a generator that prints"],
+    ids=["cycle", "endless", "prints", "finally", "yield from", "map", "with", "a list grows"],
 )
-def test_refused(make: Any, says: str) -> None:
+def test_refused(make: Any, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(taking, "_MOST", 50)
+
     def f(x: Any, limit: Any) -> Any:
         for k in make():
             x = x + k
@@ -242,6 +277,27 @@ def test_refused(make: Any, says: str) -> None:
 
     error = refused(ag.function(f), 0.0, 3.0)
     assert error.id == "AG501" and says in str(error)
+
+
+def excepting(n: int) -> Iterator[int]:
+    for k in range(n):
+        try:
+            yield k
+        except (ValueError, KeyError):
+            SEEN.append(k)
+
+
+def test_an_except_around_a_yield() -> None:
+    """It does not run where the generator is left."""
+
+    def f(x: Any, limit: Any) -> Any:
+        for k in excepting(4):
+            x = x + k
+            if x > limit:
+                break
+        return x
+
+    assert ag.function(f)(0.0, 2.0) == f(0.0, 2.0) == 3.0
 
 
 def test_what_is_left_can_be_seen() -> None:
@@ -254,6 +310,17 @@ def test_what_is_left_can_be_seen() -> None:
         return x + sum(it)
 
     error = refused(ag.function(f), 0.0, 3.0)
+    assert error.id == "AG501" and "can be seen afterwards" in str(error)
+
+    def through_others(x: Any, limit: Any) -> Any:
+        it = iter([1.0, 2.0, 3.0])
+        for k in map(abs, it):
+            x = x + k
+            if x > limit:
+                break
+        return x + sum(it)
+
+    error = refused(ag.function(through_others), 0.0, 3.0)
     assert error.id == "AG501" and "can be seen afterwards" in str(error)
 
 

@@ -10,15 +10,17 @@ import itertools
 import re
 import sys
 from collections.abc import Callable, Iterator, Sized
+from types import GeneratorType
 from typing import Any
 
 from autograph.runtime import _jax
 from autograph.runtime.blocks.needs import NeedsState
+from autograph.runtime.blocks.suspended import ends_something
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.deferred import Ending, checked, ending
 from autograph.runtime.errors import NotStagedError
 from autograph.runtime.frames import Place, lifting
-from autograph.runtime.heap import Attribute, HeapLocation
+from autograph.runtime.heap import Attribute, HeapLocation, Items
 from autograph.runtime.iterators import is_held, parts_of
 from autograph.runtime.lifted import ERROR, touch
 from autograph.runtime.places import here
@@ -66,6 +68,8 @@ class Taking:
             raise _refusal(iterator, "and taking one may fail or print")
         for place, before in frame.saved.items():
             now, real = place.get(), self.changed.get(place, before)
+            if isinstance(now, Items) and not now.alike(real):
+                raise _refusal(iterator, f"and taking one makes {place.name} longer or shorter")
             self.changed[place] = staged_cond(left, lambda real=real: real, lambda now=now: now, ())
         if x is _NO_MORE:
             raise StopIteration
@@ -77,6 +81,8 @@ class Taking:
             return
         if isinstance(iterator, (itertools.count, itertools.cycle)) or count > _MOST:
             raise _refusal(self.items, "and it has no end" if count <= _MOST else f"and after {_MOST} of them there are still more")
+        if any(isinstance(x, GeneratorType) and ends_something(x) for x in _chain(self.items)):
+            raise _refusal(self.items, "and where it is left, a `finally` or a `with` around its `yield` would end")
         references = [*map(sys.getrefcount, _chain(self.items))]
         if references != self.unseen and _may_be_seen(self.items):  # to look for holders takes as long as the program is large
             raise _refusal(self.items, "and what is left of it can be seen afterwards")
