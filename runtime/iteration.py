@@ -87,7 +87,7 @@ def for_loop(items: Any, body: Body, *state: Any, until: str | None = None) -> A
     if flag is not None and (counting := first_and_step(items)) is not None and _jax.recording() and not is_held(items):
         first, step = counting
         return given(_counted(Range(first, FURTHEST if step > 0 else -FURTHEST, step), body, values, flag, hints))
-    if isinstance(items, builtins.range) and flag is not None:
+    if isinstance(items, builtins.range) and flag is not None and _jax.recording():
         turns = Range(items.start, items.stop, items.step)
         return given(_tried(lambda: _counted(turns, body, values, flag, hints), items, body, values, flag, hints))
     try:

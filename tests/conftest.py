@@ -10,7 +10,7 @@ import pytest
 
 import autograph as ag
 
-MANY = 20
+MANY = 6
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -29,6 +29,8 @@ def _where(condition: Any, *choices: Any) -> Any:
 
 def _argwhere(a: Any) -> Any:
     a = _array(a)
+    if not a.ndim:
+        return masked(jnp.zeros((1, 0), int), a[None] != 0)
     return masked(jnp.stack(jnp.indices(a.shape), axis=-1), a != 0)
 
 
