@@ -27,7 +27,26 @@ if TYPE_CHECKING:
     from autograph.policy import exclude as exclude
     from autograph.policy import include as include
     from autograph.report import Report as Report
-    from autograph.runtime.eager import run_eagerly as run_eagerly
+    from autograph.runtime.eager import losses as losses
+    from autograph.runtime.eager import metrics as metrics
+    from autograph.runtime.eager import optimizers as optimizers
+    from autograph.runtime.eager.checkpoints import Checkpoint as Checkpoint
+    from autograph.runtime.eager.checkpoints import latest_checkpoint as latest_checkpoint
+    from autograph.runtime.eager.devices import copy_to as copy_to
+    from autograph.runtime.eager.devices import device as device
+    from autograph.runtime.eager.devices import executing_eagerly as executing_eagerly
+    from autograph.runtime.eager.devices import num_gpus as num_gpus
+    from autograph.runtime.eager.exporting import export as export
+    from autograph.runtime.eager.gradients import custom_gradient as custom_gradient
+    from autograph.runtime.eager.gradients import gradients_function as gradients_function
+    from autograph.runtime.eager.gradients import implicit_gradients as implicit_gradients
+    from autograph.runtime.eager.gradients import implicit_value_and_gradients as implicit_value_and_gradients
+    from autograph.runtime.eager.gradients import value_and_grad as value_and_grad
+    from autograph.runtime.eager.gradients import value_and_gradients_function as value_and_gradients_function
+    from autograph.runtime.eager.host import py_func as py_func
+    from autograph.runtime.eager.switch import run_eagerly as run_eagerly
+    from autograph.runtime.eager.tape import GradientTape as GradientTape
+    from autograph.runtime.eager.variables import Variable as Variable
     from autograph.runtime.errors import AutographError as AutographError
     from autograph.runtime.errors import ConversionError as ConversionError
     from autograph.runtime.errors import LargeUnrollWarning as LargeUnrollWarning
@@ -48,17 +67,30 @@ _HOME = {
     "include": "autograph.policy", "exclude": "autograph.policy",
     "explain": "autograph.explaining", "Report": "autograph.report", "StagedFunction": "autograph.signatures",
     "AutographError": "autograph.runtime.errors", "ConversionError": "autograph.runtime.errors", "StagingError": "autograph.runtime.errors",
-    "LargeUnrollWarning": "autograph.runtime.errors", "RetraceWarning": "autograph.runtime.errors", "run_eagerly": "autograph.runtime.eager",
+    "LargeUnrollWarning": "autograph.runtime.errors", "RetraceWarning": "autograph.runtime.errors", "run_eagerly": "autograph.runtime.eager.switch",
     "loop": "autograph.runtime.hints", "range": "autograph.runtime.rows",
     "static_range": "autograph.runtime.rows", "padded": "autograph.runtime.lists",
+    "Variable": "autograph.runtime.eager.variables", "GradientTape": "autograph.runtime.eager.tape",
+    **dict.fromkeys(("losses", "metrics", "optimizers"), "autograph.runtime.eager"), "export": "autograph.runtime.eager.exporting", "get_or_create_global_step": "autograph.runtime.eager.optimizers",
+    "Checkpoint": "autograph.runtime.eager.checkpoints", "latest_checkpoint": "autograph.runtime.eager.checkpoints",
+    **dict.fromkeys(("copy_to", "device", "executing_eagerly", "num_gpus"), "autograph.runtime.eager.devices"),
+    "py_func": "autograph.runtime.eager.host",
+    **dict.fromkeys(
+        (
+            "custom_gradient", "gradients_function", "implicit_gradients", "implicit_value_and_gradients", "value_and_grad",
+            "value_and_gradients_function",
+        ),
+        "autograph.runtime.eager.gradients",
+    ),
     "progress": "autograph.runtime.reporting", "check": "autograph.runtime.later",
 }  # fmt: skip
+_MODULES = frozenset({"losses", "metrics", "optimizers"})  # of the names, those that are modules
 __all__ = [*_HOME]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
-        value = getattr(importlib.import_module(_HOME[name]), name)
+        value = importlib.import_module(f"{_HOME[name]}.{name}") if name in _MODULES else getattr(importlib.import_module(_HOME[name]), name)
     elif not name.startswith("_") and name in importlib.import_module("autograph.runtime").public_names():
         value = getattr(importlib.import_module("autograph.runtime"), name)
     else:

@@ -63,7 +63,7 @@ _WHERE = {
     "calls": "call",
     "excepts": "bare caught",
     "cells": "rebinds stores_into stores_into_own",
-    "eager": "run_eagerly",
+    "eager.switch": "run_eagerly",
     "later": "check",
     "errors": "AutographError ConversionError LargeUnrollWarning RetraceWarning StagingError",
     "function": "Function jit",

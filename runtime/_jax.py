@@ -22,6 +22,7 @@ from autograph.runtime import versions as versions  # first: it warns of a JAX i
 
 # isort: split
 from jax._src import core as _core
+from jax._src import dtypes as _dtypes
 from jax._src import linear_util as _lu
 from jax._src import source_info_util as _source_info
 from jax._src import traceback_util as _tracebacks
@@ -120,30 +121,82 @@ def full() -> bool:
     return FULL or jax.config.jax_traceback_filtering == "off"  # type: ignore[attr-defined]
 
 
+class Passing(_core.Trace):  # type: ignore[misc]
+    """A trace that hands every operation to the trace below it by way of `seen`: of what it is, how it is done, and on what.
+
+    `seen(name, do, operands, parameters, several)` gives the result of `do(*operands)`, or a tuple if it has `several`; `None` for the parameters
+    stands for functions that the operation calls.
+    """
+
+    def __init__(self, below: Any, seen: Callable[..., Any]) -> None:
+        super().__init__()
+        self.below, self.seen = below, seen
+
+    def process_primitive(self, primitive: Any, args: Any, params: Any, /) -> Any:
+        return self.seen(primitive.name, functools.partial(primitive.bind, **params), args, params, primitive.multiple_results, primitive)
+
+    def process_call(self, primitive: Any, f: Any, args: Any, params: Any, /) -> Any:
+        return self.seen(primitive.name, functools.partial(primitive.bind, f, **params), args, params, True)
+
+    def process_custom_jvp_call(self, primitive: Any, fun: Any, jvp: Any, args: Any, /, *, symbolic_zeros: Any) -> Any:
+        do = functools.partial(primitive.bind, subfuns=(fun, jvp), symbolic_zeros=symbolic_zeros)
+        return self.seen("custom_jvp_call", do, args, None, True)
+
+    def process_custom_vjp_call(self, primitive: Any, fun: Any, fwd: Any, bwd: Any, args: Any, /, *, out_trees: Any, symbolic_zeros: Any) -> Any:
+        do = functools.partial(primitive.bind, subfuns=(fun, fwd, bwd), out_trees=out_trees, symbolic_zeros=symbolic_zeros)
+        return self.seen("custom_vjp_call", do, args, None, True)
+
+    def process_shard_map(self, primitive: Any, f: Any, args: Any, /, **params: Any) -> Any:
+        return self.seen("shard_map", functools.partial(primitive.bind, subfuns=(f,), **params), args, None, True)
+
+    def cur_qdd(self, x: Any) -> Any:
+        return self.below.cur_qdd(x)
+
+    def stage_value(self, x: Any) -> Any:
+        return self.below.stage_value(x)
+
+
+def _current() -> Any:
+    found = _core.trace_ctx.trace
+    while isinstance(found, Passing):
+        found = found.below
+    return found
+
+
+def innermost_trace() -> Any:
+    """The trace that is given operations now, which may be `Passing`."""
+    return _core.trace_ctx.trace
+
+
 def staging() -> bool:
     """Whether operations are being recorded in a jaxpr now (under `jit` and inside staged blocks), not evaluated."""
-    return isinstance(_core.trace_ctx.trace, _pe.DynamicJaxprTrace)
+    return isinstance(_current(), _pe.DynamicJaxprTrace)
 
 
 def recording() -> bool:
     """Whether operations are being transformed or recorded now, not evaluated."""
-    return _core.trace_ctx.trace is not _core.eval_trace
+    return _current() is not _core.eval_trace
 
 
 def current_trace() -> Any:
     """JAX's trace that operations are recorded in now; compare by identity."""
-    return _core.trace_ctx.trace
+    return _current()
+
+
+def abandon() -> None:
+    """The trace that is recorded now is given up: JAX would keep the arrays that it closes over for ever."""
+    _current().invalidate()
 
 
 def equations() -> int:
     """How many equations the jaxpr that is being recorded has so far; 0 where nothing is recorded."""
-    trace_ = _core.trace_ctx.trace
+    trace_ = _current()
     return len(trace_.frame.tracing_eqns) if isinstance(trace_, _pe.DynamicJaxprTrace) else 0
 
 
 def recorded(start: int) -> list[Any]:
     """The equations recorded since there were `start`; those that nothing uses may be gone."""
-    trace_ = _core.trace_ctx.trace
+    trace_ = _current()
     if not isinstance(trace_, _pe.DynamicJaxprTrace):
         return []
     eqns = [e() if isinstance(e, weakref.ReferenceType) else e for e in trace_.frame.tracing_eqns[start:]]
@@ -152,7 +205,7 @@ def recorded(start: int) -> list[Any]:
 
 def drop_effects(start: int) -> None:
     """Forget what has been recorded since there were `start` equations and would be done again: effects, and what uses their results."""
-    trace_ = _core.trace_ctx.trace
+    trace_ = _current()
     if not isinstance(trace_, _pe.DynamicJaxprTrace):
         return
     gone: set[Any] = set()
@@ -167,7 +220,7 @@ def drop_effects(start: int) -> None:
 
 def made_here(x: Any) -> bool:
     """Whether a traced value belongs to the current trace, and not to one around it."""
-    return getattr(x, "_trace", None) is _core.trace_ctx.trace
+    return getattr(x, "_trace", None) is _current()
 
 
 def bind_in(trace: Any, primitive: Primitive, **params: Any) -> Any:
@@ -237,6 +290,12 @@ def convert_type(x: Any, dtype: Any, weak: bool) -> jax.Array:
     """`lax.convert_element_type` that can also give a weak type, which the public function cannot."""
     out: jax.Array = lax.convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak, sharding=None)
     return out
+
+
+def takes_as_array(cls: type, value: Callable[[Any], Any], typed: Callable[[Any], Any]) -> None:
+    """Let JAX take objects of a class as the arrays that `value` gives; `typed` gives one of the same type."""
+    _dtypes.register_canonicalize_value_handler(cls, value)
+    _core.pytype_aval_mappings[cls] = lambda x: _core.typeof(typed(x))
 
 
 def aval_of(x: Any) -> Any:

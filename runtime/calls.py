@@ -17,6 +17,7 @@ from typing import Any
 
 from autograph.runtime import trees
 from autograph.runtime._jax import recording
+from autograph.runtime.arrays import handles
 from autograph.runtime.decisions import decided, watching
 from autograph.runtime.errors import ConcreteValueError, NotStagedError
 from autograph.runtime.formatting import joined
@@ -125,10 +126,17 @@ def call(f: Any) -> Any:
                 refuse_sort(f)
                 return functools.partial(_of_sections, f)
     new = replaced(f) or saying(f, getattr(f, "__self__", None))
+    if new is not None and handles.used:
+        new = functools.partial(_of_values, new)
     if watching():
         return _told(f, new, (_resolve or _find())(f) if new is None else new)
     new = new or (_resolve or _find())(f)
     return refusing(f, new) if type(f) in (FunctionType, MethodType) and recording() else new
+
+
+def _of_values(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """A call of a builtin, or of a function of `math` or NumPy, which takes Variables as the arrays that they hold."""
+    return f(*map(handles.values_in, args), **{k: handles.values_in(v) for k, v in kwargs.items()})
 
 
 def changing_method(f: Any) -> Any:

@@ -12,7 +12,9 @@ import numpy as np
 
 from autograph.runtime import trees
 from autograph.runtime.arguments import mutable_parts
+from autograph.runtime.arrays.handles import Handle, value_of
 from autograph.runtime.blocks.needs import NeedsState
+from autograph.runtime.eager.reading import unknown
 from autograph.runtime.errors import AliasError, AttributeStateError
 from autograph.runtime.frames import Frame
 from autograph.runtime.garbage import collect_recent
@@ -191,7 +193,7 @@ class Begin:
         def outside() -> list[HeapLocation]:
             ours = frame.buffers.holder if frame.buffers is not None else None
             new = [p for p in frame.written if isinstance(p, HeapLocation) and p not in covered and p.obj is not ours and not made(p)]
-            return [p for p in new if not all(_unchanged(frame.saved[p], now) for now in _ends(frame, p, p.get()))]
+            return [p for p in new if not all(_unchanged(frame.saved[p], now) for now in _ends(frame, p, p.get()))] + unknown(frame, covered, out)
 
         needed = outside() + self._also_held(frame, variables)
         if needed:  # recursive closures and cyclic objects of the function itself are still there
@@ -277,14 +279,19 @@ class Begin:
         return Doubts(pairs, tuple((self.outputs[k], known[x]) for k, x in guarded if known[x] != known[k]))
 
     def given(self, out: Any) -> Any:
-        """The result, with what stands for the objects in reach in their place: they are put back before JAX looks at it."""
+        """The result, with what stands for the objects in reach in their place: they are put back before JAX looks at it.
+
+        Of a Variable it is what it holds.
+        """
         if self.walk is None:
-            return out
+            return trees.map(value_of, out, is_leaf=is_value)
 
         def whole(x: Any) -> bool:
             return is_value(x) or is_container(x) and id(x) in self.own or self.own.get(id(x), 0) > 1 or self._number(x) is not None
 
         def known(x: Any) -> Any:
+            if isinstance(x, Handle):
+                return x.value
             return Made.of(x, self.own) if id(x) in self.own else x if (n := self._number(x)) is None else Reached(n)
 
         return trees.map(known, out, is_leaf=whole)

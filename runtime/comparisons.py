@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph.runtime._jax import recording
+from autograph.runtime.arrays.handles import value_of
 from autograph.runtime.branches import cond
 from autograph.runtime.calls import call
 from autograph.runtime.errors import NotStagedError
@@ -34,7 +35,8 @@ def in_(x: Any, items: Any) -> Any:
     Raises:
       NotStagedError: (AG501) a traced value is looked up by hash.
     """
-    x, items = read(x), present(items, "argument of type 'NoneType' is not iterable") if isinstance(items, Maybe) else read(items)
+    x, items = read(x), present(items, "argument of type 'NoneType' is not iterable") if isinstance(items, Maybe) else value_of(read(items))
+    x = value_of(x)
     if isinstance(items, (type({}.values()), type({}.items()))):
         items = list(items)
     if isinstance(items, (list, tuple)):
@@ -73,7 +75,7 @@ def not_in(x: Any, items: Any) -> Any:
 
 def equal(a: Any, b: Any) -> Any:
     """`a == b`; of tuples and lists with traced values in them, item by item."""
-    a, b = read(a), read(b)
+    a, b = value_of(read(a)), value_of(read(b))
     for kind in (tuple, list):
         if isinstance(a, kind) and isinstance(b, kind) and (traced_part(a) or traced_part(b) or any(map(_compares, (*a, *b)))):
             if len(a) != len(b):

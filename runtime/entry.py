@@ -11,6 +11,7 @@ import numpy as np
 
 from autograph.runtime import _jax
 from autograph.runtime.deferred import Exit, received, values_of
+from autograph.runtime.eager.reading import refuse_assigned
 from autograph.runtime.errors import ArrayStoreError, NotStagedError
 from autograph.runtime.frames import Frame, root, watched
 from autograph.runtime.heap import HeapLocation, changed_under
@@ -40,6 +41,7 @@ def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
                 except Exit:
                     raise NotStagedError("every path through this function ends in an error") from None
             _refuse_arrays(frame)
+            refuse_assigned(frame)
             refuse_kept(frame)
             if watched():  # a function of ours around has handed this one to JAX
                 for place in frame.written:

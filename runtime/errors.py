@@ -236,3 +236,39 @@ class NotDifferentiableError(StagingError, TypeError):
     """Something in a loop that is differentiated has no derivative."""
 
     id = "AG602"
+
+
+class VariableError(AutographError, ValueError):
+    """A Variable is given a value that it cannot hold: another shape, or a type that it would have to be rounded to."""
+
+    id = "AG701"
+
+
+class VariableStateError(StagingError, RuntimeError):
+    """A Variable is assigned where the new value would be lost: in a function under a transformation of JAX's own."""
+
+    id = "AG702"
+
+
+class TapeError(AutographError, RuntimeError):
+    """A tape is asked for gradients that it cannot give."""
+
+    id = "AG703"
+
+
+class OptimizerError(AutographError, ValueError):
+    """An optimizer has nothing to change, or gradients that do not belong to its Variables."""
+
+    id = "AG704"
+
+
+class CheckpointError(AutographError, ValueError):
+    """A checkpoint cannot be read, or does not belong to the objects that it is restored into."""
+
+    id = "AG705"
+
+
+class DeviceError(AutographError, RuntimeError):
+    """A device is named that is not there."""
+
+    id = "AG706"

@@ -17,6 +17,7 @@ import jax
 from autograph.runtime import _jax, trees
 from autograph.runtime._jax import ArrayImpl
 from autograph.runtime.advice import for_text
+from autograph.runtime.arrays.handles import values_in
 from autograph.runtime.errors import ConcreteValueError
 from autograph.runtime.places import here
 from autograph.runtime.values import traced
@@ -96,11 +97,13 @@ def _with_objects(values: Any) -> Any:
 
 def as_shown(x: Any) -> Any:
     """What is printed of a value: of an object of the user's what it shows of itself now."""
+    x = values_in(x)
     return module.shown(x) if (module := _with_objects(x)) is not None else x
 
 
 def text(template: str, /, *args: Any, **kwargs: Any) -> Any:
     """`template.format(*args, **kwargs)`; what an f-string becomes."""
+    args, kwargs = values_in(args), values_in(kwargs)
     if (module := _with_objects((args, kwargs))) is not None:
         return module.asked(template, args, kwargs)
     if not _unknown((args, kwargs)):
@@ -111,6 +114,7 @@ def text(template: str, /, *args: Any, **kwargs: Any) -> Any:
 
 def percent(template: Any, values: Any) -> Any:
     """`template % values`."""
+    values = values_in(values)
     if isinstance(template, str) and (module := _with_objects(values)) is not None:
         template, values = module.asked_percent(template, values)
     if not isinstance(template, str) or not _unknown(values):
@@ -129,6 +133,7 @@ def joined(separator: str, items: Iterable[Any]) -> Any:
 
 def str_(*args: Any, **kwargs: Any) -> Any:
     """`str(x)`."""
+    args = values_in(args)
     if len(args) == 1 and (module := _with_objects(args)) is not None:
         return module.shown(args[0])
     return text("{!s}", args[0]) if len(args) == 1 and not kwargs and _unknown(args[0]) else str(*args, **kwargs)
@@ -143,6 +148,7 @@ def repr_(x: Any) -> Any:
 
 def format_(x: Any, spec: str = "") -> Any:
     """`format(x, spec)`."""
+    x = values_in(x)
     if (module := _with_objects(x)) is not None:
         return module.shown(x, "", spec)
     return text("{:" + spec + "}", x) if _unknown(x) else format(x, spec)

@@ -17,10 +17,11 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "adopted apart begun bounds buffers changed changing checked choices chosen compared constants copied count defaults discarded exact "
+            "adopted apart begun bounds buffers changed changing checked choices chosen compared constants copied count created defaults "
+            "discarded exact "
             "excluded foreign fresh given gone grows guarded guards holders joins key late lent let_go lifting made marked memory outside own log "
             "parameters passed pending places points_to preset printed protected reached reads rebound refusal replaced root saved "
-            "sharing spoiled staged stands stored trace twins values versions views waiting written"
+            "sharing spoiled staged stands stored trace twins values variables versions views waiting written"
         ).split()
     )
 
@@ -84,6 +85,8 @@ class Frame:
         self.marked: dict[Any, Any] = {}  # what they were when the block began, if it asked
         self.begun: dict[Any, Any] = {}  # what places in objects held when a turn of the loop began
         self.written: dict[Any, None] = {}
+        self.created: Any = None  # of a whole function: the Variables that this trace and earlier ones of the same call have made
+        self.variables: dict[Any, None] = {}  # of a whole function: the places of the Variables that it has read
         self.excluded: dict[int, tuple[Any, int]] = {}  # by identity of a tag: the tag, and which bits it is known not to have here
 
     def forget(self) -> None:

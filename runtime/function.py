@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import jax
@@ -17,12 +18,15 @@ import numpy as np
 from autograph.runtime import _jax, trees
 from autograph.runtime._jax import eval_trace, trace_state
 from autograph.runtime.arguments import has_static
+from autograph.runtime.arrays import handles
 from autograph.runtime.blocks.needs import NeedsState
 from autograph.runtime.buffers import GivenAnother
 from autograph.runtime.calls import call
 from autograph.runtime.changes import Begin
 from autograph.runtime.commit import commit, reached
 from autograph.runtime.deferred import Checked, Exit, defer, received, values_of
+from autograph.runtime.eager.locking import CHANGING
+from autograph.runtime.eager.reading import Created
 from autograph.runtime.fitting import argument_too_large
 from autograph.runtime.frames import TRACING, root
 from autograph.runtime.garbage import paused
@@ -49,6 +53,7 @@ class _Checks:
         self.found, self.direct, self.always = always, False, always
         self.looked_at: Callable[[Any, Any], bool] = lambda args, kwargs: False  # do calls with such arguments have to be looked at?
         self.undo: Callable[[], None] = lambda: None  # let calls be looked at again
+        self.created = Created()  # the Variables that the traces of the present call have made
         self.changing: Noted = {}  # arguments that would change in place if they were arrays of NumPy's
 
 
@@ -100,10 +105,14 @@ class Function:
 
     def _stateful(self, args: Any, kwargs: Any, arrays: dict[str, Any] | None = None) -> Any:
         """A call with arguments that are no arrays, or of a function that changes what lives outside it."""
-        if trace_state.value is eval_trace and jax.config.jax_disable_jit:  # type: ignore[attr-defined]
+        if not _jax.recording() and jax.config.jax_disable_jit:  # type: ignore[attr-defined]
             return self._fn(*args, **kwargs)
         if self._later:
             check(self)
+        with CHANGING if handles.used else nullcontext():
+            return self._changing(args, kwargs, arrays)
+
+    def _changing(self, args: Any, kwargs: Any, arrays: dict[str, Any] | None) -> Any:
         out, walk, parts = self._state.run(lambda jitted: jitted, args, kwargs)
         if self._checks.changing:
             refuse_numpys(self._fn, self._checks.changing, args, kwargs)
@@ -241,12 +250,21 @@ def traced_by(
         if state is not None:
             held, *args = args  # type: ignore[assignment]
             args, kwargs = state.arguments(args, kwargs)
-        if trace_state.value is eval_trace:  # `jax.disable_jit`
+        if not _jax.recording():  # `jax.disable_jit`
             return fn(*args, **kwargs)
         try:
-            return compiled(given, held if state is not None else None, args, kwargs)
+            out = compiled(given, held if state is not None else None, args, kwargs)
         except GivenAnother as error:  # its text is raised if tags do not tell either
+            _jax.abandon()
             raise NeedsState(another=error) from None
+        except NeedsState:
+            _jax.abandon()
+            raise
+        except Exception:
+            checks.created = Created()
+            raise
+        checks.created = Created()
+        return out
 
     def compiled(given: Any, held: Any, args: Any, kwargs: Any) -> Any:
         box: list[Any] = []
@@ -254,6 +272,8 @@ def traced_by(
         with TRACING, paused(), root(_jax.current_trace(), {ERROR: 0}, checked=True) as frame:
             begin = state.begin(held, args, kwargs, frame) if state is not None else Begin(args, kwargs)
             frame.outside = begin.containers
+            frame.created = checks.created
+            frame.created.begin()
             frame.parameters, frame.changing = parameters(fn, begin.args, begin.kwargs), checks.changing
             try:
                 try:

@@ -18,6 +18,7 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime import _jax
+from autograph.runtime.arrays.handles import value_of
 from autograph.runtime.blocks.taking import Taking, first_and_step, needs_position
 from autograph.runtime.blocks.trial import compiled_or_unrolled
 from autograph.runtime.branches import staged_cond
@@ -106,6 +107,7 @@ def over(x: Any) -> Any:
     >>> next(rows), (x := ag.set_item(x, 1, 20)), next(rows)
     (Array(1, dtype=int32), Array([ 1, 20,  3], dtype=int32), Array(20, dtype=int32))
     """
+    x = value_of(x)
     own = None if isinstance(x, jax.Array) or type(x).__module__.startswith("autograph.") else getattr(type(x), "__iter__", None)
     return _Own(MethodType(call(own), x)) if type(own) is FunctionType else live_rows(x)
 

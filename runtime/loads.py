@@ -15,6 +15,7 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime._jax import Tracer, convert_type, is_reference
+from autograph.runtime.arrays.handles import value_of
 from autograph.runtime.block import containers
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import ConcreteValueError
@@ -50,7 +51,7 @@ def get_item(x: Any, i: Any) -> Any:
 
 def load_item(x: Any, i: Any) -> Any:
     """The same, where it is not looked at that NumPy has a view."""
-    x, i = read(x), read(i)
+    x, i = value_of(read(x)), value_of(read(i))
     if isinstance(i, Maybe):
         i = present(i, f"{type(x).__name__} indices must be integers or slices, not NoneType")
     if isinstance(x, Maybe):

@@ -14,6 +14,7 @@ from typing import Any
 import jax
 
 from autograph.runtime import _jax, trees
+from autograph.runtime.arrays.handles import Handle
 from autograph.runtime.frames import Frame
 from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items
 from autograph.runtime.objects import attributes, is_state
@@ -90,7 +91,7 @@ def _held_in(place: HeapLocation) -> list[Any]:
 
 def _note(values: Iterable[Any], held: Counter[int], found: dict[int, Any]) -> None:
     for x in values:
-        if is_container(x) or type(x) is tuple or is_state(x) and not isinstance(x, (Maybe, Counted)):
+        if is_container(x) or type(x) is tuple or is_state(x) and not isinstance(x, (Maybe, Counted, Handle)):
             held[id(x)] += 1
             found[id(x)] = x
 

@@ -14,7 +14,7 @@ import jax
 import numpy as np
 
 from autograph.runtime import trees
-from autograph.runtime._jax import eval_trace, trace_state
+from autograph.runtime._jax import recording
 from autograph.runtime.aliasing import variant_of
 from autograph.runtime.calls import call
 from autograph.runtime.errors import ArrayStoreError, Place
@@ -82,7 +82,7 @@ class Stored:
         advice = f"pass `jnp.asarray({name})`, and return the array"
         if x.dtype.kind not in "biufc":
             return  # JAX says so
-        if trace_state.value is not eval_trace:
+        if recording():
             raise ArrayStoreError(
                 f"`{name}` is a NumPy array that this call stores into, inside of another trace: it would not change", here(), advice
             )

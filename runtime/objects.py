@@ -121,7 +121,7 @@ class Walk:
         for k, place in enumerate(self.places):
             if isinstance(place, Contents) and id(place.obj) not in self._seen:
                 self._visit(place.obj)
-            elif not isinstance(place, Contents):
+            elif not isinstance(place, Contents) and id(place.obj) not in self._seen:
                 self._place(place, ("place", k))
         self.guards.append(self._shared())
 

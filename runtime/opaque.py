@@ -8,6 +8,7 @@ from types import FunctionType, GeneratorType
 from typing import Any
 
 from autograph.runtime import trees
+from autograph.runtime.arrays.handles import Handle
 from autograph.runtime.cells import held_in_cells
 from autograph.runtime.objects import is_state
 from autograph.runtime.values import ITERATORS, Maybe, traced
@@ -21,7 +22,7 @@ def cannot_keep(value: Any, own: Mapping[int, int]) -> str | None:
         return holding if isinstance(value, GeneratorType) and traced(_held(value)) else made
     if isinstance(value, (FunctionType, functools.partial, BaseException)):
         return holding if traced(_held(value)) else None
-    if isinstance(value, Maybe) or not (is_state(value) and not trees.is_node(value)):
+    if isinstance(value, (Maybe, Handle)) or not (is_state(value) and not trees.is_node(value)):
         return None
     return holding if traced(*vars(value).values() if hasattr(value, "__dict__") else ()) else made if id(value) in own else None
 

@@ -12,6 +12,7 @@ from jax import lax
 
 from autograph.runtime import trees
 from autograph.runtime._jax import convert_type, varying
+from autograph.runtime.arrays.handles import value_of
 from autograph.runtime.specs import SCALARS, TAG, Node, Option, Spec, Static, Type, array_spec, children, covers, is_leaf, type_of
 from autograph.runtime.values import ARRAYS, NONE, NUMBERS, SET, UNSET, Blank, Maybe, Unset, blank, parts
 
@@ -54,7 +55,7 @@ def _to_type(x: Any, t: Type) -> Any:
 def pack(v: Any, spec: Spec, convert: Callable[[Any, Type], Any] = to_type) -> list[Any]:
     """The arrays of a value in the form that `spec` wants, flat."""
     if isinstance(spec, Type):
-        return [convert(v, spec)]
+        return [convert(value_of(v), spec)]
     if isinstance(spec, Static):
         return []
     if isinstance(spec, Option):

@@ -35,6 +35,9 @@ def visible(frame: FrameType | None) -> FrameType | None:
     return frame
 
 
+_NAMED = {"trace_to_jaxpr": "jit"}  # what JAX's functions inside are called outside
+
+
 def transformation() -> str:
     """The function of JAX that is calling the user's code that runs now."""
     frame, name = caller(), ""
@@ -45,7 +48,7 @@ def transformation() -> str:
             name = name if own.startswith(("reraise", "_", "wrap")) or "." in own else own
         elif name and not code.co_filename.startswith(HIDDEN):
             break
-    return f"`{name}`" if name else "a transformation"
+    return f"`{_NAMED.get(name, name)}`" if name else "a transformation"
 
 
 def variable_of(obj: Any, but: str = "") -> str:

@@ -13,6 +13,7 @@ from jax import lax
 
 from autograph.runtime import _jax
 from autograph.runtime.advice import for_truth
+from autograph.runtime.arrays.handles import value_of
 from autograph.runtime.errors import PredicateError
 from autograph.runtime.growing import Growing, refuse_hidden
 from autograph.runtime.knowledge import facts_of, note
@@ -25,6 +26,7 @@ def truth(p: Any) -> Any:
     """`bool(p)`, or a traced bool array of shape () if that cannot be known now."""
     if p is True or p is False:
         return p
+    p = value_of(p)
     if isinstance(p, (Maybe, Unset)):
         p = read(p)
         if isinstance(p, Maybe):  # None is false

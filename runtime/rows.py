@@ -16,6 +16,7 @@ from jax import lax
 
 from autograph.runtime import _jax
 from autograph.runtime.advice import iterated
+from autograph.runtime.arrays.handles import value_of
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import ConcreteValueError, NotStagedError
 from autograph.runtime.iterated import live_rows, present_array
@@ -165,7 +166,7 @@ def range(*args: Any, unroll: int = 1, rolled: bool | None = None) -> Iterable[i
     >>> list(ag.range(0, 10, 3, unroll=2))
     [0, 3, 6, 9]
     """
-    args = tuple(present(a, "'NoneType' object cannot be interpreted as an integer") if isinstance(a, Maybe) else read(a) for a in args)
+    args = tuple(present(a, "'NoneType' object cannot be interpreted as an integer") if isinstance(a, Maybe) else value_of(read(a)) for a in args)
     if not any(unknown(a) for a in args):
         static = builtins.range(*args)
         return static if unroll == 1 and rolled is None else Range(static.start, static.stop, static.step, unroll, rolled)

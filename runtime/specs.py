@@ -14,6 +14,7 @@ import numpy as np
 
 from autograph.runtime import trees
 from autograph.runtime._jax import ShapedArray, Tracer, axes_of, shaped
+from autograph.runtime.arrays.handles import Handle
 from autograph.runtime.frames import unwatched
 from autograph.runtime.values import (
     ARRAYS,
@@ -137,7 +138,7 @@ class Static(Record):
 
     def __eq__(self, other: object) -> bool:
         a, b = self.value, other.value if isinstance(other, Static) else other
-        if a is b or type(a) is not type(b):
+        if a is b or type(a) is not type(b) or isinstance(a, Handle):
             return a is b
         if isinstance(a, jax.Array):  # a comparison would be recorded, perhaps of a value that is of another trace
             return False
@@ -321,7 +322,9 @@ def join(a: Spec, b: Spec, path: str = "") -> Spec:
 
 
 def _opened(spec: Spec) -> Spec:
-    """The parts of what a spec says to stay the object that it is."""
+    """The parts of what a spec says to stay the object that it is; of a Variable the type of its value."""
+    if isinstance(spec, Static) and isinstance(spec.value, Handle):
+        return spec_of(spec.value.value)
     if isinstance(spec, Kept) or isinstance(spec, Static) and _has_parts(spec.value):
         return spec_of(spec.value)
     return spec

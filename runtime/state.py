@@ -14,12 +14,14 @@ from typing import Any
 import jax
 
 from autograph.runtime import calls
-from autograph.runtime._jax import eval_trace, trace_state
+from autograph.runtime._jax import recording
 from autograph.runtime.arguments import Held, is_array, mutable_parts, unwrapped, wrapped
+from autograph.runtime.arrays.handles import Handle
 from autograph.runtime.blocks.needs import NeedsState
 from autograph.runtime.buffers import Buffers
 from autograph.runtime.cells import stores
 from autograph.runtime.changes import Begin
+from autograph.runtime.eager.reading import note_read, recorders
 from autograph.runtime.errors import AttributeStateError
 from autograph.runtime.fitting import argument_too_large
 from autograph.runtime.frames import TRACING, Frame
@@ -92,6 +94,10 @@ class State:
         for _ in range(_MOST_TRACES):
             with TRACING:
                 walk = Walk(roots, self.places, self.dynamic, self.variables, self.pinned, self.made)
+                if recorders.active and (variables := [place.obj for place, _ in walk.slots if isinstance(place.obj, Handle)]):
+                    for variable in variables:
+                        note_read(variable)
+                    walk = Walk(roots, self.places, self.dynamic, self.variables, self.pinned, self.made)
                 walk.guards += [walk.doubts() or None if self.stores else None, self._tells()]
             _calls.walks.append((walk, roots))
             try:
@@ -153,7 +159,7 @@ def _code_of(place: HeapLocation) -> Any:
 
 def _outermost() -> bool:
     """Whether no trace is around the call: then what it changes is known when it ends."""
-    return trace_state.value is eval_trace
+    return not recording()
 
 
 def _always_arrays(fn: Any) -> bool:

@@ -1,0 +1,141 @@
+"""An object that JAX and NumPy take as the array that it holds now: what holds the object sees each change, and JAX keeps only the arrays.
+
+JAX asks an operand of a class that it does not know for the array that stands for it; no operation of JAX ever holds the object itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+import numpy as np
+
+from autograph.runtime import _jax
+
+_OPERATORS = (
+    "add sub mul truediv floordiv mod pow matmul divmod and or xor lshift rshift radd rsub rmul rtruediv rfloordiv rmod rpow rmatmul rdivmod rand "
+    "ror rxor rlshift rrshift neg pos abs invert lt le gt ge eq ne"
+).split()
+
+
+used = False  # is there a class of them?
+
+
+class Handle:
+    """What all such objects share; `value` is the array."""
+
+    __slots__ = ("__weakref__",)
+    __array_ufunc__ = None  # `numpy_array * handle` asks the handle
+    __hash__ = object.__hash__
+
+    @property
+    def value(self) -> Any:
+        """The array that it holds now."""
+        raise NotImplementedError
+
+    def _type(self) -> Any:
+        """The array, where only its type is looked at."""
+        return self.value
+
+    def __jax_array__(self) -> Any:
+        return self.value
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.value, dtype) if copy else np.asarray(self.value, dtype)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._type().shape  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> Any:
+        return self._type().dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return self._type().size  # type: ignore[no-any-return]
+
+    @property
+    def aval(self) -> Any:
+        return jax.typeof(self._type())
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self.value, name)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.value[_values(index)]
+
+    def __len__(self) -> int:
+        return len(self._type())
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.value)
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    def __int__(self) -> int:
+        return int(self.value)
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __complex__(self) -> complex:
+        return complex(self.value)
+
+    def __index__(self) -> int:
+        return self.value.__index__()  # type: ignore[no-any-return]
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(self.value) if digits is None else round(self.value, digits)
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.value, spec)
+
+
+def value_of(x: Any) -> Any:
+    """The array that a handle holds; anything else as it is."""
+    return x.value if isinstance(x, Handle) else x
+
+
+def values_in(x: Any) -> Any:
+    """The same in a tuple, list or dict; containers without handles stay the objects that they are."""
+    if type(x) in (list, tuple):
+        return type(x)(map(values_in, x)) if any(isinstance(v, (Handle, list, tuple, dict)) for v in x) and used else x
+    if type(x) is dict:
+        return {k: values_in(v) for k, v in x.items()} if used else x
+    return value_of(x)
+
+
+def _values(x: Any) -> Any:
+    return tuple(map(value_of, x)) if type(x) is tuple else value_of(x)
+
+
+def _operator(name: str) -> Callable[..., Any]:
+    def operate(self: Handle, *others: Any) -> Any:
+        return getattr(self.value, name)(*map(value_of, others))
+
+    operate.__name__ = operate.__qualname__ = name
+    return operate
+
+
+for _name in _OPERATORS:
+    setattr(Handle, f"__{_name}__", _operator(f"__{_name}__"))
+
+
+def taken_by_jax(cls: type[Handle]) -> type[Handle]:
+    """Let JAX take objects of a class as the arrays that they hold."""
+    global used
+    used = True
+    _jax.takes_as_array(cls, lambda x: x.value, lambda x: x._type())
+    return cls

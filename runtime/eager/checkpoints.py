@@ -1,0 +1,267 @@
+"""`ag.Checkpoint`: the Variables of some objects in files: safetensors (https://huggingface.co/docs/safetensors), and an index in JSON.
+
+Nothing is ever unpickled.  Each file is written beside its place and moved there, and named by the index only when it is whole: a process that is
+killed leaves the old checkpoint or the new one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from autograph.runtime._jax import Tracer
+from autograph.runtime.eager.extras import needed
+from autograph.runtime.eager.graph_of_objects import variables_in
+from autograph.runtime.eager.locking import CHANGING
+from autograph.runtime.eager.reading import restorations
+from autograph.runtime.eager.variables import Variable
+from autograph.runtime.errors import CheckpointError
+from autograph.runtime.places import here
+
+tensors = needed("safetensors.numpy", "Checkpoint")
+_BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError, needed("safetensors", "Checkpoint").SafetensorError)
+
+_STATE = "checkpoint.json"  # of a folder: its checkpoints, the latest last
+_FORMAT = 1
+_PLAIN = frozenset("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split())
+
+
+class Checkpoint:
+    """The Variables that objects hold in attributes, lists, tuples and dicts, and what optimizers remember of them.
+
+    Args:
+      objects: by the names that they have in the file.  A checkpoint may be restored into other objects with the same names and attributes.
+
+    The semantics are those of `tf.train.Checkpoint` (https://www.tensorflow.org/api_docs/python/tf/train/Checkpoint).
+
+    >>> import tempfile, autograph as ag
+    >>> x = ag.Variable(10.0)
+    >>> checkpoint = ag.Checkpoint(x=x)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = x.assign(2.0)
+    ...     path = checkpoint.save(folder + "/ckpt")
+    ...     _ = x.assign(11.0)
+    ...     _ = checkpoint.restore(path)
+    >>> print(x)
+    2.0
+    """
+
+    def __init__(self, **objects: Any) -> None:
+        self._objects = objects
+        self.save_counter = 0
+
+    def save(self, file_prefix: str | os.PathLike[str], max_to_keep: int | None = None) -> str:
+        """Write a checkpoint with the next number, and give its path (`prefix-1`), which `restore` takes.
+
+        Args:
+          file_prefix: a folder, and how the files in it begin; the folder is made where it does not exist.
+          max_to_keep: of the checkpoints with this prefix as many are kept, the latest; by default all.
+
+        Raises:
+          CheckpointError: (AG705) a Variable holds a traced value, or the files cannot be written; then nothing has changed.
+        """
+        prefix = Path(file_prefix)
+        with CHANGING:
+            values = {path: v._array for path, v in variables_in(self._objects).items()}
+        if traced := [path for path, x in values.items() if isinstance(x, Tracer)]:
+            raise CheckpointError(f"`{traced[0]}` holds a traced value", here(), "save outside of `ag.function`, after the call")
+        known = _state(prefix.parent)
+        numbers = [int(n[1]) for name in known if (n := re.fullmatch(re.escape(prefix.name) + r"-(\d+)", name))]
+        number = max([self.save_counter, *numbers]) + 1
+        name = f"{prefix.name}-{number}"
+        stored = {path: _stored(x) for path, x in values.items()}
+        data = tensors.save({path: array for path, (array, _) in stored.items()})
+        index = {
+            "format": _FORMAT, "sha256": hashlib.sha256(data).hexdigest(), "variables": {path: about for path, (_, about) in stored.items()}
+        }  # fmt: skip
+        own = [n for n in known if re.fullmatch(re.escape(prefix.name) + r"-\d+", n)]
+        dropped = [*own, name][: -max_to_keep or None] if max_to_keep and len(own) + 1 > max_to_keep else []
+        try:
+            prefix.parent.mkdir(parents=True, exist_ok=True)
+            _write(prefix.parent / f"{name}.safetensors", data)
+            _write(prefix.parent / f"{name}.json", json.dumps(index, indent=1).encode())
+            _write(prefix.parent / _STATE, json.dumps([n for n in (*known, name) if n not in dropped]).encode())
+        except OSError as error:
+            raise CheckpointError(
+                f"{prefix.parent} cannot be written to: {error.strerror or error}", here(), "free space, or choose a folder"
+            ) from None
+        self.save_counter = number
+        for old in dropped:
+            for file in (f"{old}.json", f"{old}.safetensors"):
+                with contextlib.suppress(OSError):
+                    os.remove(prefix.parent / file)
+        return str(prefix.parent / name)
+
+    def restore(self, path: str | os.PathLike[str] | None) -> Restored:
+        """Let the Variables hold what a checkpoint says, and tell what has not matched.
+
+        A Variable that is made later, by an object that is built when it is first called, gets its value when it is first read.
+
+        Args:
+          path: what `save` or `latest_checkpoint` has given.
+
+        Raises:
+          CheckpointError: (AG705) there is no such checkpoint; a file is broken or has been changed; a shape or dtype is another.  Nothing has changed.
+        """
+        if path is None:
+            raise CheckpointError("there is no checkpoint: the path is None", here(), "`ag.latest_checkpoint` gives None for a folder without one")
+        values = _read(Path(path))
+        restored = Restored(self._objects, values, str(path))
+        restored.apply()
+        return restored
+
+
+class Restored:
+    """What has come of a restoration: `missing` are the Variables that the checkpoint does not have, `unused` what no Variable has taken yet."""
+
+    def __init__(self, objects: Mapping[str, Any], values: dict[str, Any], path: str) -> None:
+        self._objects, self._values, self._path = objects, values, path
+
+    @property
+    def unused(self) -> list[str]:
+        return sorted(self._values)
+
+    @property
+    def missing(self) -> list[str]:
+        return sorted(self._missing)
+
+    def apply(self) -> None:
+        """Hand out what Variables that are there now have not got yet."""
+        found = variables_in(self._objects)
+        ready = [(v, path, self._values[path]) for path, v in found.items() if path in self._values]
+        for v, path, value in ready:
+            _check(v, path, value, self._path)
+        with CHANGING:
+            for v, path, value in ready:
+                v._restore(value)
+                del self._values[path]
+        taken = getattr(self, "_taken", set()) | {path for _, path, _ in ready}
+        self._taken, self._missing = taken, set(found) - taken
+        restorations[:] = [r for r in restorations if r is not self] + ([self] if self._values else [])
+
+    def assert_consumed(self) -> Restored:
+        """Raise CheckpointError (AG705) unless everything in the checkpoint has been taken, and every Variable has got a value."""
+        self.assert_existing_objects_matched()
+        if self._values:
+            raise CheckpointError(
+                f"{self._path} has values that no Variable has taken: {_some(self.unused)}", here(), "build the objects, and compare"
+            )
+        return self
+
+    def assert_existing_objects_matched(self) -> Restored:
+        """Raise CheckpointError (AG705) unless every Variable that is there has got a value."""
+        if self._missing:
+            raise CheckpointError(
+                f"{self._path} has no value for {_some(self.missing)}", here(), "give the objects the names that they were saved with"
+            )
+        return self
+
+
+def latest_checkpoint(folder: str | os.PathLike[str]) -> str | None:
+    """The path of the latest checkpoint in a folder; None if there is none.
+
+    Raises:
+      CheckpointError: (AG705) the list of the folder is broken.
+    """
+    known = _state(Path(folder))
+    return str(Path(folder) / known[-1]) if known else None
+
+
+def _state(folder: Path) -> list[str]:
+    file = folder / _STATE
+    try:
+        known = json.loads(file.read_text())
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"{file} cannot be read: {error}", here(), "restore by the path of a checkpoint") from None
+    if not (isinstance(known, list) and all(isinstance(n, str) and os.path.basename(n) == n for n in known)):
+        raise CheckpointError(f"{file} is no list of checkpoints", here(), "restore by the path of a checkpoint")
+    return known
+
+
+class _About(NamedTuple):
+    dtype: str
+    shape: tuple[int, ...]
+    key: str  # of a random key, how its numbers are made
+
+
+def _stored(x: Any) -> tuple[np.ndarray, dict[str, Any]]:
+    """An array as the file holds it, and what the index says of it."""
+    key = ""
+    if jax.dtypes.issubdtype(x.dtype, jax.dtypes.prng_key):
+        key, x = str(jax.random.key_impl(x)), jax.random.key_data(x)
+    array = np.asarray(x)
+    about = {"dtype": array.dtype.name, "shape": list(array.shape), "key": key}
+    if array.dtype.name not in _PLAIN:
+        array = np.frombuffer(array.tobytes(), np.uint8)
+    return np.ascontiguousarray(array), about
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """The arrays of a checkpoint, after everything about it has been checked."""
+    index_file, data_file = path.with_name(f"{path.name}.json"), path.with_name(f"{path.name}.safetensors")
+    if not index_file.exists() and not data_file.exists():
+        raise CheckpointError(f"there is no checkpoint {path}", here(), "give what `save` or `ag.latest_checkpoint` has returned")
+
+    def broken(why: object) -> CheckpointError:
+        return CheckpointError(f"the checkpoint {path} is broken: {why}", here(), "restore an older one")
+
+    try:
+        index = json.loads(index_file.read_text())
+        data = data_file.read_bytes()
+        if index["format"] != _FORMAT:
+            raise broken(f"its format is {index['format']}, and this version reads {_FORMAT}")
+        if hashlib.sha256(data).hexdigest() != index["sha256"]:
+            raise broken("its data is not what was written")
+        arrays = tensors.load(data)
+        return {name: _loaded(arrays[name], _About(**about)) for name, about in index["variables"].items()}
+    except CheckpointError:
+        raise
+    except _BROKEN as error:
+        raise broken(error) from None
+
+
+def _loaded(array: np.ndarray, about: _About) -> Any:
+    dtype = jax.numpy.dtype(about.dtype)
+    if about.dtype not in _PLAIN:
+        array = np.frombuffer(array.tobytes(), dtype)
+    array = array.reshape(about.shape)
+    return jax.random.wrap_key_data(array, impl=about.key) if about.key else array
+
+
+def _check(v: Variable, path: str, value: Any, file: str) -> None:
+    if v.shape != value.shape or v.dtype != value.dtype:
+        raise CheckpointError(
+            f"{file} has {value.dtype}{list(value.shape)} for `{path}`, and the Variable is {v.dtype}{list(v.shape)}", here(),
+            "make the objects with the sizes and types that they were saved with",
+        )  # fmt: skip
+
+
+def _write(file: Path, data: bytes) -> None:
+    """Replace a file as a whole."""
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(name, file)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.remove(name)
+        raise
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(f"`{n}`" for n in names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

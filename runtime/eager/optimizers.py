@@ -1,0 +1,293 @@
+"""Optimizers on Variables, with the names of TensorFlow: their arithmetic is optax's (https://optax.readthedocs.io)."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from autograph.runtime._jax import Tracer
+from autograph.runtime.arrays.handles import Handle, value_of
+from autograph.runtime.eager.extras import needed
+from autograph.runtime.eager.reading import outermost
+from autograph.runtime.eager.tape import GradientTape
+from autograph.runtime.eager.variables import Variable
+from autograph.runtime.errors import OptimizerError
+from autograph.runtime.places import here
+
+optax = needed("optax", "optimizers")
+
+Pairs = Iterable[tuple[Any, Variable]]
+
+_global_step: Variable | None = None
+
+
+def get_or_create_global_step() -> Variable:
+    """The Variable that counts steps, one for the program."""
+    global _global_step
+    if _global_step is None:
+        _global_step = Variable(0, trainable=False, name="global_step")
+    return _global_step
+
+
+class Optimizer:
+    """Changes Variables by their gradients.
+
+    Args:
+      transformation: any of optax's, whose updates are added to the Variables: `Optimizer(optax.adamw(1e-3))`.  It is given all Variables at once, so
+        that each call has to be given the same ones.
+
+    The state of the transformation is held by Variables (`variables`), and `iterations` counts the steps.  A method may be called eagerly, in
+    `ag.function` and in the loops and branches of one.
+
+    >>> import optax, autograph as ag
+    >>> w = ag.Variable(3.0)
+    >>> optimizer = ag.optimizers.Optimizer(optax.sgd(0.1))
+    >>> for _ in range(5):
+    ...     optimizer.minimize(lambda: 5 * w, [w])
+    >>> print(w)
+    0.5
+    """
+
+    def __init__(self, transformation: Any) -> None:
+        self._transformation = transformation
+        self.iterations = Variable(0, trainable=False, name="iterations")
+        self._slots: dict[tuple[int, ...], tuple[tuple[Variable, ...], Any]] = {}  # by identity: Variables, and their state
+        self._update = jax.jit(self._updated)
+
+    @property
+    def variables(self) -> list[Variable]:
+        """What it remembers of the Variables that it has changed, after `iterations`."""
+        return [self.iterations, *(x for _, state in self._slots.values() for x in _variables(state))]
+
+    def slots(self) -> list[tuple[tuple[Variable, ...], list[Variable]]]:
+        """The Variables that are changed together, and what is remembered of them."""
+        return [(of, _variables(state)) for of, state in self._slots.values()]
+
+    def minimize(self, loss: Callable[[], Any], var_list: Any = None, global_step: Variable | None = None) -> None:
+        """One step: the gradients of `loss()` by some Variables are applied to them.
+
+        Args:
+          loss: a function without arguments.
+          var_list: a Variable, or a list of them; by default the trainable ones that `loss` reads.
+          global_step: a Variable that is counted up.
+
+        Raises:
+          OptimizerError: (AG704) there is no Variable, or no gradient.
+        """
+        self.apply_gradients(self.compute_gradients(loss, var_list), global_step)
+
+    def compute_gradients(self, loss: Callable[[], Any], var_list: Any = None) -> list[tuple[Any, Variable]]:
+        """Pairs of a gradient of `loss()` and its Variable, to be changed and applied.  The gradient is None where the loss does not depend on it.
+
+        Raises:
+          OptimizerError: (AG704) there is no Variable.
+        """
+        if not callable(loss):
+            raise OptimizerError(
+                "the loss is a value, and a function without arguments is needed", here(), "write `minimize(lambda: loss(...), ...)`"
+            )
+        given = None if var_list is None else [var_list] if isinstance(var_list, Variable) else list(var_list)
+        with GradientTape(watch_accessed_variables=given is None) as tape:
+            if given is not None:
+                tape.watch(given)
+            value = loss()
+        variables = list(tape.watched_variables()) if given is None else given
+        if not variables:
+            raise OptimizerError(
+                "there is no Variable to change", here(), "give the Variables that the loss depends on, or read trainable ones in it"
+            )
+        return list(zip(tape.gradient(value, variables), variables, strict=True))
+
+    def apply_gradients(self, grads_and_vars: Pairs, global_step: Variable | None = None) -> None:
+        """Change Variables by their gradients; pairs whose gradient is None are left out.
+
+        Raises:
+          OptimizerError: (AG704) there is no gradient; a gradient has another shape; or a whole transformation is given other Variables than before.
+        """
+        pairs = [(value_of(g), v) for g, v in grads_and_vars]
+        there = [(g, v) for g, v in pairs if g is not None]
+        if not there:
+            names = ", ".join(f"`{v.name}`" if v.name else "a Variable" for _, v in pairs)
+            why = f"the gradients of {names} are None: the loss does not depend on them" if pairs else "there is no gradient"
+            raise OptimizerError(why, here(), "compute the loss from these Variables, in the tape's block")
+        for g, v in there:
+            if not isinstance(v, Variable):
+                raise OptimizerError(f"the second of a pair is a `{type(v).__name__}`", here(), "give pairs `(gradient, variable)`")
+            if jnp.shape(g) != v.shape:
+                raise OptimizerError(
+                    f"a gradient of shape {jnp.shape(g)} is given for a Variable of shape {v.shape}", here(), "pair each with its own"
+                )
+        rate = self._rate()
+        for group in self._groups(there):
+            variables = [v for _, v in group]
+            slots = self._state(variables)
+            held = jax.tree.map(value_of, slots, is_leaf=_is_variable)
+            values, state = self._update([g for g, _ in group], held, [v.value for v in variables], rate)
+            for v, x in zip(variables, values, strict=True):
+                v.assign(x)
+            for v, x in zip(_variables(slots), jax.tree.leaves(state), strict=True):
+                v.assign(x)
+        self.iterations.assign_add(1)
+        if global_step is not None:
+            global_step.assign_add(1)
+
+    def _rate(self) -> Any:
+        return None
+
+    def _updated(self, gradients: list[Any], state: Any, values: list[Any], rate: Any) -> tuple[list[Any], Any]:
+        updates, state = self._transformation.update(gradients, state, values)
+        return optax.apply_updates(values, updates), state
+
+    def _groups(self, pairs: Sequence[tuple[Any, Variable]]) -> list[list[tuple[Any, Variable]]]:
+        """What is changed together."""
+        key = tuple(id(v) for _, v in pairs)
+        if self._slots and key not in self._slots:
+            raise OptimizerError(
+                "this transformation has been given other Variables before, or in another order, and remembers those", here(),
+                "give the same list in each call, or use one optimizer for each",
+            )  # fmt: skip
+        return [list(pairs)]
+
+    def _state(self, variables: Sequence[Variable]) -> Any:
+        key = tuple(map(id, variables))
+        if key not in self._slots:
+            self._slots[key] = tuple(variables), self._first(variables)
+        return self._slots[key][1]
+
+    def _first(self, variables: Sequence[Variable]) -> Any:
+        with jax.ensure_compile_time_eval():
+            state = self._transformation.init([_known(v) for v in variables])
+            return jax.tree.map(lambda x: Variable(x, trainable=False), state)
+
+
+class _OfEach(Optimizer):
+    """One that changes each Variable by itself: a direction, times a learning rate."""
+
+    def __init__(self, direction: Any, learning_rate: Any) -> None:
+        super().__init__(direction)
+        self.learning_rate = learning_rate
+
+    def _rate(self) -> Any:
+        rate = self.learning_rate
+        if callable(rate) and not isinstance(rate, Handle):
+            rate = rate(self.iterations.value) if inspect.signature(rate).parameters else rate()
+        return value_of(rate)
+
+    def _groups(self, pairs: Sequence[tuple[Any, Variable]]) -> list[list[tuple[Any, Variable]]]:
+        return [list(pairs)]
+
+    def _state(self, variables: Sequence[Variable]) -> Any:
+        return [super(_OfEach, self)._state([v]) for v in variables]
+
+    def _updated(self, gradients: list[Any], state: Any, values: list[Any], rate: Any) -> tuple[list[Any], Any]:
+        found = [self._transformation.update([g], s, [x]) for g, s, x in zip(gradients, state, values, strict=True)]
+        return [x - (rate * u).astype(x.dtype) for x, ([u], _) in zip(values, found, strict=True)], [s for _, s in found]
+
+
+class SGD(_OfEach):
+    """Gradient descent, with momentum: `w -= learning_rate * g`.
+
+    Args:
+      learning_rate: a number, a Variable, a function without arguments, or a schedule of optax (a function of the step).
+      momentum: how much of the last direction is kept.
+      nesterov: whether the direction looks one step ahead.
+
+    >>> import autograph as ag
+    >>> w = ag.Variable(3.0)
+    >>> optimizer = ag.optimizers.SGD(0.1)
+    >>> for _ in range(5):
+    ...     optimizer.minimize(lambda: w * 5.0)
+    >>> f"{float(w):.1f}"
+    '0.5'
+    """
+
+    def __init__(self, learning_rate: Any = 0.01, momentum: float = 0.0, nesterov: bool = False) -> None:
+        super().__init__(optax.trace(momentum, nesterov) if momentum else optax.identity(), learning_rate)
+
+
+class Momentum(SGD):
+    """Gradient descent with momentum.
+
+    >>> import autograph as ag
+    >>> w = ag.Variable(1.0)
+    >>> optimizer = ag.optimizers.Momentum(0.1, 0.5)
+    >>> for _ in range(2):
+    ...     optimizer.minimize(lambda: w * 1.0)
+    >>> f"{float(w):.2f}"
+    '0.75'
+    """
+
+    def __init__(self, learning_rate: Any = 0.01, momentum: float = 0.9, use_nesterov: bool = False) -> None:
+        super().__init__(learning_rate, momentum, use_nesterov)
+
+
+class RMSprop(_OfEach):
+    """RMSprop (Hinton, lecture 6e of *Neural networks for machine learning*, 2012)."""
+
+    def __init__(self, learning_rate: Any = 0.001, rho: float = 0.9, momentum: float = 0.0, epsilon: float = 1e-7, centered: bool = False) -> None:
+        scale = optax.scale_by_stddev if centered else optax.scale_by_rms
+        direction = scale(decay=rho, eps=epsilon)
+        super().__init__(optax.chain(direction, optax.trace(momentum)) if momentum else direction, learning_rate)
+
+
+class Adam(_OfEach):
+    """Adam (Kingma and Ba, 2015, https://arxiv.org/abs/1412.6980)."""
+
+    def __init__(self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-7) -> None:
+        super().__init__(optax.scale_by_adam(beta_1, beta_2, epsilon), learning_rate)
+
+
+class Adagrad(_OfEach):
+    """Adagrad (Duchi, Hazan and Singer, 2011)."""
+
+    def __init__(self, learning_rate: Any = 0.001, initial_accumulator_value: float = 0.1, epsilon: float = 1e-7) -> None:
+        super().__init__(optax.scale_by_rss(initial_accumulator_value, epsilon), learning_rate)
+
+
+GradientDescentOptimizer = SGD
+MomentumOptimizer = Momentum
+RMSPropOptimizer = RMSprop
+AdagradOptimizer = Adagrad
+
+
+class AdamOptimizer(Adam):
+    """Adam with the defaults that it has in TensorFlow 1."""
+
+    def __init__(self, learning_rate: Any = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8) -> None:
+        super().__init__(learning_rate, beta1, beta2, epsilon)
+
+
+def exponential_decay(learning_rate: float, global_step: Any, decay_steps: float, decay_rate: float, staircase: bool = False) -> Callable[[], Any]:
+    """A learning rate that falls with a step that is counted elsewhere: `learning_rate * decay_rate ** (global_step / decay_steps)`.
+
+    >>> import autograph as ag
+    >>> step = ag.Variable(10)
+    >>> rate = ag.optimizers.exponential_decay(0.1, step, decay_steps=10, decay_rate=0.5)
+    >>> float(rate())
+    0.05000000074505806
+    """
+    schedule = ExponentialDecay(learning_rate, decay_steps, decay_rate, staircase)
+    return lambda: schedule(value_of(global_step))
+
+
+def ExponentialDecay(initial_learning_rate: float, decay_steps: float, decay_rate: float, staircase: bool = False) -> Callable[[Any], Any]:
+    """A learning rate that falls with the step of the optimizer; optax's schedule."""
+    return optax.exponential_decay(initial_learning_rate, decay_steps, decay_rate, staircase=staircase)  # type: ignore[no-any-return]
+
+
+def _is_variable(x: Any) -> bool:
+    return isinstance(x, Variable)
+
+
+def _variables(state: Any) -> list[Variable]:
+    return [x for x in jax.tree.leaves(state, is_leaf=_is_variable) if isinstance(x, Variable)]
+
+
+def _known(v: Variable) -> Any:
+    """What a Variable holds, or zeros where that is traced."""
+    value = outermost(v)
+    return jnp.zeros(v.shape, v.dtype) if isinstance(value, Tracer) else value

@@ -1,0 +1,121 @@
+"""Who has to know that a Variable is read: the tapes that record, and the `ag.function` that is being traced, of which its value is an input."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import weakref
+from collections import Counter
+from collections.abc import Container
+from typing import Any, Protocol
+
+from autograph.runtime.errors import Place, VariableStateError
+from autograph.runtime.frames import Frame, frames
+from autograph.runtime.heap import Attribute, HeapLocation
+from autograph.runtime.lifted import occurrences
+from autograph.runtime.places import transformation
+from autograph.runtime.values import ours, traced
+
+
+class Recorder(Protocol):
+    """What a tape offers to Variables."""
+
+    def note_read(self, variable: Any, value: Any) -> Any: ...
+
+
+class _Recorders(threading.local):
+    active: tuple[Recorder, ...] = ()
+
+
+recorders = _Recorders()  # the tapes that this thread is in
+
+
+restorations: list[Any] = []  # of checkpoints, those with values for Variables that are not there yet
+
+
+class Held(Attribute):
+    """The place in which a Variable holds its array."""
+
+    def __init__(self, variable: Any) -> None:
+        super().__init__(variable, "_array")
+        self.name = f"the Variable `{variable.name}`" if variable.name else "a Variable"
+
+
+def note_read(variable: Any) -> None:
+    """A Variable is read."""
+    for restoration in tuple(restorations):
+        restoration.apply()
+    around = frames()
+    if around:
+        place = Held(variable)
+        for frame in around:
+            if frame.checked:
+                frame.variables[place] = None
+    if recorders.active:
+        place = Held(variable)
+        for recorder in recorders.active:
+            place.put(recorder.note_read(variable, variable._array))
+            for frame in around:
+                if place in frame.saved:  # what a block around sees in it
+                    frame.saved[place] = recorder.note_read(variable, frame.saved[place])
+
+
+def refuse_assigned(frame: Frame) -> None:
+    """At the end of the trace of a function that is not an `ag.function`: a Variable would keep a value of the trace.
+
+    Raises:
+      VariableStateError: (AG702)
+    """
+    lost = [place for place in frame.written if isinstance(place, Held) and traced(place.get())]
+    for place in lost:
+        place.put(frame.saved[place])
+    if lost:
+        raise would_keep(lost[0].name, frame.places.get(lost[0]))
+
+
+def would_keep(name: str, place: Place | None) -> VariableStateError:
+    return VariableStateError(
+        f"{name} is assigned in a function under {transformation()} of JAX, and would keep a value of its trace", place,
+        "compile with `@ag.function`, and write loops and branches as `for`, `while` and `if`; or return the new value",
+    )  # fmt: skip
+
+
+def unknown(frame: Frame, known: Container[Any], out: list[Any]) -> list[HeapLocation]:
+    """The Variables that the trace of a function has read and that are no inputs of it, but for those that go away with it; `out` is its result."""
+    read = [place for place in frame.variables if place not in known and not traced(place.get())]
+    inside = occurrences(out) if read else {}
+    return [place for place in read if sys.getrefcount(place.obj) > ours(place.obj) + inside.get(id(place.obj), 0) + 1]
+
+
+class Created:
+    """The Variables that the traces of one call have made: a function that has to be traced again gets those that it made before."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[Any, int], weakref.ref[Any]] = {}  # by the code that made it, and how often that had made one
+        self._counts: Counter[Any] = Counter()
+        self._key: tuple[Any, int]
+
+    def begin(self) -> None:
+        """A trace begins."""
+        self._counts.clear()
+
+    def next(self, code: Any) -> Any:
+        """The one that an earlier trace has made here, if it is still there."""
+        self._key = code, self._counts[code]
+        self._counts[code] += 1
+        found = self._made.get(self._key)
+        return found() if found is not None else None
+
+    def add(self, variable: Any) -> None:
+        self._made[self._key] = weakref.ref(variable)
+
+
+def outermost(variable: Any) -> Any:
+    """What a Variable held when the outermost trace began."""
+    place = Held(variable)
+    return next((frame.saved[place] for frame in frames() if place in frame.saved), variable._array)
+
+
+def creating() -> Created | None:
+    """Those of the call that is being traced."""
+    return next((f.created for f in reversed(frames()) if f.checked), None)

@@ -1,0 +1,219 @@
+"""Items 18 to 20 and 22 of the articles: optimizers, schedules, linear regression, losses and metrics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph as ag
+from autograph.runtime.errors import OptimizerError
+
+optax = pytest.importorskip("optax", reason="optimizers need the extra `train`")
+
+
+def test_18_minimize() -> None:
+    w = ag.Variable(3.0)
+    optimizer = ag.optimizers.GradientDescentOptimizer(learning_rate=0.1)
+    seen = []
+    for _ in range(5):
+        optimizer.minimize(lambda: w * 5.0)
+        seen.append(float(w))
+    np.testing.assert_allclose(seen, [2.5, 2.0, 1.5, 1.0, 0.5], rtol=1e-5)
+    assert optimizer.iterations == 5
+
+
+def test_18_between_compute_and_apply(capsys: pytest.CaptureFixture[str]) -> None:
+    w, step = ag.Variable(3.0, name="w"), ag.Variable(0, trainable=False)
+    optimizer = ag.optimizers.GradientDescentOptimizer(0.1)
+    pairs = optimizer.compute_gradients(lambda: w * 5.0, [w])
+    optimizer.apply_gradients([(0.5 * g, v) for g, v in pairs], global_step=step)
+    assert w == 2.75 and step == 1
+    x = ag.Variable(10.0)
+    descent = ag.optimizers.SGD(1.0)
+    for _ in range(10):
+        before = float(x)
+        [(g, _)] = descent.compute_gradients(lambda: 0.5 * (x - 1.0) ** 2, x)
+        descent.apply_gradients([(0.1 * g, x)])
+        print(f"before {before:.3f} gradient {float(0.1 * g):.3f} after {float(x):.3f}")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "before 10.000 gradient 0.900 after 9.100" and abs(float(x) - (1 + 9 * 0.9**10)) < 1e-4
+
+
+NAMED = {
+    "SGD": (lambda: ag.optimizers.SGD(0.1), lambda: optax.sgd(0.1)),
+    "momentum": (lambda: ag.optimizers.Momentum(0.1, 0.9), lambda: optax.sgd(0.1, momentum=0.9)),
+    "nesterov": (lambda: ag.optimizers.SGD(0.1, 0.9, nesterov=True), lambda: optax.sgd(0.1, momentum=0.9, nesterov=True)),
+    "RMSprop": (lambda: ag.optimizers.RMSprop(0.1), lambda: optax.rmsprop(0.1, decay=0.9, eps=1e-7)),
+    "Adam": (lambda: ag.optimizers.Adam(0.1), lambda: optax.adam(0.1, eps=1e-7)),
+    "Adagrad": (lambda: ag.optimizers.Adagrad(0.1), lambda: optax.adagrad(0.1, initial_accumulator_value=0.1, eps=1e-7)),
+    "any": (lambda: ag.optimizers.Optimizer(optax.chain(optax.clip_by_global_norm(0.5), optax.adamw(0.1))), lambda: optax.chain(optax.clip_by_global_norm(0.5), optax.adamw(0.1))),
+}
+
+
+@pytest.mark.parametrize("staged", [False, True], ids=["eager", "function"])
+@pytest.mark.parametrize("name", NAMED)
+def test_18_as_optax(name: str, staged: bool) -> None:
+    make, of_optax = NAMED[name]
+    a, b = ag.Variable([1.0, -2.0]), ag.Variable(3.0)
+
+    def loss(a: Any, b: Any) -> Any:
+        return jnp.sum(a**2) * b + b**2
+
+    optimizer = make()
+
+    def step() -> None:
+        optimizer.minimize(lambda: loss(a, b), [a, b])
+
+    run = ag.function(step) if staged else step
+    for _ in range(20):
+        run()
+    transformation, params = of_optax(), (jnp.array([1.0, -2.0]), jnp.float32(3.0))
+    state = transformation.init(params)
+    for _ in range(20):
+        updates, state = transformation.update(jax.grad(lambda p: loss(*p))(params), state, params)
+        params = optax.apply_updates(params, updates)
+    np.testing.assert_allclose(a.value, params[0], rtol=2e-4, atol=2e-5)
+    np.testing.assert_allclose(b.value, params[1], rtol=2e-4, atol=2e-5)
+    assert optimizer.iterations == 20
+
+
+def test_18_what_is_wrong() -> None:
+    w, unused = ag.Variable(1.0, name="w"), ag.Variable(1.0, name="unused")
+    optimizer = ag.optimizers.SGD()
+    with pytest.raises(OptimizerError, match="there is no Variable to change"):
+        optimizer.minimize(lambda: jnp.float32(1.0))
+    with pytest.raises(OptimizerError, match="the gradients of `unused` are None"):
+        optimizer.minimize(lambda: w * 2.0, [unused])
+    with pytest.raises(OptimizerError, match="the loss is a value"):
+        optimizer.minimize(w * 2.0, [w])
+    with pytest.raises(OptimizerError, match=r"a gradient of shape \(2,\)"):
+        optimizer.apply_gradients([(jnp.ones(2), w)])
+    with pytest.raises(OptimizerError, match="there is no gradient"):
+        optimizer.apply_gradients([])
+    whole = ag.optimizers.Optimizer(optax.adam(0.1))
+    whole.minimize(lambda: w * 1.0, [w])
+    with pytest.raises(OptimizerError, match="other Variables before"):
+        whole.minimize(lambda: unused * 1.0, [unused])
+    assert unused == 1.0
+
+
+STAR = (-6 + np.sqrt(36 + 480)) / 30  # the minimum of 5x³ + 3x² − 8x + 10
+
+
+def cubic(x: Any) -> Any:
+    return 5.0 * x**3 + 3.0 * x**2 - 8.0 * x + 10.0
+
+
+@pytest.mark.parametrize(
+    ("start", "make", "steps", "ends"),
+    [
+        (3.0, lambda: ag.optimizers.SGD(0.01), 100, lambda x: abs(x - STAR) < 1e-3),
+        (10.0, lambda: ag.optimizers.SGD(0.01), 100, lambda x: not np.isfinite(x)),
+        (10.0, lambda: ag.optimizers.SGD(0.001), 1000, lambda x: abs(x - STAR) < 1e-2),
+        (3.0, lambda: ag.optimizers.Adam(0.1), 300, lambda x: abs(x - STAR) < 1e-2),
+        (3.0, lambda: ag.optimizers.SGD(ag.optimizers.ExponentialDecay(0.01, 10, 0.9)), 100, lambda x: abs(x - STAR) < 0.05),
+    ],
+    ids=["converges", "diverges", "smaller steps", "Adam", "decay"],
+)
+def test_19_a_cubic(start: float, make: Any, steps: int, ends: Any) -> None:
+    x, optimizer = ag.Variable(start), make()
+
+    @ag.function
+    def step() -> None:
+        optimizer.minimize(lambda: cubic(x), x)
+
+    for _ in range(steps):
+        step()
+    assert ends(float(x)), x
+
+
+def test_19_exponential_decay() -> None:
+    step = ag.Variable(0)
+    rate = ag.optimizers.exponential_decay(0.1, step, decay_steps=10, decay_rate=0.5)
+    optimizer, w = ag.optimizers.SGD(rate), ag.Variable(0.0)
+
+    @ag.function
+    def run() -> None:
+        optimizer.minimize(lambda: -1.0 * w, [w], global_step=step)
+
+    for _ in range(3):
+        run()
+    np.testing.assert_allclose(w.value, 0.1 * sum(0.5 ** (k / 10) for k in range(3)), rtol=1e-5)
+    stairs = ag.optimizers.exponential_decay(0.1, ag.Variable(19), 10, 0.5, staircase=True)
+    assert abs(float(stairs()) - 0.05) < 1e-7
+
+
+def data(n: int) -> Any:
+    x = jax.random.normal(jax.random.key(0), (n,))
+    return x, x * 3 + 2 + jax.random.normal(jax.random.key(1), (n,))
+
+
+def test_20_linear_regression() -> None:
+    inputs, outputs = data(1000)
+    w, b = ag.Variable(5.0), ag.Variable(10.0)
+
+    def loss() -> Any:
+        return jnp.mean(jnp.square(inputs * w + b - outputs))
+
+    first = float(loss())
+    for _ in range(200):
+        with ag.GradientTape() as tape:
+            value = loss()
+        dw, db = tape.gradient(value, [w, b])
+        w.assign_sub(dw * 0.01)
+        b.assign_sub(db * 0.01)
+    assert 60 < first < 80 and float(loss()) < 1.2 and abs(float(w) - 3) < 0.2 and abs(float(b) - 2) < 0.3
+
+
+class Model:
+    def __init__(self) -> None:
+        self.W, self.B = ag.Variable(5.0, name="weight"), ag.Variable(10.0, name="bias")
+
+    def __call__(self, inputs: Any) -> Any:
+        return inputs * self.W + self.B
+
+
+def test_20_as_a_model_trained_in_one_function(capfd: pytest.CaptureFixture[str]) -> None:
+    inputs, outputs = data(2000)
+    model, optimizer = Model(), ag.optimizers.SGD(0.01)
+
+    @ag.function
+    def train(model: Any, steps: Any) -> Any:
+        loss = 0.0
+        for i in range(steps):
+            with ag.GradientTape() as tape:
+                loss = ag.losses.mean_squared_error(outputs, model(inputs))
+            variables = [model.W, model.B]
+            optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+            if i % 20 == 0:
+                print("step", i)
+        return loss
+
+    loss = train(model, jnp.int32(300))
+    jax.effects_barrier()
+    assert float(loss) < 1.2 and abs(float(model.W) - 3) < 0.1 and optimizer.iterations == 300
+    assert capfd.readouterr().out.splitlines() == [f"step {i}" for i in range(0, 300, 20)]
+
+
+def test_22_losses_and_metrics() -> None:
+    assert ag.losses.mean_squared_error(jnp.array([1.0, 2.0]), jnp.array([1.0, 4.0])) == 2.0
+    logits, labels = jnp.array([[2.0, 1.0], [0.0, 3.0]]), jnp.array([0, 1])
+    want = -np.mean([np.log(np.exp(2) / (np.exp(2) + np.e)), np.log(np.exp(3) / (1 + np.exp(3)))])
+    np.testing.assert_allclose(ag.losses.sparse_softmax_cross_entropy(labels, logits), want, rtol=1e-5)
+    m = ag.metrics.Mean("loss")
+    m(0)
+    m(5)
+    assert m.result() == 2.5 and m([8, 9]) == 5.5
+    m.reset_state()
+    assert m.result() == 0.0
+    accuracy = ag.metrics.SparseCategoricalAccuracy()
+
+    @ag.function
+    def update(labels: Any, logits: Any) -> Any:
+        return accuracy(labels, logits)
+
+    assert update(labels, logits) == 1.0 and update(labels, logits[::-1]) == 0.5
