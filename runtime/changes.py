@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator, Sequence
-from types import CellType, FunctionType
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import jax
@@ -12,7 +11,6 @@ import numpy as np
 
 from autograph.runtime import trees
 from autograph.runtime.arguments import mutable_parts
-from autograph.runtime.arrays.handles import Handle, value_of
 from autograph.runtime.blocks.needs import NeedsState
 from autograph.runtime.eager.reading import unknown
 from autograph.runtime.errors import AliasError, AttributeStateError
@@ -26,7 +24,7 @@ from autograph.runtime.lifted import forget_local
 from autograph.runtime.made import Made
 from autograph.runtime.numpy_places import before_the_call, let_go_and_changed, maybe_at_home, stored_at_home
 from autograph.runtime.objects import Walk, places_in
-from autograph.runtime.opaque import cannot_keep
+from autograph.runtime.opaque import cannot_keep, is_outside
 from autograph.runtime.packing import as_is, pack
 from autograph.runtime.places import here
 from autograph.runtime.points_to import meeting
@@ -193,14 +191,14 @@ class Begin:
         def outside() -> list[HeapLocation]:
             ours = frame.buffers.holder if frame.buffers is not None else None
             new = [p for p in frame.written if isinstance(p, HeapLocation) and p not in covered and p.obj is not ours and not made(p)]
-            return [p for p in new if not all(_unchanged(frame.saved[p], now) for now in _ends(frame, p, p.get()))] + unknown(frame, covered, out)
+            return [p for p in new if not all(_unchanged(frame.saved[p], now) for now in _ends(frame, p, p.get()))]
 
-        needed = outside() + self._also_held(frame, variables)
+        needed = outside() + self._also_held(frame, variables) + unknown(frame, covered, out)
         if needed:  # recursive closures and cyclic objects of the function itself are still there
             collect_recent()
             forget_local(frame, out)
             self.own |= frame.own
-            needed = outside() + self._also_held(frame, variables)
+            needed = outside() + self._also_held(frame, variables) + unknown(frame, covered, out)
         if (found or needed) and direct:
             first = next(iter(frame.places), None)
             raise AttributeStateError(
@@ -279,27 +277,24 @@ class Begin:
         return Doubts(pairs, tuple((self.outputs[k], known[x]) for k, x in guarded if known[x] != known[k]))
 
     def given(self, out: Any) -> Any:
-        """The result, with what stands for the objects in reach in their place: they are put back before JAX looks at it.
-
-        Of a Variable it is what it holds.
-        """
+        """The result, with what stands for the objects in reach in their place: they are put back before JAX looks at it."""
         if self.walk is None:
-            return trees.map(value_of, out, is_leaf=is_value)
+            return out
 
         def whole(x: Any) -> bool:
             return is_value(x) or is_container(x) and id(x) in self.own or self.own.get(id(x), 0) > 1 or self._number(x) is not None
 
         def known(x: Any) -> Any:
-            if isinstance(x, Handle):
-                return x.value
             return Made.of(x, self.own) if id(x) in self.own else x if (n := self._number(x)) is None else Reached(n)
 
         return trees.map(known, out, is_leaf=whole)
 
     def _also_held(self, frame: Frame, variables: dict[str, Any]) -> list[HeapLocation]:
         """The global variables that hold a NumPy array which is changed in place through an object: the program must not take it for a constant."""
-        known = set(self.walk.places if self.walk else ())
-        arrays = {id(before_the_call(place, frame)) for place in (*stored_at_home(frame), *let_go_and_changed(frame))}
+        known, arrays = (
+            set(self.walk.places if self.walk else ()),
+            {id(before_the_call(place, frame)) for place in (*stored_at_home(frame), *let_go_and_changed(frame))},
+        )
         found = [Variable(variables, name) for name, value in variables.items() if id(value) in arrays]
         return [place for place in found if place not in known and place not in frame.saved]
 
@@ -351,7 +346,7 @@ class Begin:
                 return Static(Known("new", k))
         if (number := self._number(value)) is not None:
             return Static(Known("object", number))
-        if is_container(value) and not traced(value) or isinstance(value, ARRAYS) and not traced(value) and value.ndim and _is_outside(value):
+        if is_container(value) and not traced(value) or isinstance(value, ARRAYS) and not traced(value) and value.ndim and is_outside(value):
             return Static(Known("outside", value))
         if (what := cannot_keep(value, self.own)) is not None:
             raise place.error(
@@ -370,12 +365,6 @@ def _before_errors(frame: Frame, value: Any) -> Iterator[tuple[Any, Any]]:
 
 def _snapshot(x: Any) -> dict[HeapLocation, Any]:
     return {place: place.get() for place in places_in(x)}
-
-
-def _is_outside(container: Any) -> bool:
-    """Whether a module, a class or a function's cell holds a container."""
-    holders = (r for r in gc.get_referrers(container) if isinstance(r, (dict, CellType)))
-    return any(isinstance(r, CellType) or "__builtins__" in r or "__module__" in r for r in holders)
 
 
 def _ends(frame: Frame, place: HeapLocation, after: Any) -> list[Any]:

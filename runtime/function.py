@@ -6,6 +6,7 @@ Each function has a class of its own whose `__call__` is the jitted function, so
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -67,6 +68,7 @@ class Function:
     _options: dict[str, Any]
     traces: Traces  # what it has been traced with
     _later: bool  # are error codes read later?
+    _shortcut: Any  # what takes calls with arrays, where nothing but Variables changes
     _storing: Function | None  # the function for calls with NumPy arrays that it stores into
     __wrapped__: Callable[..., Any]
 
@@ -109,6 +111,11 @@ class Function:
             return self._fn(*args, **kwargs)
         if self._later:
             check(self)
+        if handles.used and arrays is None and self._shortcut is None and not self._later:
+            short = importlib.import_module("autograph.runtime.eager.shortcut").shortcut
+            if (found := short(self._state, self._options, functools.partial(Function.__call__, self))) is not None and found.takes(args, kwargs):
+                self._shortcut, type(self).__call__ = found, staticmethod(found.call)  # type: ignore[assignment]
+                return found.call(*args)
         with CHANGING if handles.used else nullcontext():
             return self._changing(args, kwargs, arrays)
 
@@ -291,6 +298,8 @@ def traced_by(
                     changed = changed or frame.printed
                     if not (changed and defer(error)):  # what was changed before is committed
                         raise
+                if handles.used and box and any(isinstance(x, handles.Handle) for x in trees.leaves(box[0], is_leaf=is_value)):
+                    box.append(trees.map(handles.value_of, box.pop(), is_leaf=is_value))  # of a Variable what it holds
                 if box and isinstance(box[0], UNFINISHED):
                     raise unfinished(fn)
                 frame.memory.clear()  # what it remembers may hold objects that the function made
@@ -371,7 +380,7 @@ def _made(fn: Callable[..., Any], options: dict[str, Any], stored: Stored | None
     new: Any = object.__new__(cls)
     new._checks, new.traces, new._later = checks, traces, later
     functools.update_wrapper(new, fn)
-    new._fn, new._jitted, new._options, new._storing = fn, jitted, given, None
+    new._fn, new._jitted, new._options, new._storing, new._shortcut = fn, jitted, given, None, None
     new._state = State(fn, options, lambda state: traced_by(fn, checks, traces, state, stored))
     new.__wrapped__ = inspect.unwrap(fn)
     new.__defaults__, new.__kwdefaults__ = getattr(fn, "__defaults__", None), getattr(fn, "__kwdefaults__", None)

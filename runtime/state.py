@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -61,7 +61,8 @@ class State:
         self.stores = False  # has a trace stored into an array that was there before?
         self.needed = _assigns_outside(fn)
         self.direct = not self.needed and _always_arrays(fn) and "out_shardings" not in options
-        self.jitted = jax.jit(make(self), **shifted(options))
+        self.traced = make(self)
+        self.jitted = jax.jit(self.traced, **shifted(options))
 
     def _tells(self) -> str:
         """How tags are used in a call."""
@@ -114,6 +115,14 @@ class State:
             f"{self.places[-1].name if self.places else 'an object'} is changed, and what holds it is made anew in each call", here(),
             "use a local variable, or an object of a class that is registered as a pytree",
         )  # fmt: skip
+
+    def traced_with(self, walk: Walk, held: Held, args: Sequence[Any]) -> Any:
+        """What the function gives in a trace, of arguments that are arrays."""
+        _calls.walks.append((walk, []))
+        try:
+            return self.traced(held, *args)
+        finally:
+            _calls.walks.pop()
 
     def begin(self, held: Held, args: Any, kwargs: Any, frame: Frame) -> Begin:
         """The beginning of a trace: the objects hold the function's inputs."""

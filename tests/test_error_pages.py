@@ -59,7 +59,7 @@ def raised() -> set[str]:
     """The ids of the errors that code makes: an error class is called, or given to what calls it."""
     found: set[str] = set()
     known = classes()
-    for path in [*(ROOT / "autograph").rglob("*.py"), *(ROOT / "runtime").glob("*.py")]:
+    for path in [*(ROOT / "autograph").rglob("*.py"), *(ROOT / "runtime").rglob("*.py")]:
         if path.name == "errors.py":
             continue
         classes_of_places = [n.value for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, (ast.Assign, ast.AnnAssign))]

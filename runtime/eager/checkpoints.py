@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from autograph.runtime._jax import Tracer
@@ -111,7 +112,8 @@ class Checkpoint:
           path: what `save` or `latest_checkpoint` has given.
 
         Raises:
-          CheckpointError: (AG705) there is no such checkpoint; a file is broken or has been changed; a shape or dtype is another.  Nothing has changed.
+          CheckpointError: (AG705) there is no such checkpoint; a file is broken or has been changed; a shape or dtype is another.  Then no
+            Variable has changed.
         """
         if path is None:
             raise CheckpointError("there is no checkpoint: the path is None", here(), "`ag.latest_checkpoint` gives None for a folder without one")
@@ -181,7 +183,7 @@ def _state(folder: Path) -> list[str]:
     file = folder / _STATE
     try:
         known = json.loads(file.read_text())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
     except (OSError, ValueError) as error:
         raise CheckpointError(f"{file} cannot be read: {error}", here(), "restore by the path of a checkpoint") from None
@@ -199,7 +201,7 @@ class _About(NamedTuple):
 def _stored(x: Any) -> tuple[np.ndarray, dict[str, Any]]:
     """An array as the file holds it, and what the index says of it."""
     key = ""
-    if jax.dtypes.issubdtype(x.dtype, jax.dtypes.prng_key):
+    if jnp.issubdtype(x.dtype, jax.dtypes.prng_key):
         key, x = str(jax.random.key_impl(x)), jax.random.key_data(x)
     array = np.asarray(x)
     about = {"dtype": array.dtype.name, "shape": list(array.shape), "key": key}
@@ -233,7 +235,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _loaded(array: np.ndarray, about: _About) -> Any:
-    dtype = jax.numpy.dtype(about.dtype)
+    dtype = jnp.dtype(about.dtype)
     if about.dtype not in _PLAIN:
         array = np.frombuffer(array.tobytes(), dtype)
     array = array.reshape(about.shape)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import jax
@@ -47,8 +47,7 @@ def _device(name: Any) -> Any:
     return there[number]
 
 
-@contextmanager
-def device(name: Any) -> Iterator[Any]:
+def device(name: Any) -> AbstractContextManager[Any]:
     """A block whose new arrays are made on a device: "cpu", "gpu:0" ("/gpu:0" too), or one of `jax.devices()`.
 
     Raises:
@@ -60,7 +59,11 @@ def device(name: Any) -> Iterator[Any]:
     >>> x.device.platform
     'cpu'
     """
-    where = _device(name)
+    return _on(_device(name))
+
+
+@contextmanager
+def _on(where: Any) -> Iterator[Any]:
     with jax.default_device(where):
         yield where
 

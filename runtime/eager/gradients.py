@@ -161,7 +161,6 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(f)
     def function(*args: Any, **kwargs: Any) -> Any:
-        @jax.custom_gradient
         def value(*given: Any) -> Any:
             out, gradient = f(*given, **kwargs)
 
@@ -177,7 +176,7 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
 
             return trees.map(value_of, out, is_leaf=lambda x: isinstance(x, Handle)), back
 
-        return value(*map(value_of, args))
+        return jax.custom_gradient(value)(*map(value_of, args))
 
     return function
 

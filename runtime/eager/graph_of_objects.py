@@ -34,7 +34,7 @@ def variables_in(objects: Mapping[str, Any]) -> dict[str, Variable]:
 
 
 def _walk(objects: Mapping[str, Any], seen: set[int]) -> Iterator[tuple[str, Any]]:
-    todo = [(str(name), x) for name, x in reversed(objects.items())]
+    todo = [(str(name), x) for name, x in reversed([*objects.items()])]
     while todo:
         path, x = todo.pop()
         if id(x) in seen:

@@ -13,7 +13,7 @@ import numpy as np
 
 from autograph.runtime import _jax
 from autograph.runtime.arrays.handles import value_of
-from autograph.runtime.eager.locking import CHANGING
+from autograph.runtime.eager.locking import by_the_program
 from autograph.runtime.eager.recording import is_inexact
 from autograph.runtime.errors import ConcreteValueError
 from autograph.runtime.places import here
@@ -28,7 +28,7 @@ def py_func(f: Callable[..., Any], inp: Sequence[Any], Tout: Any, shape: Any = N
       f: a function of arrays that gives an array, or a tuple or list of them.
       inp: its arguments.
       Tout: the dtype of the result; a list of dtypes where there are several.
-      shape: of the result, a list where there are several; by default what `f` gives for abstract values, for which it is run once while it is traced.
+      shape: of the result, a list where there are several; by default what `f` gives for abstract values: it is run for them while it is traced.
       stateful: whether it has effects; if not, a call whose result is not used is left out, and `jax.vmap` may be used.
 
     Raises:
@@ -62,11 +62,10 @@ def _staged(f: Callable[..., Any], arrays: Sequence[Any], types: Sequence[Any], 
         return jax.pure_callback(run, wanted, *given, vmap_method="sequential")
 
     def on_host(*given: Any) -> Any:
-        with CHANGING.by_the_program():
+        with by_the_program():
             return _checked(f(*map(jnp.asarray, given)), types)
 
-    @jax.custom_vjp
-    def call(*given: Any) -> Any:
+    def forwards(*given: Any) -> Any:
         return ask(on_host, given, tuple(types))
 
     def backwards(given: Sequence[Any], cotangents: Any) -> Any:
@@ -82,7 +81,7 @@ def _staged(f: Callable[..., Any], arrays: Sequence[Any], types: Sequence[Any], 
                 out = f(*new)
                 return tuple(jnp.asarray(y) for y in (out if isinstance(out, (tuple, list)) else [out]))
 
-            with CHANGING.by_the_program(), contextlib.redirect_stdout(io.StringIO()):
+            with by_the_program(), contextlib.redirect_stdout(io.StringIO()):
                 pullback = jax.vjp(of, *[xs[k] for k in by])[1]
             return tuple(np.asarray(g) for g in pullback(tuple(jnp.asarray(g, t.dtype) for g, t in zip(gs, types, strict=True))))
 
@@ -90,6 +89,7 @@ def _staged(f: Callable[..., Any], arrays: Sequence[Any], types: Sequence[Any], 
         at = dict(zip(by, found, strict=True))
         return tuple(at[k] if k in at else np.zeros(x.shape, jax.dtypes.float0) for k, x in enumerate(given))
 
+    call = jax.custom_vjp(forwards)
     call.defvjp(lambda *given: (call(*given), given), backwards)
     return call(*arrays)
 

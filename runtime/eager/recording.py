@@ -84,16 +84,15 @@ def _with(args: Sequence[Any], places: Sequence[int], values: Sequence[Any]) -> 
 
 
 def _vjp(of_live: Callable[..., Any], inputs: Sequence[Any], cotangents: tuple[Any, ...]) -> Sequence[Any]:
-    return jax.vjp(of_live, *inputs)[1](cotangents)
+    pulled: Sequence[Any] = jax.vjp(of_live, *inputs)[1](cotangents)
+    return pulled
 
 
 def _again(back: Callable[..., Any], args: tuple[Any, ...], cotangents: tuple[Any, ...]) -> Sequence[Any]:
     return back(args, cotangents)  # type: ignore[no-any-return]
 
 
-@jax.jit
-def _pulled(residual: Any, cotangents: tuple[Any, ...]) -> Any:
-    return residual(cotangents)
+_pulled: Callable[..., Any] = jax.jit(lambda residual, cotangents: residual(cotangents))
 
 
 def _of_primitive(primitive: Any, params: dict[str, Any], live: tuple[int, ...], several: bool, args: tuple[Any, ...]) -> Callable[..., Any]:
@@ -172,8 +171,8 @@ def depending(closed: Any) -> list[frozenset[int]]:
         else:
             out = [none if eqn.primitive.name in CONSTANT else none.union(*given)] * len(eqn.outvars)
         ways.update(zip(eqn.outvars, out, strict=True))
-    found_ways = [way(v) for v in jaxpr.outvars]
-    _known[id(jaxpr)] = weakref.ref(jaxpr, lambda _, key=id(jaxpr): _known.pop(key, None)), found_ways
+    found_ways, key = [way(v) for v in jaxpr.outvars], id(jaxpr)
+    _known[key] = weakref.ref(jaxpr, lambda _: _known.pop(key, None)), found_ways  # type: ignore[func-returns-value]
     return found_ways
 
 

@@ -215,7 +215,7 @@ class GradientTape:
         self, name: str, do: Callable[..., Any], args: Sequence[Any], params: dict[str, Any] | None, hidden: list[Any]
     ) -> tuple[list[Any], Callable[..., Any], list[int]]:
         """A call of a jaxpr with what it closes over as operands."""
-        closed = (params or {}).get("jaxpr")
+        closed: Any = (params or {}).get("jaxpr")
         own = list(getattr(closed, "consts", ()))
         places = [k for k, c in enumerate(own) if id(c) in self._live]
         if len({id(c) for c in hidden}) > len({id(own[k]) for k in places}) or name not in CALLS:

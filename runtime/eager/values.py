@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax import lax
 
 from autograph.runtime._jax import Tracer
@@ -12,6 +13,6 @@ from autograph.runtime._jax import Tracer
 
 def fresh(x: Any) -> Any:
     """Another array object with the same values, over the same buffer where it is one: its identity is no other value's."""
-    if isinstance(x, Tracer) or len(x.sharding.device_set) > 1 or jax.dtypes.issubdtype(x.dtype, jax.dtypes.extended):
+    if isinstance(x, Tracer) or len(x.sharding.device_set) > 1 or jnp.issubdtype(x.dtype, jax.dtypes.extended):
         return lax.squeeze(lax.expand_dims(x, (0,)), (0,))
     return x.addressable_data(0)

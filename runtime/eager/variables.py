@@ -119,13 +119,13 @@ class Variable(Handle):
         array = _as_array(given, None, self._named())
         if array.shape != held.shape:
             raise VariableError(f"{self._named()} has shape {held.shape}, and is assigned shape {array.shape}", here(), "assign a value of its shape")
-        if array.dtype != held.dtype and not (array.weak_type and _kind(array.dtype) <= _kind(held.dtype)):
+        if array.dtype != held.dtype and not (_is_weak(array) and _kind(array.dtype) <= _kind(held.dtype)):
             if jnp.promote_types(array.dtype, held.dtype) != held.dtype:
                 raise VariableError(
                     f"{self._named()} has dtype {held.dtype}, and is assigned {array.dtype}", here(),
                     f"convert the value (`.astype({held.dtype.name!r})`), or make the Variable with `dtype={array.dtype.name!r}`",
                 )  # fmt: skip
-        if array.dtype != held.dtype or array.weak_type:
+        if array.dtype != held.dtype or _is_weak(array):
             array = lax.convert_element_type(array, held.dtype)
         if not isinstance(held, Tracer) and not isinstance(array, Tracer) and array.sharding != held.sharding and len(held.sharding.device_set) > 1:
             array = jax.device_put(array, held.sharding)
@@ -142,8 +142,8 @@ class Variable(Handle):
 
     def _restore(self, value: Any) -> None:
         """Hold what a checkpoint says, as if it had been the initial value."""
-        array = jnp.asarray(value) if isinstance(self._array, Tracer) else jax.device_put(value, self._array.sharding)
-        self._array = fresh(array)
+        with jax.ensure_compile_time_eval():
+            self._array = fresh(jnp.asarray(value) if isinstance(self._array, Tracer) else jax.device_put(value, self._array.sharding))
 
     def _named(self) -> str:
         return Held(self).name
@@ -164,7 +164,7 @@ def _first(value: Any, dtype: Any, name: str | None) -> Any:
             return _first(value(), dtype, name)
     given = value_of(value)
     array = _as_array(given, dtype, f"the Variable `{name}`" if name else "a Variable")
-    if array.weak_type:
+    if _is_weak(array):
         array = lax.convert_element_type(array, array.dtype)
     return fresh(array) if array is given else array
 
@@ -175,6 +175,10 @@ def _as_array(value: Any, dtype: Any, name: str) -> Any:
     except (TypeError, ValueError) as error:
         why = str(error).splitlines()[0]
         raise VariableError(f"{name} is given a `{type(value).__name__}`: {why}", here(), "give it an array or a number") from None
+
+
+def _is_weak(array: Any) -> bool:
+    return getattr(array, "weak_type", False)  # a random key has no such thing
 
 
 def _kind(dtype: Any) -> int:

@@ -50,7 +50,10 @@ NAMED = {
     "RMSprop": (lambda: ag.optimizers.RMSprop(0.1), lambda: optax.rmsprop(0.1, decay=0.9, eps=1e-7)),
     "Adam": (lambda: ag.optimizers.Adam(0.1), lambda: optax.adam(0.1, eps=1e-7)),
     "Adagrad": (lambda: ag.optimizers.Adagrad(0.1), lambda: optax.adagrad(0.1, initial_accumulator_value=0.1, eps=1e-7)),
-    "any": (lambda: ag.optimizers.Optimizer(optax.chain(optax.clip_by_global_norm(0.5), optax.adamw(0.1))), lambda: optax.chain(optax.clip_by_global_norm(0.5), optax.adamw(0.1))),
+    "any": (
+        lambda: ag.optimizers.Optimizer(optax.chain(optax.clip_by_global_norm(0.5), optax.adamw(0.1))),
+        lambda: optax.chain(optax.clip_by_global_norm(0.5), optax.adamw(0.1)),
+    ),
 }
 
 

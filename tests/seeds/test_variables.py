@@ -139,7 +139,9 @@ def test_14_reads_are_live() -> None:
 
 
 @pytest.mark.parametrize(
-    "under", [jax.jit, lambda f: jax.jit(ag.convert(f)), lambda f: lambda x: jax.lax.scan(lambda c, r: (f(r), r), x[0], x)], ids=["jit", "convert", "scan"]
+    "under",
+    [jax.jit, lambda f: jax.jit(ag.convert(f)), lambda f: lambda x: jax.lax.scan(lambda c, r: (f(r), r), x[0], x)],
+    ids=["jit", "convert", "scan"],
 )
 def test_14_a_write_under_a_raw_transformation(under: Any) -> None:
     v = ag.Variable(1.0, name="v")
@@ -159,7 +161,12 @@ def test_14_under_vmap_grad_and_remat() -> None:
     @ag.function
     def f(xs: Any) -> Any:
         v.assign(v * 2)
-        return jax.vmap(lambda x: x * v)(xs), jax.grad(lambda x: jnp.sum(x * v))(v.value), jax.checkpoint(lambda x: x * v)(1.0), jax.hessian(lambda x: jnp.sum(v * x**2))(v.value)
+        return (
+            jax.vmap(lambda x: x * v)(xs),
+            jax.grad(lambda x: jnp.sum(x * v))(v.value),
+            jax.checkpoint(lambda x: x * v)(1.0),
+            jax.hessian(lambda x: jnp.sum(v * x**2))(v.value),
+        )
 
     lanes, slope, again, curved = f(jnp.ones((3, 2)))
     assert np.array_equal(lanes, [[2.0, 4.0]] * 3) and np.array_equal(slope, [2.0, 4.0]) and np.array_equal(again, [2.0, 4.0])

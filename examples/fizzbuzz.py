@@ -1,0 +1,33 @@
+"""Fizzbuzz: the same function eagerly and compiled, with the same lines in the same order."""
+
+from __future__ import annotations
+
+import jax
+from jax.typing import ArrayLike
+
+import autograph as ag
+
+
+def fizzbuzz(max_num: ArrayLike) -> ArrayLike:
+    """Print the numbers below `max_num`, or what they are called; gives how many."""
+    counter = 0
+    for num in range(max_num):
+        if num % 3 == 0 and num % 5 == 0:
+            print("FizzBuzz")
+        elif num % 3 == 0:
+            print("Fizz")
+        elif num % 5 == 0:
+            print("Buzz")
+        else:
+            print(num)
+        counter += 1
+    return counter
+
+
+if __name__ == "__main__":
+    fizzbuzz(16)  # Python
+    print("--- compiled")
+    staged = ag.function(fizzbuzz)  # one program for every number
+    count = staged(16)
+    jax.effects_barrier()
+    print(int(count), "numbers")
