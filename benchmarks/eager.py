@@ -97,17 +97,20 @@ def eager_chain(length: int = 100) -> dict[str, Callable[[], Any]]:
     return {"ours": ours, "by hand": lambda: jax.grad(chain)(x), "the chain alone": lambda: chain(x)}
 
 
+def told(what: str, found: dict[str, float]) -> None:
+    ours, by_hand = found["ours"], found["by hand"]
+    print(f"{what}: {ours * 1e6:.0f} µs, by hand {by_hand * 1e6:.0f} µs: {ours / by_hand:.2f}")
+
+
 def main() -> None:
     print(f"{jax.devices()[0].device_kind}, JAX {jax.__version__}")
     for count in (1, 10, 100):
         runs, step = steps(count)
         found = best(runs)
         assert step._shortcut._jitted._cache_size() == 1, "a later call traces again"
-        print(
-            f"step with {count:3} Variables: {found['ours'] * 1e6:8.0f} µs, by hand {found['by hand'] * 1e6:8.0f} µs: {found['ours'] / found['by hand']:.2f}"
-        )
+        told(f"step with {count:3} Variables", found)
     found = best(tape_in_a_function())
-    print(f"tape inside of jit: {found['ours'] * 1e6:8.0f} µs, jax.grad {found['by hand'] * 1e6:8.0f} µs: {found['ours'] / found['by hand']:.2f}")
+    told("tape inside of jit", found)
     found = best(eager_chain())
     each = {name: t / 100 * 1e6 for name, t in found.items()}
     print(f"eager, per operation: tape {each['ours']:.0f} µs, jax.grad {each['by hand']:.0f} µs: {found['ours'] / found['by hand']:.2f}; "

@@ -7,7 +7,9 @@ import importlib
 
 import pytest
 
-MODULES = ["autograph.api", *(f"autograph.runtime.{m}" for m in ("branches", "function", "iteration", "loops"))]
+EAGER = ("checkpoints", "devices", "exporting", "gradients", "host", "losses", "metrics", "optimizers", "switch", "tape", "variables")
+MODULES = ["autograph.api", *(f"autograph.runtime.{m}" for m in ("branches", "function", "iteration", "loops", "blocks.suspended"))]
+MODULES += [f"autograph.runtime.eager.{m}" for m in EAGER]
 
 
 @pytest.mark.parametrize("name", MODULES)
