@@ -67,32 +67,23 @@ _HOME = {
     "include": "autograph.policy", "exclude": "autograph.policy",
     "explain": "autograph.explaining", "Report": "autograph.report", "StagedFunction": "autograph.signatures",
     "AutographError": "autograph.runtime.errors", "ConversionError": "autograph.runtime.errors", "StagingError": "autograph.runtime.errors",
-    "LargeUnrollWarning": "autograph.runtime.errors", "RetraceWarning": "autograph.runtime.errors", "run_eagerly": "autograph.runtime.eager.switch",
+    "LargeUnrollWarning": "autograph.runtime.errors", "RetraceWarning": "autograph.runtime.errors",
+    "run_eagerly": "autograph.runtime.eager.switch",
     "loop": "autograph.runtime.hints", "range": "autograph.runtime.rows",
     "static_range": "autograph.runtime.rows", "padded": "autograph.runtime.lists",
-    "Variable": "autograph.runtime.eager.variables", "GradientTape": "autograph.runtime.eager.tape",
-    **dict.fromkeys(("losses", "metrics", "optimizers"), "autograph.runtime.eager"),
-    "export": "autograph.runtime.eager.exporting",
-    "get_or_create_global_step": "autograph.runtime.eager.optimizers",
-    "Checkpoint": "autograph.runtime.eager.checkpoints", "latest_checkpoint": "autograph.runtime.eager.checkpoints",
-    **dict.fromkeys(("copy_to", "device", "executing_eagerly", "num_gpus"), "autograph.runtime.eager.devices"),
-    "py_func": "autograph.runtime.eager.host",
-    **dict.fromkeys(
-        (
-            "custom_gradient", "gradients_function", "implicit_gradients", "implicit_value_and_gradients", "value_and_grad",
-            "value_and_gradients_function",
-        ),
-        "autograph.runtime.eager.gradients",
-    ),
     "progress": "autograph.runtime.reporting", "check": "autograph.runtime.later",
 }  # fmt: skip
-_MODULES = frozenset({"losses", "metrics", "optimizers"})  # of the names, those that are modules
-__all__ = [*_HOME]  # pyright: ignore[reportUnsupportedDunderAll]
+_EAGER = (
+    "Variable GradientTape Checkpoint latest_checkpoint copy_to custom_gradient device executing_eagerly export get_or_create_global_step "
+    "gradients_function implicit_gradients implicit_value_and_gradients losses metrics num_gpus optimizers py_func value_and_grad "
+    "value_and_gradients_function"
+)  # of the runtime
+__all__ = [*_HOME, *_EAGER.split()]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
-        value = importlib.import_module(f"{_HOME[name]}.{name}") if name in _MODULES else getattr(importlib.import_module(_HOME[name]), name)
+        value = getattr(importlib.import_module(_HOME[name]), name)
     elif not name.startswith("_") and name in importlib.import_module("autograph.runtime").public_names():
         value = getattr(importlib.import_module("autograph.runtime"), name)
     else:

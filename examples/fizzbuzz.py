@@ -8,6 +8,7 @@ from jax.typing import ArrayLike
 import autograph as ag
 
 
+@ag.function
 def fizzbuzz(max_num: ArrayLike) -> ArrayLike:
     """Print the numbers below `max_num`, or what they are called; gives how many."""
     counter = 0
@@ -24,10 +25,14 @@ def fizzbuzz(max_num: ArrayLike) -> ArrayLike:
     return counter
 
 
-if __name__ == "__main__":
-    fizzbuzz(16)  # Python
+def main() -> None:
+    with ag.run_eagerly():
+        fizzbuzz(16)  # Python
     print("--- compiled")
-    staged = ag.function(fizzbuzz)  # one program for every number
-    count = staged(16)
+    count = fizzbuzz(16)  # one program for every number
     jax.effects_barrier()
     print(int(count), "numbers")
+
+
+if __name__ == "__main__":
+    main()

@@ -40,7 +40,8 @@ def rosenbrock(x: Array) -> Array:
 @ag.function(static_argnames="fn")
 def minimise(fn: Function, x: Array, limit: int = 2000) -> tuple[Array, Array, int]:
     """Steps until the value no longer falls; where it ends, the value there, and how many steps were made."""
-    value, steps = fn(x), 0
+    value = fn(x)
+    steps = 0
     while steps < limit:
         x, new = line_search_step(fn, x)
         steps += 1
@@ -50,7 +51,7 @@ def minimise(fn: Function, x: Array, limit: int = 2000) -> tuple[Array, Array, i
     return x, value, steps
 
 
-if __name__ == "__main__":
+def main() -> None:
     start = jnp.array([-1.2, 1.0])
     x, value = line_search_step(rosenbrock, start)
     print(f"one step, eagerly: {value:.3f} at {x}")
@@ -58,3 +59,7 @@ if __name__ == "__main__":
     print(f"{steps} steps, compiled: {value:.6f} at {x}")
     _, moved = jax.jvp(lambda x: line_search_step(rosenbrock, x)[1], (start,), (jnp.ones(2),))
     print(f"the value after one step moves by {moved:.3f} with the start")
+
+
+if __name__ == "__main__":
+    main()

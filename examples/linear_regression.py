@@ -51,7 +51,7 @@ def train(model: Model, inputs: Array, targets: Array, steps: int, rate: float =
     return loss(model, inputs, targets)
 
 
-if __name__ == "__main__":
+def main() -> None:
     inputs, targets = data()
     model = Model()
     print(f"Initial loss: {loss(model, inputs, targets):.3f}")
@@ -59,3 +59,7 @@ if __name__ == "__main__":
     jax.effects_barrier()
     print(f"Final loss: {final:.3f}")
     print(f"W = {model.W.numpy():.2f}, B = {model.B.numpy():.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -63,7 +63,16 @@ _WHERE = {
     "calls": "call",
     "excepts": "bare caught",
     "cells": "rebinds stores_into stores_into_own",
+    "eager.checkpoints": "Checkpoint latest_checkpoint",
+    "eager.devices": "copy_to device executing_eagerly num_gpus",
+    "eager.exporting": "export",
+    "eager.gradients": "custom_gradient gradients_function implicit_gradients implicit_value_and_gradients value_and_grad "
+    "value_and_gradients_function",
+    "eager.host": "py_func",
+    "eager.optimizers": "get_or_create_global_step",
     "eager.switch": "run_eagerly",
+    "eager.tape": "GradientTape",
+    "eager.variables": "Variable",
     "later": "check",
     "errors": "AutographError ConversionError LargeUnrollWarning RetraceWarning StagingError",
     "function": "Function jit",
@@ -94,17 +103,20 @@ _WHERE = {
     "views": "part parts",
 }
 _HOME = {name: module for module, names in _WHERE.items() for name in names.split()}
+_MODULES = {name: f"autograph.runtime.eager.{name}" for name in ("losses", "metrics", "optimizers")}
 __all__ = [*_HOME, "calls"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def public_names() -> frozenset[str]:
     """The names that generated code may use."""
-    return frozenset(_HOME)
+    return frozenset((*_HOME, *_MODULES))
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         value = getattr(importlib.import_module(f"autograph.runtime.{_HOME[name]}"), name)
+    elif name in _MODULES:
+        value = importlib.import_module(_MODULES[name])
     elif name in _PLAIN:
         value = _PLAIN[name]
     elif name == "calls":

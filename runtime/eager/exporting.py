@@ -8,6 +8,8 @@ from typing import Any
 import jax
 import jax.export
 
+from autograph.runtime.calls import call
+
 
 def export(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """A function for arguments of such shapes and types, as `jax.export.Exported`: `serialize()` gives bytes, `jax.export.deserialize` takes them.
@@ -33,6 +35,4 @@ def export(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     >>> float(jax.export.deserialize(saved).call(jnp.float32(2)))
     6.0
     """
-    plain = getattr(f, "__wrapped__", f)
-    convert = __import__("autograph").convert
-    return jax.export.export(jax.jit(convert(plain)))(*args, **kwargs)
+    return jax.export.export(jax.jit(call(getattr(f, "__wrapped__", f))))(*args, **kwargs)
