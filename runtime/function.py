@@ -27,7 +27,7 @@ from autograph.runtime.changes import Begin
 from autograph.runtime.commit import commit, reached
 from autograph.runtime.deferred import Checked, Exit, defer, received, values_of
 from autograph.runtime.eager.locking import CHANGING
-from autograph.runtime.eager.reading import Created
+from autograph.runtime.eager.reading import Created, recorders, refuse_watched
 from autograph.runtime.fitting import argument_too_large
 from autograph.runtime.frames import TRACING, root
 from autograph.runtime.garbage import paused
@@ -128,6 +128,8 @@ class Function:
         if inputs or arrays:
             refuse_overlaps(self._fn, inputs, arrays or {}, walk, args, kwargs)
         if out.changes is not None:
+            if recorders.active:
+                refuse_watched(out.changes.found, walk)
             with TRACING:
                 made = commit(out.changes, walk, parts, out.code)
         put_back(arrays or {}, out.finals)

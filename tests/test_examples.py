@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import importlib
 import inspect
@@ -19,7 +20,22 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from examples import binary_search, collatz, gcd, kmeans, lbfgs, mandelbrot, metropolis, newton, ode, raymarch, rnn
+from examples import (
+    binary_search,
+    collatz,
+    fizzbuzz,
+    gcd,
+    kmeans,
+    lbfgs,
+    line_search,
+    linear_regression,
+    mandelbrot,
+    metropolis,
+    newton,
+    ode,
+    raymarch,
+    rnn,
+)
 
 Fn = Callable[..., Any]
 LARGEST = 2**31 - 1
@@ -456,6 +472,41 @@ def test_script_is_plain_python(name: str) -> None:
     assert public and "main" in vars(module)
     for f in public:
         assert "lax." not in inspect.getsource(f.__wrapped__)
+
+
+EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
+BY_HAND = ("while_loop", "cond", "switch", "scan", "fori_loop", "for_loop", "associative_scan", "map")
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
+def test_control_flow_is_plain_python(path: Path) -> None:
+    """No example calls an operator of `lax` or of ours by hand."""
+    names = [ast.unparse(n.func) for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Call)]
+    assert names and not [n for n in names if n.rpartition(".")[0] in ("lax", "jax.lax", "ag") and n.rpartition(".")[2] in BY_HAND]
+
+
+# As TensorFlow's guide has it
+
+
+def test_fizzbuzz_main(capfd: pytest.CaptureFixture[str]) -> None:
+    fizzbuzz.main()
+    eager, compiled = capfd.readouterr().out.split("--- compiled\n")
+    assert compiled == eager + "16 numbers\n" and eager.splitlines()[:6] == ["FizzBuzz", "1", "2", "Fizz", "4", "Buzz"]
+
+
+def test_line_search_main(capsys: pytest.CaptureFixture[str]) -> None:
+    line_search.main()
+    first, last, moved = capsys.readouterr().out.splitlines()
+    assert numbers(first)[0] == pytest.approx(6.805, abs=2e-3)
+    assert numbers(last)[1] < 1e-3 and numbers(moved) == [pytest.approx(-29.17, abs=0.05)]
+
+
+def test_linear_regression_main(capfd: pytest.CaptureFixture[str]) -> None:
+    linear_regression.main()
+    lines = capfd.readouterr().out.splitlines()
+    assert [numbers(line)[0] for line in lines[1:-2]] == list(range(0, 300, 20))
+    assert 60 < numbers(lines[0])[0] < 80 and numbers(lines[-2])[0] < 1.1
+    assert numbers(lines[-1]) == [pytest.approx(3.0, abs=0.1), pytest.approx(2.0, abs=0.1)]
 
 
 # Steps of adaptive size

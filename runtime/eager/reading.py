@@ -6,14 +6,14 @@ import sys
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from typing import Any, Protocol
 
-from autograph.runtime.errors import Place, VariableStateError
+from autograph.runtime.errors import Place, TapeError, VariableStateError
 from autograph.runtime.frames import Frame, frames
 from autograph.runtime.heap import Attribute, HeapLocation
 from autograph.runtime.lifted import occurrences
-from autograph.runtime.places import transformation
+from autograph.runtime.places import here, transformation
 from autograph.runtime.values import ours, traced
 
 
@@ -21,6 +21,8 @@ class Recorder(Protocol):
     """What a tape offers to Variables."""
 
     def note_read(self, variable: Any, value: Any) -> Any: ...
+
+    def watches(self, variable: Any) -> bool: ...
 
 
 class _Recorders(threading.local):
@@ -71,6 +73,22 @@ def refuse_assigned(frame: Frame) -> None:
         place.put(frame.saved[place])
     if lost:
         raise would_keep(lost[0].name, frame.places.get(lost[0]))
+
+
+def refuse_watched(changes: Iterable[Any], walk: Any) -> None:
+    """After a call that tapes have recorded as one operation: they do not see which of its values came after an assignment.
+
+    Raises:
+      TapeError: (AG703) it assigns a Variable that one of them watches.
+    """
+    for change in changes:
+        owner = walk.places[change.number] if change.where == "place" else walk.objects[change.number] if change.where == "object" else None
+        variable = getattr(owner, "obj", owner)
+        if any(recorder.watches(variable) for recorder in recorders.active):
+            raise TapeError(
+                f"a tape around the call of a compiled function watches {Held(variable).name}, which the function assigns", here(),
+                "put the tape into the function, assign after the tape's block, or make the Variable with `trainable=False`",
+            )  # fmt: skip
 
 
 def would_keep(name: str, place: Place | None) -> VariableStateError:

@@ -164,6 +164,10 @@ class GradientTape:
 
         return trees.map(of, sources, is_leaf=lambda x: isinstance(x, Handle))
 
+    def watches(self, variable: Any) -> bool:
+        """Whether a Variable has been read in the block, or is watched."""
+        return id(variable) in self._reads
+
     def note_read(self, variable: Any, value: Any) -> Any:
         """A Variable is read, which holds `value`; gives what it holds from now on: an assignment before has cut what was recorded."""
         watched = id(variable) in self._reads

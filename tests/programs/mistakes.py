@@ -6315,4 +6315,137 @@ def walk(w, dx):
 assert walk(Walker(), 3.0)[0][0] == 3.0
 ''',
     ),
+    # AG701 to AG706: Variables, tapes, optimizers, checkpoints, devices
+    Mistake(
+        "AG701", "a fraction for an integer Variable",
+        '''
+count = ag.Variable(3, name="count")
+
+@ag.function
+def step(x):
+    count.assign(x / 2)  # here
+
+step(jnp.float32(5))
+''',
+        ("the Variable `count` has dtype int32, and is assigned float32", ".astype('int32')", "^count.assign(x / 2)"),
+        '''
+count = ag.Variable(3, name="count")
+
+@ag.function
+def step(x):
+    count.assign((x / 2).astype("int32"))
+
+step(jnp.float32(5))
+assert count == 2
+''',
+    ),
+    Mistake(
+        "AG701", "a batch for a Variable of one example",
+        '''
+mean = ag.Variable(jnp.zeros(2), name="mean")
+mean.assign(jnp.ones((8, 2)))  # here
+''',
+        ("the Variable `mean` has shape (2,), and is assigned shape (8, 2)",),
+        '''
+mean = ag.Variable(jnp.zeros(2), name="mean")
+mean.assign(jnp.ones((8, 2)).mean(0))
+assert mean[1] == 1.0
+''',
+    ),
+    Mistake(
+        "AG702", "a Variable in jax.jit",
+        '''
+steps = ag.Variable(0, name="steps")
+
+@jax.jit
+def step(x):
+    steps.assign_add(x)  # here
+    return x
+
+step(1)
+''',
+        ("the Variable `steps` is assigned in a function under `jit`", "@ag.function"),
+        '''
+steps = ag.Variable(0, name="steps")
+
+@ag.function
+def step(x):
+    steps.assign_add(x)
+    return x
+
+step(1)
+assert steps == 1
+''',
+    ),
+    Mistake(
+        "AG703", "two gradients of one tape",
+        '''
+a, b = ag.Variable(2.0), ag.Variable(3.0)
+with ag.GradientTape() as tape:
+    y = a * b
+first = tape.gradient(y, a)
+second = tape.gradient(y, b)  # here
+''',
+        ("this is the second time", "persistent=True", "^tape.gradient(y, b)"),
+        '''
+a, b = ag.Variable(2.0), ag.Variable(3.0)
+with ag.GradientTape(persistent=True) as tape:
+    y = a * b
+assert tape.gradient(y, a) == 3.0 and tape.gradient(y, b) == 2.0
+''',
+    ),
+    Mistake(
+        "AG704", "a loss that is a value",
+        '''
+w = ag.Variable(3.0)
+ag.optimizers.SGD(0.1).minimize(w * 5.0, [w])  # here
+''',
+        ("the loss is a value", "minimize(lambda:"),
+        '''
+w = ag.Variable(3.0)
+ag.optimizers.SGD(0.1).minimize(lambda: w * 5.0, [w])
+assert w == 2.5
+''',
+    ),
+    Mistake(
+        "AG704", "a loss of something else",
+        '''
+w, copy = ag.Variable(3.0, name="w"), jnp.array(3.0)
+ag.optimizers.SGD(0.1).minimize(lambda: copy * 5.0, [w])  # here
+''',
+        ("the gradients of `w` are None: the loss does not depend on them",),
+        '''
+w = ag.Variable(3.0, name="w")
+ag.optimizers.SGD(0.1).minimize(lambda: w * 5.0, [w])
+assert w == 2.5
+''',
+    ),
+    Mistake(
+        "AG705", "a checkpoint of another size",
+        '''
+import tempfile
+folder = tempfile.mkdtemp()
+path = ag.Checkpoint(w=ag.Variable([1.0, 2.0])).save(folder + "/c")
+ag.Checkpoint(w=ag.Variable([0.0])).restore(path)  # here
+''',
+        ("has float32[2] for `w`, and the Variable is float32[1]",),
+        '''
+import tempfile
+folder = tempfile.mkdtemp()
+path = ag.Checkpoint(w=ag.Variable([1.0, 2.0])).save(folder + "/c")
+ag.Checkpoint(w=ag.Variable([0.0, 0.0])).restore(path).assert_consumed()
+''',
+    ),
+    Mistake(
+        "AG706", "a device that is not there",
+        '''
+with ag.device("cpu:99"):  # here
+    x = jnp.ones(3)
+''',
+        ("there is no cpu:99: JAX sees",),
+        '''
+with ag.device("cpu:0"):
+    x = jnp.ones(3)
+''',
+    ),
 ]

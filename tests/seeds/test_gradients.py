@@ -142,6 +142,44 @@ def test_10_in_a_function_with_loops() -> None:
     assert close(slope(3, x), want) and close(ag.function(slope)(3, x), want)
 
 
+def test_10_over_functions_that_read_variables() -> None:
+    w, x = ag.Variable(3.0), jnp.array(2.0)
+
+    @ag.function
+    def f(x: Any) -> Any:
+        return w * x**2 if x > 0 else x
+
+    f(x)
+    f(x)
+    with ag.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x) * w
+    assert [float(g) for g in tape.gradient(y, [w, x])] == [24.0, 36.0]
+
+
+def test_10_over_a_function_that_assigns() -> None:
+    v = ag.Variable(3.0)
+
+    @ag.function
+    def doubled() -> Any:
+        v.assign(v * 2)
+        return v * v
+
+    with ag.GradientTape(), pytest.raises(TapeError, match="watches a Variable, which the function assigns"):
+        doubled()
+    assert v == 3.0
+    moving = ag.Variable(0.0, trainable=False)
+
+    @ag.function
+    def normalised(x: Any) -> Any:
+        moving.assign(0.5 * moving + 0.5 * x)
+        return v * x - moving
+
+    with ag.GradientTape() as tape:
+        y = normalised(2.0)
+    assert moving == 1.0 and tape.gradient(y, v) == 2.0
+
+
 @ag.custom_gradient
 def clip_gradient_by_norm(x: Any, norm: Any) -> Any:
     def gradient(dy: Any) -> list[Any]:

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import gc
 import itertools
+import os
+import subprocess
+import sys
+import textwrap
 import threading
 import weakref
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -183,6 +188,73 @@ def test_14_under_vmap_grad_and_remat() -> None:
     assert np.array_equal(moving(jnp.ones(2)), [1.0, 2.0]) and np.array_equal(v, [1.0, 2.0])
     with pytest.raises(ag.AutographError, match="changed under `vmap`"):
         ag.function(lambda xs: jax.vmap(lambda x: v.assign(x).value)(xs))(jnp.ones((3, 2)))
+
+
+def test_14_functions_in_each_other() -> None:
+    v = ag.Variable(1)
+
+    @ag.function
+    def inner(x: Any) -> Any:
+        v.assign_add(x)
+        return v * 10
+
+    @ag.function
+    def outer(x: Any) -> Any:
+        first = inner(x)
+        i = 0
+        while i < 2:
+            inner(1)
+            i += 1
+        return first, v * 1
+
+    assert [int(y) for y in outer(4)] == [50, 7] and v == 7
+    assert [int(y) for y in outer(1)] == [80, 10] and inner(2) == 120
+
+
+def test_14_after_an_error_of_the_program() -> None:
+    """As in Python: what was assigned before it stays."""
+    v = ag.Variable(1)
+
+    def f(x: Any) -> Any:
+        v.assign(x)
+        if x > 2:
+            raise ValueError("too large")
+        v.assign_add(1)
+        return v * 1
+
+    for call in (f, ag.function(f)):
+        v.assign(1)
+        assert call(jnp.int32(2)) == 3 and v == 3
+        with pytest.raises(ValueError, match="too large"):
+            call(jnp.int32(5))
+        assert v == 5
+
+
+def test_14_sharded_arrays_keep_their_sharding(tmp_path: Path) -> None:
+    program = textwrap.dedent(
+        """
+        import jax, jax.numpy as jnp, numpy as np, autograph as ag
+        mesh = jax.make_mesh((2,), ("d",), axis_types=(jax.sharding.AxisType.Auto,))
+        where = jax.NamedSharding(mesh, jax.P("d"))
+        v = ag.Variable(jax.device_put(jnp.arange(8.0), where))
+
+        @ag.function
+        def step(x):
+            v.assign(v * 2 + x)
+
+        step(1.0)
+        step(1.0)
+        v.assign_add(1.0)
+        v.assign(np.asarray(v) + 1)
+        assert v.sharding.is_equivalent_to(where, 1), v.sharding
+        assert np.array_equal(np.asarray(v), np.arange(8.0) * 4 + 5)
+        print("done")
+        """
+    )
+    where = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    (tmp_path / "sharded.py").write_text(program)
+    out = subprocess.run([sys.executable, str(tmp_path / "sharded.py")], env=where, capture_output=True, text=True)
+    assert out.stdout == "done\n", out.stderr
 
 
 def test_14_threads_lose_nothing() -> None:
