@@ -16,10 +16,16 @@ MANY = 6
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the converted sources in tests/golden")
     parser.addoption("--cells", type=int, default=1, metavar="N", help=f"of tests with more than {MANY} cases run each N-th case only")
+    parser.addoption("--share", default="0/1", metavar="K,L.../N", help="of each N tests run those with these numbers: one of several runs")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     step = config.getoption("--cells")
+    numbers, _, runs = config.getoption("--share").partition("/")
+    mine = {int(k) for k in numbers.split(",")}
+    others = [item for k, item in enumerate(items) if k % int(runs) not in mine]
+    config.hook.pytest_deselected(items=others)
+    items[:] = [item for k, item in enumerate(items) if k % int(runs) in mine]
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
         cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
