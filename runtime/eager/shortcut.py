@@ -36,7 +36,8 @@ class Shortcut:
 
     def __init__(self, state: Any, instead: Callable[..., Any]) -> None:
         self._state, self._instead, self._given_up, self._tracing = state, instead, False, False
-        self._variables = [place.obj for place in state.places]
+        self._places = list(state.places)
+        self._variables = [place.obj for place in self._places]
         self._jitted = jax.jit(self._flat)
         self.call = self._made()
 
@@ -79,7 +80,7 @@ class Shortcut:
             raise _Eagerly
         self._tracing = True
         state = self._state
-        walk = Walk([], state.places, set(), state.variables)
+        walk = Walk([], self._places, set(), state.variables)
         walk.guards += [None, "unused"]
         out = state.traced_with(walk, Inputs(arrays, tuple(walk.guards)), args)
         if type(out) is not Checked or out.code is not None or out.finals or state.stores or not _is_plain(out.value):

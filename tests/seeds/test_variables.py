@@ -211,6 +211,44 @@ def test_14_functions_in_each_other() -> None:
     assert [int(y) for y in outer(1)] == [80, 10] and inner(2) == 120
 
 
+def test_14_calls_of_every_kind_after_each_other() -> None:
+    """Calls that go straight, and those that cannot: keywords, other types, NumPy's arrays, objects, errors, and within a trace."""
+    v, w = ag.Variable(1.0), ag.Variable(10.0)
+
+    @ag.function
+    def step(x: Any, other: Any = None) -> Any:
+        v.assign_add(jnp.sum(x))
+        if other is not None:
+            w.assign_add(other)
+        if v > 1000:
+            raise ValueError("too large")
+        return v * 2
+
+    assert [float(step(1.0)), float(step(1.0)), float(step(jnp.ones(3)))] == [4.0, 6.0, 12.0]
+    assert float(step(x=1.0)) == 14.0 and float(step(np.ones(2))) == 18.0 and float(step(1, other=5.0)) == 20.0 and w == 15.0
+    assert float(step(ag.Variable(2.0))) == 24.0 and float(jax.jit(lambda x: x * 2)(step(1.0))) == 52.0
+    with ag.run_eagerly():
+        assert float(step(1.0)) == 28.0
+    with pytest.raises(ValueError, match="too large"):
+        step(5000.0)
+    v.assign(0.0)
+    assert float(step(1.0)) == 2.0 and float(step(2.0, 1.0)) == 6.0 and w == 16.0
+
+    @ag.function
+    def straight(x: Any) -> Any:
+        v.assign(v + x)
+        return v * 1
+
+    assert [float(straight(1.0)) for _ in range(3)] == [4.0, 5.0, 6.0]
+    assert float(straight(jnp.ones(()))) == 7.0 and float(straight(True)) == 8.0 and float(straight(x=1.0)) == 9.0
+    with pytest.raises(ag.AutographError):
+        straight(jnp.ones(2))
+    assert v == 9.0 and float(straight(1.0)) == 10.0
+    with ag.run_eagerly():
+        assert float(straight(1.0)) == 11.0
+    assert float(straight(1.0)) == 12.0
+
+
 def test_14_after_an_error_of_the_program() -> None:
     """As in Python: what was assigned before it stays."""
     v = ag.Variable(1)
