@@ -109,6 +109,10 @@ class Variable(Handle):
         """`v.assign(v - value)`; no change of another thread comes between."""
         return self._changed(lambda held: held - jnp.asarray(value_of(value)))
 
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """`v.assign(v.value.at[index].set(value))`."""
+        self._changed(lambda held: held.at[value_of(index)].set(value_of(value)))
+
     def _changed(self, change: Callable[[Any], Any]) -> Variable:
         with CHANGING:
             return self.assign(change(self.value))

@@ -50,6 +50,23 @@ def test_13_everything_takes_one() -> None:
     assert repr(ag.Variable(2.0, name="w")) == "<ag.Variable 'w' shape=() dtype=float32, value=2.0>" and str(n) == "2"
 
 
+def test_13_parts_are_assigned() -> None:
+    v = ag.Variable(jnp.zeros(3))
+
+    def f(i: Any, x: Any) -> Any:
+        v[i] = x
+        v[0] += 1
+        if x > 4:
+            v[1:] = x * 2
+        return v[i] + v.sum()
+
+    want = f(jnp.int32(1), jnp.float32(5.0)), v.numpy().tolist()
+    v.assign(jnp.zeros(3))
+    assert want == (f(jnp.int32(1), jnp.float32(5.0)), [1.0, 10.0, 10.0]) and want[0] == 31.0
+    v.assign(jnp.zeros(3))
+    assert ag.function(f)(1, 5.0) == 31.0 and v.numpy().tolist() == [1.0, 10.0, 10.0]
+
+
 def test_13_the_buffer_is_freed_with_the_last_reference() -> None:
     v = ag.Variable(lambda: jax.random.normal(jax.random.key(0), (100, 100)))
     array, variable = weakref.ref(v._array), weakref.ref(v)
