@@ -85,11 +85,17 @@ def _wider(number: int) -> str:
     return f"an array of a type that holds it (`jnp.uint64`{'' if wide else ', with `jax_enable_x64`'})" if 0 <= number < 2**64 else "smaller numbers"
 
 
-def unsettled(names: Sequence[str], before: Sequence[Spec], after: Sequence[Spec], runs: int) -> LoopTypeError:
-    """The error where each run of a turn gives other types than the one before."""
+def unsettled(
+    names: Sequence[str], before: Sequence[Spec], after: Sequence[Spec], runs: int, places: Sequence[tuple[str, Place | None]] = ()
+) -> LoopTypeError:  # fmt: skip
+    """The error where each run of a turn gives other types than the one before; `places` are those outside that it changes so, and where."""
     k = next((k for k, (a, b) in enumerate(zip(before, after, strict=True)) if a != b), None)
     if k is None:  # what changes is a place outside
-        what, advice = "what the turns leave in objects", "give it one type before the loop"
+        name, place = places[0] if places else ("what the turns leave in objects", None)
+        return LoopTypeError(
+            f"{name} holds another object, or one of another type, after each turn, also after {runs} of them", place or place_of(caller()),
+            "give it one type before the loop; what objects hold may be exchanged (`a.x, b.x = b.x, a.x`), lists inside of tuples may not",
+        )  # fmt: skip
     else:
         what, advice = f"loop variable `{names[k]}`", f"start it with the type that a turn gives it: {describe(after[k])}"
     return LoopTypeError(f"{what} has another type after each turn, also after {runs} of them", place_of(caller()), advice)

@@ -123,9 +123,12 @@ class Stage:
             if self.settled:
                 self._add_inputs(old)
                 break
-            self.preset.update((location, spec) for location, spec in self.block.wrote.items() if location is not ERROR)
+            wrote = {location: spec for location, spec in self.block.wrote.items() if location is not ERROR}
+            moved = [location for location, spec in wrote.items() if self.preset.get(location) != spec]
+            self.preset.update(wrote)
         else:
-            raise unsettled(self.names(), old, self.specs, _MOST_RUNS)
+            at = [(location.name, self._place(location, self.block)) for location in moved]
+            raise unsettled(self.names(), old, self.specs, _MOST_RUNS, at)
         repeated(self.remembered, self.state, self.turns, self.all_made)
 
     def _before(self) -> list[Any]:

@@ -123,3 +123,24 @@ def test_two_places_that_hold_one_dict_as_traced_values_decide() -> None:
 
     with pytest.raises(ag.AutographError, match="(?s)AG401.*only traced values decide which `dict` `Trainer.params` holds.*store a copy"):
         ag.function(f)(Trainer(), 1.0)
+
+
+def test_lists_inside_of_tuples_that_are_exchanged_and_changed() -> None:
+    """Each turn leaves another list in its place: refused, at the line that changes it."""
+
+    class Pair:
+        def __init__(self) -> None:
+            self.a, self.b = ([1.0, 2.0], 1), ([3.0, 4.0], 2)
+
+    @ag.function
+    def f(n: Any) -> Any:
+        o, i = Pair(), 0
+        while i < n:
+            o.a, o.b = o.b, o.a
+            o.a[0][0] += 1
+            i += 1
+        return o.a[0][0]
+
+    with pytest.raises(ag.AutographError, match="holds another object, or one of another type, after each turn") as caught:
+        f(3.0)
+    assert caught.value.id == "AG201" and "o.a[0][0] += 1" in str(caught.value)
