@@ -6,7 +6,6 @@ Each function has a class of its own whose `__call__` is the jitted function, so
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -28,6 +27,7 @@ from autograph.runtime.commit import commit, reached
 from autograph.runtime.deferred import Checked, Exit, defer, received, values_of
 from autograph.runtime.eager.locking import CHANGING
 from autograph.runtime.eager.reading import Created, recorders, refuse_watched
+from autograph.runtime.eager.shortcut import shortcut, takes
 from autograph.runtime.fitting import argument_too_large
 from autograph.runtime.frames import TRACING, root
 from autograph.runtime.garbage import paused
@@ -111,9 +111,9 @@ class Function:
             return self._fn(*args, **kwargs)
         if self._later:
             check(self)
-        if handles.used and arrays is None and self._shortcut is None and not self._later:
-            short = importlib.import_module("autograph.runtime.eager.shortcut").shortcut
-            if (found := short(self._state, self._options, functools.partial(Function.__call__, self))) is not None and found.takes(args, kwargs):
+        if handles.used and arrays is None and self._shortcut is None and not self._later and takes(args, kwargs):
+            found = shortcut(self._state, self._options, functools.partial(Function.__call__, self))
+            if found is not None:
                 self._shortcut, type(self).__call__ = found, staticmethod(found.call)  # type: ignore[assignment]
                 return found.call(*args)
         with CHANGING if handles.used else nullcontext():

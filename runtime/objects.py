@@ -119,9 +119,11 @@ class Walk:
             self._visit(root)
         self._given = False
         for k, place in enumerate(self.places):
-            if isinstance(place, Contents) and id(place.obj) not in self._seen:
-                self._visit(place.obj)
-            elif not isinstance(place, Contents) and id(place.obj) not in self._seen:
+            met = id(place.obj) in self._seen
+            if isinstance(place, Contents):
+                if not met:
+                    self._visit(place.obj)
+            elif not (met and isinstance(place, Attribute) and place.attribute in own_attributes(place.obj)):  # else it is among those of the object
                 self._place(place, ("place", k))
         self.guards.append(self._shared())
 

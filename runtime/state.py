@@ -21,7 +21,7 @@ from autograph.runtime.blocks.needs import NeedsState
 from autograph.runtime.buffers import Buffers
 from autograph.runtime.cells import stores
 from autograph.runtime.changes import Begin
-from autograph.runtime.eager.reading import note_read, recorders
+from autograph.runtime.eager.reading import note_read, recorders, restore_what_is_there
 from autograph.runtime.errors import AttributeStateError
 from autograph.runtime.fitting import argument_too_large
 from autograph.runtime.frames import TRACING, Frame
@@ -88,6 +88,7 @@ class State:
 
     def run(self, get: Callable[[Any], Any], args: Any, kwargs: Any) -> tuple[Any, Walk, list[Any]]:
         """Give the arguments and the state to the jitted function, or to a method of it."""
+        restore_what_is_there()  # before what the objects hold becomes inputs
         roots: list[Any] = []
         static, names = static_arguments(self.options, len(args))
         positional = [a if k in static else wrapped(a, roots) for k, a in enumerate(args)]

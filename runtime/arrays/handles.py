@@ -110,11 +110,13 @@ def value_of(x: Any) -> Any:
 
 def values_in(x: Any) -> Any:
     """The same in a tuple, list or dict; containers without handles stay the objects that they are."""
-    if type(x) in (list, tuple):
-        return type(x)(map(values_in, x)) if any(isinstance(v, (Handle, list, tuple, dict)) for v in x) and used else x
-    if type(x) is dict:
-        return {k: values_in(v) for k, v in x.items()} if used else x
-    return value_of(x)
+    if not used or type(x) not in (list, tuple, dict):
+        return value_of(x)
+    held = list(x.values()) if type(x) is dict else x
+    found = [*map(values_in, held)]
+    if all(a is b for a, b in zip(found, held, strict=True)):
+        return x
+    return dict(zip(x, found, strict=True)) if type(x) is dict else type(x)(found)
 
 
 def _values(x: Any) -> Any:

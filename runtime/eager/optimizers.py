@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -55,8 +56,13 @@ class Optimizer:
     def __init__(self, transformation: Any) -> None:
         self._transformation = transformation
         self.iterations = Variable(0, trainable=False, name="iterations")
-        self._slots: dict[tuple[int, ...], tuple[tuple[Variable, ...], Any]] = {}  # by identity: Variables, and their state
+        # By identity: Variables, and their state.  In an object that is no state of a compiled function: what a trace has made is there for good.
+        self._held = SimpleNamespace(slots={})
         self._update = jax.jit(self._updated)
+
+    @property
+    def _slots(self) -> dict[tuple[int, ...], tuple[tuple[Variable, ...], Any]]:
+        return self._held.slots  # type: ignore[no-any-return]
 
     @property
     def variables(self) -> list[Variable]:
@@ -121,16 +127,12 @@ class Optimizer:
                 raise OptimizerError(
                     f"a gradient of shape {jnp.shape(g)} is given for a Variable of shape {v.shape}", here(), "pair each with its own"
                 )
-        rate = self._rate()
-        for group in self._groups(there):
-            variables = [v for _, v in group]
-            slots = self._state(variables)
-            held = jax.tree.map(value_of, slots, is_leaf=_is_variable)
-            values, state = self._update([g for g, _ in group], held, [v.value for v in variables], rate)
-            for v, x in zip(variables, values, strict=True):
-                v.assign(x)
-            for v, x in zip(_variables(slots), jax.tree.leaves(state), strict=True):
-                v.assign(x)
+        gradients, variables = [g for g, _ in there], [v for _, v in there]
+        slots = self._state(variables)
+        held = jax.tree.map(value_of, slots, is_leaf=_is_variable)
+        values, state = self._update(gradients, held, [v.value for v in variables], self._rate())
+        for v, x in zip([*variables, *_variables(slots)], [*values, *jax.tree.leaves(state)], strict=True):
+            v.assign(x)
         self.iterations.assign_add(1)
         if global_step is not None:
             global_step.assign_add(1)
@@ -142,17 +144,16 @@ class Optimizer:
         updates, state = self._transformation.update(gradients, state, values)
         return optax.apply_updates(values, updates), state
 
-    def _groups(self, pairs: Sequence[tuple[Any, Variable]]) -> list[list[tuple[Any, Variable]]]:
-        """What is changed together."""
-        key = tuple(id(v) for _, v in pairs)
-        if self._slots and key not in self._slots:
+    def _state(self, variables: Sequence[Variable]) -> Any:
+        """What is remembered of some Variables, which are changed together."""
+        if self._slots and tuple(map(id, variables)) not in self._slots:
             raise OptimizerError(
                 "this transformation has been given other Variables before, or in another order, and remembers those", here(),
                 "give the same list in each call, or use one optimizer for each",
             )  # fmt: skip
-        return [list(pairs)]
+        return self._slot(variables)
 
-    def _state(self, variables: Sequence[Variable]) -> Any:
+    def _slot(self, variables: Sequence[Variable]) -> Any:
         key = tuple(map(id, variables))
         if key not in self._slots:
             self._slots[key] = tuple(variables), self._first(variables)
@@ -177,11 +178,8 @@ class _OfEach(Optimizer):
             rate = rate(self.iterations.value) if inspect.signature(rate).parameters else rate()
         return value_of(rate)
 
-    def _groups(self, pairs: Sequence[tuple[Any, Variable]]) -> list[list[tuple[Any, Variable]]]:
-        return [list(pairs)]
-
     def _state(self, variables: Sequence[Variable]) -> Any:
-        return [super(_OfEach, self)._state([v]) for v in variables]
+        return [self._slot([v]) for v in variables]
 
     def _updated(self, gradients: list[Any], state: Any, values: list[Any], rate: Any) -> tuple[list[Any], Any]:
         found = [self._transformation.update([g], s, [x]) for g, s, x in zip(gradients, state, values, strict=True)]

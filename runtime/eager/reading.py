@@ -43,23 +43,27 @@ class Held(Attribute):
         self.name = f"the Variable `{variable.name}`" if variable.name else "a Variable"
 
 
-def note_read(variable: Any) -> None:
-    """A Variable is read."""
+def restore_what_is_there() -> None:
+    """Give the Variables that have been made since a checkpoint was restored what it says of them."""
     for restoration in tuple(restorations):
         restoration.apply()
+
+
+def note_read(variable: Any) -> None:
+    """A Variable is read."""
+    restore_what_is_there()
     around = frames()
-    if around:
-        place = Held(variable)
+    if not around and not recorders.active:
+        return
+    place = Held(variable)
+    for frame in around:
+        if frame.checked:
+            frame.variables[place] = None
+    for recorder in recorders.active:
+        place.put(recorder.note_read(variable, variable._array))
         for frame in around:
-            if frame.checked:
-                frame.variables[place] = None
-    if recorders.active:
-        place = Held(variable)
-        for recorder in recorders.active:
-            place.put(recorder.note_read(variable, variable._array))
-            for frame in around:
-                if place in frame.saved:  # what a block around sees in it
-                    frame.saved[place] = recorder.note_read(variable, frame.saved[place])
+            if place in frame.saved:  # what a block around sees in it
+                frame.saved[place] = recorder.note_read(variable, frame.saved[place])
 
 
 def refuse_assigned(frame: Frame) -> None:

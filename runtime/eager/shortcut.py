@@ -41,22 +41,13 @@ class Shortcut:
         self._jitted = jax.jit(self._flat)
         self.call = self._made()
 
-    def takes(self, args: Sequence[Any], kwargs: Any) -> bool:
-        """Whether a call is one of these."""
-        return not (
-            kwargs or self._given_up or trace_state.value is not eval_trace or recorders.active or restorations or any(map(_is_not_plain, args))
-        )
-
     def _made(self) -> Callable[..., Any]:
         """The function that is called: it is short, as it is called for every step of a training."""
         variables, jitted, instead = self._variables, self._jitted, self._instead
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            if kwargs or trace_state.value is not eval_trace or recorders.active or restorations or self._given_up:
+            if self._given_up or not takes(args, kwargs):
                 return instead(*args, **kwargs)
-            for a in args:
-                if type(a) not in _PLAIN:
-                    return instead(*args, **kwargs)
             try:
                 with UNLOCKED if within.depth else LOCK:
                     value, changed = jitted([v._array for v in variables], *args)
@@ -92,15 +83,21 @@ class Shortcut:
         return out.value, {c.number: array for c, array in zip(found, out.changes.arrays if found else (), strict=True)}
 
 
+def takes(args: Sequence[Any], kwargs: Any) -> bool:
+    """Whether a call is one of these."""
+    if kwargs or trace_state.value is not eval_trace or recorders.active or restorations:
+        return False
+    for a in args:
+        if type(a) not in _PLAIN:
+            return False
+    return True
+
+
 def shortcut(state: Any, options: Any, instead: Callable[..., Any]) -> Shortcut | None:
     """One for a function of which a trace has found the state, if all of that are Variables."""
     if options or not state.places or state.dynamic or state.pinned or state.made or state.stores or state.tags != "unused":
         return None
     return Shortcut(state, instead) if all(type(place) is Held for place in state.places) else None
-
-
-def _is_not_plain(x: Any) -> bool:
-    return type(x) not in _PLAIN
 
 
 def _is_plain(value: Any) -> bool:

@@ -86,7 +86,6 @@ class GradientTape:
     def reset(self) -> None:
         """Forget what has been recorded."""
         self._live: dict[int, Any] = {}
-        self._made: set[int] = set()  # of those, the results of recorded operations
         self._operations: list[Operation] = []
         self._reads: dict[int, tuple[Any, list[Any]]] = {}
 

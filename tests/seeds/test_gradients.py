@@ -118,7 +118,7 @@ def test_10_structures_and_what_is_not_connected() -> None:
     assert close(got["a"], 12.0) and close(got["rest"][0], 8.0) and got["rest"][1] is None
     assert tape.gradient(loss, c, unconnected_gradients="zero") == 0.0
     assert close(tape.gradient(loss["two"], b, output_gradients=10.0), 40.0)
-    assert tape.watched_variables() == (a, b) or [v is w for v, w in zip(tape.watched_variables(), (a, b), strict=True)] == [True, True]
+    assert [v is w for v, w in zip(tape.watched_variables(), (a, b), strict=True)] == [True, True]
     with pytest.raises(TypeError, match="takes arrays and Variables"):
         tape.watch(3.0)
 

@@ -98,6 +98,19 @@ def test_27_restored_when_it_is_made(tmp_path: Path, staged: bool) -> None:
     restored.assert_consumed()
 
 
+def test_27_restored_when_it_is_first_read_in_a_compiled_function(tmp_path: Path) -> None:
+    saved = Lazy()
+    saved(1.0)
+    saved.w.assign([3.0, 4.0])
+    path = ag.Checkpoint(model=saved).save(tmp_path / "c")
+    model = Lazy()
+    restored = ag.Checkpoint(model=model).restore(path)
+    model.w = ag.Variable(jnp.zeros(2))  # made, and not yet read
+    run = ag.function(lambda model, x: model(x))
+    assert np.array_equal(run(model, 1.0), [3.0, 4.0]) and np.array_equal(model.w.numpy(), [3.0, 4.0])
+    restored.assert_consumed()
+
+
 def test_27_numbers_and_a_limit(tmp_path: Path) -> None:
     x = ag.Variable(0)
     checkpoint = ag.Checkpoint(x=x)

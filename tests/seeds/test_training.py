@@ -202,6 +202,41 @@ def test_20_as_a_model_trained_in_one_function(capfd: pytest.CaptureFixture[str]
     assert capfd.readouterr().out.splitlines() == [f"step {i}" for i in range(0, 300, 20)]
 
 
+class Fit:
+    """What is trained, its optimizer and the best so far, in one object that is an argument."""
+
+    def __init__(self) -> None:
+        self.w, self.best = ag.Variable(jnp.zeros(2)), ag.Variable(jnp.zeros(2), trainable=False)
+        self.optimizer = ag.optimizers.Adam(0.2)
+
+    def fit(self, x: Any, y: Any, patience: Any) -> Any:
+        low, waited, steps = jnp.inf, 0, 0
+        while waited < patience and steps < 100:
+            with ag.GradientTape() as tape:
+                loss = jnp.mean(jnp.logaddexp(0.0, -y * (x @ self.w)))
+            self.optimizer.apply_gradients([(tape.gradient(loss, self.w), self.w)])
+            if loss < low - 1e-3:
+                low, waited = loss, 0
+                self.best.assign(self.w)
+            else:
+                waited += 1
+            steps += 1
+        return low, steps
+
+
+def test_20_an_optimizer_in_the_object_that_is_trained() -> None:
+    x = jax.random.normal(jax.random.key(0), (40, 2))
+    y = jnp.sign(x[:, 0] - 0.5 * x[:, 1] + 0.3 * jax.random.normal(jax.random.key(5), (40,)))
+    eager, staged = Fit(), Fit()
+    train = ag.function(Fit.fit)
+    for _ in range(2):
+        low, steps = eager.fit(x, y, 3)
+        got, count = train(staged, x, y, 3)
+        assert steps == count and abs(float(low) - float(got)) < 1e-5
+    np.testing.assert_allclose(staged.best.value, eager.best.value, rtol=1e-3)
+    assert staged.optimizer.iterations == eager.optimizer.iterations and len(staged.optimizer.variables) == len(eager.optimizer.variables) > 1
+
+
 def test_22_losses_and_metrics() -> None:
     assert ag.losses.mean_squared_error(jnp.array([1.0, 2.0]), jnp.array([1.0, 4.0])) == 2.0
     logits, labels = jnp.array([[2.0, 1.0], [0.0, 3.0]]), jnp.array([0, 1])

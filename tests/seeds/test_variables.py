@@ -42,7 +42,9 @@ def test_13_everything_takes_one() -> None:
     a = v.value
     assert np.array_equal(v * v, a * a) and np.array_equal(2 - v, 2 - a) and np.array_equal(v @ v, a @ a) and np.array_equal(v[1:], a[1:])
     assert np.array_equal(jnp.dot(v, v), a @ a) and np.array_equal(jax.lax.sin(v), jnp.sin(a)) and np.array_equal(np.cos(np.asarray(v)), np.cos(a))
-    assert np.array_equal(jax.jit(lambda x: x + 1)(v), a + 1) and jax.tree.leaves({"v": v}) == [v] or True
+    assert np.array_equal(jax.jit(lambda x: x + 1)(v), a + 1)
+    [leaf] = jax.tree.leaves({"v": v})
+    assert leaf is v
     assert np.array_equal(jax.vmap(lambda x: x * v[0])(v), a) and np.array_equal(jax.grad(lambda w: jnp.sum(w * v))(v), a)
     assert v.sum() == 6.0 and len(v) == 3 and [float(x) for x in v] == [1.0, 2.0, 3.0] and v.T.shape == (3,)
     n = ag.Variable(2)
@@ -129,7 +131,7 @@ def test_14_the_order_of_the_program() -> None:
         b.assign(3.0)
         return a + b
 
-    assert assigned() == 5.0 and (a, b) != (1.0, 1.0)
+    assert assigned() == 5.0 and a == 2.0 and b == 3.0
     v = ag.Variable(5)
 
     @ag.function
@@ -419,3 +421,15 @@ def test_a_variable_where_an_array_is_expected() -> None:
     want = f(jnp.float32(3.0))
     got = ag.function(f)(jnp.float32(3.0))
     assert [np.asarray(a).tolist() for a in want] == [np.asarray(a).tolist() for a in got]
+
+
+def test_containers_without_variables_stay_what_they_are() -> None:
+    rows, v = [[1, 2], [3]], ag.Variable(1)
+
+    @ag.function
+    def longest(x: Any) -> Any:
+        top = max(rows, key=len)
+        top.append(9)
+        return x + v
+
+    assert longest(1.0) == 2.0 and rows == [[1, 2, 9], [3]] and max([v, 0]) == 1
