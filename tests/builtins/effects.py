@@ -64,14 +64,6 @@ def drawn_in_while(x):
     return x
 
 
-@block(label="`for v in x: total += np.random.rand()`", x=Inputs(2.5, [0.5, 1.5, 2.5]), scalar=TypeError)
-def drawn_in_for(x):
-    total = 0.0
-    for v in x:
-        total += v + np.random.rand()
-    return total
-
-
 @block(label="`if x > 0: t = helper()`, which calls `time.time`", x=ONE)
 def drawn_in_callee(x):
     if x > 0:
@@ -89,6 +81,16 @@ trace(lambda x: x + random.random())
 trace(lambda x: x * random.choice([1, 2, 3]))
 trace(lambda x: x + np.random.rand())
 trace(lambda x: x + np.random.normal(size=3))
+
+
+@trace(label="`for v in x: total += np.random.rand()`", x=Inputs(2.5, [0.5, 1.5, 2.5]), scalar=TypeError)
+def drawn_in_for(x):
+    total = 0.0
+    for v in x:  # taken turn by turn, as under `jax.jit`: nothing traced decides that a turn runs
+        total += v + np.random.rand()
+    return total
+
+
 trace(lambda x: np.random.uniform(0.0, x), **traced("AG405", TRACE))
 trace(lambda x: np.random.choice(x), x=Inputs(2.5, [0.5, 1.5]), scalar=None, array="AG405", why=TRACE)
 trace(lambda x: np.random.permutation(x), x=Inputs(2.5, [0.5, 1.5]), scalar=None, array="AG405", why=TRACE)
