@@ -54,7 +54,7 @@ def set_attr(obj: Any, name: str, value: Any) -> None:
                 f"`{type(obj).__name__}.{name}` is set in a staged loop or branch, and no traced value can choose it", here(),
                 "keep a flag or a number in an attribute, and decide by it",
             )  # fmt: skip
-        if (setter := _setter(obj, name)) is not None:
+        if (setter := None if isinstance(obj, trees.OBJECTS) else _setter(obj, name)) is not None:
             setter(value)
             return
         place = place_of(obj, name)

@@ -69,7 +69,7 @@ class Block:
         self.replaced: list[Any] = []  # the arrays of the blocks around that it stores into, unless it ends so
         self.wrote: dict[Location, Spec] = {}  # what it sets of the state outside
         with place.scope(part, staged=True) as frame:
-            self.frame = frame
+            self.frame, frame.around = frame, _jax.current_trace()
             frame.chosen = chosen
             frame.preset = dict(preset or outside or {})
             if preset is not None:  # a turn of a loop: it starts only if nothing has failed before

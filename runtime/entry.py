@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from autograph.runtime import _jax
+from autograph.runtime.adapters.loading import adapt
 from autograph.runtime.deferred import Exit, received, values_of
 from autograph.runtime.eager.reading import refuse_assigned
 from autograph.runtime.errors import ArrayStoreError, NotStagedError
@@ -33,6 +34,7 @@ def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
         if reachable() or not _jax.recording():
             out = staged(*args, **kwargs)
         else:
+            adapt()
             with root(_jax.current_trace(), {ERROR: 0}, checked=False) as frame:
                 try:
                     out = staged(*args, **kwargs)

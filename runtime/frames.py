@@ -17,7 +17,7 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "adopted apart begun bounds buffers changed changing checked choices chosen compared constants copied count created defaults "
+            "adopted apart around begun bounds buffers changed changing checked choices chosen compared constants copied count created defaults "
             "discarded exact "
             "excluded foreign fresh given gone grows guarded guards holders joins key late lent let_go lifting made marked memory outside own log "
             "parameters passed pending places points_to preset printed protected reached reads rebound refusal replaced root saved "
@@ -27,6 +27,7 @@ class Frame:
 
     def __init__(self, key: tuple[Any, ...], memory: dict[Any, Any], staged: bool, root: bool = False, checked: bool = False) -> None:
         self.key, self.memory, self.staged, self.count, self.discarded = key, memory, staged, 0, False
+        self.around: Any = None  # the trace in which the block, or the call of an `ag.function`, stands
         self.printed = False  # does the program print, or write to a log?
         self.changed = False  # has a run that may be thrown away had an effect that cannot be undone?
         self.saved: dict[Any, Any] = {}  # what places in objects held before this run changed them
@@ -91,7 +92,7 @@ class Frame:
 
     def forget(self) -> None:
         """No tracer outlives its trace."""
-        self.given, self.trace = set(), None
+        self.given, self.trace, self.around = set(), None, None
         self.made.clear()
         self.defaults.clear()
         self.copied.clear()

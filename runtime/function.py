@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import weakref
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
@@ -17,6 +18,7 @@ import numpy as np
 
 from autograph.runtime import _jax, trees
 from autograph.runtime._jax import eval_trace, trace_state
+from autograph.runtime.adapters.loading import adapt
 from autograph.runtime.arguments import has_static
 from autograph.runtime.arrays import handles
 from autograph.runtime.blocks.needs import NeedsState
@@ -55,6 +57,7 @@ class _Checks:
         self.looked_at: Callable[[Any, Any], bool] = lambda args, kwargs: False  # do calls with such arguments have to be looked at?
         self.undo: Callable[[], None] = lambda: None  # let calls be looked at again
         self.created = Created()  # the Variables that the traces of the present call have made
+        self.around: Any = None  # a reference to the trace that the present call stands in; none outside of all
         self.changing: Noted = {}  # arguments that would change in place if they were arrays of NumPy's
 
 
@@ -77,6 +80,8 @@ class Function:
         """The first calls; the class of a function of arrays without checks and state takes the jitted function itself from then on."""
         if self._stored.possible and (arrays := self._stored.arrays(args, kwargs)):
             return self._with_arrays(args, kwargs, arrays)
+        adapt()
+        self._checks.around = None if trace_state.value is eval_trace else weakref.ref(_jax.current_trace())
         if self._state.needed or has_static(args) or has_static(kwargs.values()):
             return self._stateful(args, kwargs)
         if self._later:
@@ -280,7 +285,7 @@ def traced_by(
         finals: dict[str, Any] = {}
         with TRACING, paused(), root(_jax.current_trace(), {ERROR: 0}, checked=True) as frame:
             begin = state.begin(held, args, kwargs, frame) if state is not None else Begin(args, kwargs)
-            frame.outside = begin.containers
+            frame.outside, frame.around = begin.containers, checks.around() if checks.around is not None else eval_trace
             frame.created = checks.created
             frame.created.begin()
             frame.parameters, frame.changing = parameters(fn, begin.args, begin.kwargs), checks.changing

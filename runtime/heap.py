@@ -67,7 +67,9 @@ class Attribute(HeapLocation):
 
     def put(self, value: Any) -> None:
         of = type if isinstance(self.obj, type) else object
-        if not isinstance(value, Unset) and not self._is_of_class(value):
+        if (known := intercepted(self.obj, self.attribute)) is not None and not isinstance(value, Unset):
+            known.hold(self.obj, value)
+        elif not isinstance(value, Unset) and not self._is_of_class(value):
             of.__setattr__(self.obj, self.attribute, value)
         elif self._is_own():
             of.__delattr__(self.obj, self.attribute)
@@ -83,18 +85,41 @@ class Attribute(HeapLocation):
 
 def _own(obj: Any, name: str) -> Any:
     """An attribute that the object itself holds, or a value of its class that it would hide."""
-    own = getattr(obj, "__dict__", None)
+    own = obj.__dict__ if type(obj).__dictoffset__ else None  # not that of what a `__getattr__` of the class's asks
     if own is not None and name in own:
         return own[name]
     for cls in type(obj).__mro__:
         if name in cls.__dict__:
             member = cls.__dict__[name]
+            if isinstance(member, Interception):
+                return member.held(obj)
             if type(member).__name__ == "member_descriptor":
                 return member.__get__(obj, type(obj))
             if not hasattr(type(member), "__get__"):
                 return member
             break
     raise AttributeError(name)
+
+
+class Interception:
+    """What a class of another library has in place of an attribute, so that changes are noticed; `held` and `hold` go to the attribute itself."""
+
+    def held(self, obj: Any) -> Any:
+        raise NotImplementedError
+
+    def hold(self, obj: Any, value: Any) -> None:
+        raise NotImplementedError
+
+
+INTERCEPTED: dict[str, list[tuple[type, Interception]]] = {}  # by the attribute's name
+
+
+def intercepted(obj: Any, name: str) -> Interception | None:
+    return next((found for cls, found in INTERCEPTED.get(name, ()) if isinstance(obj, cls)), None)
+
+
+def is_intercepted(obj: Any) -> bool:
+    return any(isinstance(obj, cls) for found in INTERCEPTED.values() for cls, _ in found)
 
 
 class Contents(HeapLocation):

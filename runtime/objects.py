@@ -17,7 +17,7 @@ import numpy as np
 
 from autograph.runtime import trees
 from autograph.runtime.doubts import among, any_remembered
-from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items
+from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items, is_intercepted
 from autograph.runtime.packing import as_is, pack
 from autograph.runtime.specs import Spec, Static, is_container, one_level, type_of
 from autograph.runtime.values import ARRAYS, NUMBERS, Counted, Stale, Unset, arrays_in
@@ -62,7 +62,7 @@ def is_state(x: Any) -> bool:
     """Whether an object's attributes are looked at: one of the user's or a library's classes, not of Python's own."""
     if isinstance(x, _IDENTICAL) or isinstance(x, (*NUMBERS, *_VALUES, *ARRAYS)) or type(x) in (Stale, Unset):
         return False
-    return type(x).__module__.split(".")[0] not in sys.stdlib_module_names and (hasattr(x, "__dict__") or bool(_slots(type(x))))
+    return type(x).__module__.split(".")[0] not in sys.stdlib_module_names and bool(type(x).__dictoffset__ or _slots(type(x)))
 
 
 def _slots(cls: type) -> list[str]:
@@ -75,7 +75,7 @@ def _slots(cls: type) -> list[str]:
 
 
 def attributes(x: Any) -> list[str]:
-    return [*getattr(x, "__dict__", ()), *(s for s in _slots(type(x)) if not isinstance(Attribute(x, s).get(), Unset))]
+    return [*(x.__dict__ if type(x).__dictoffset__ else ()), *(s for s in _slots(type(x)) if not isinstance(Attribute(x, s).get(), Unset))]
 
 
 def places_in(x: Any) -> list[HeapLocation]:
@@ -217,4 +217,4 @@ def plain_attributes(cls: Any) -> bool:
 
 def _is_object(v: Any) -> bool:
     """Whether a value is looked into by its attributes: an object of a class with plain attributes."""
-    return is_state(v) and plain_attributes(type(v)) and not isinstance(v, tuple)
+    return is_state(v) and (plain_attributes(type(v)) or isinstance(v, trees.OBJECTS) or is_intercepted(v)) and not isinstance(v, tuple)

@@ -28,14 +28,23 @@ def caller() -> FrameType | None:
     return visible(sys._getframe(1))
 
 
+_libraries: tuple[str, ...] = HIDDEN  # and those whose objects change in their own code
+
+
+def hide(package: Any) -> None:
+    """Errors are placed where the user's code calls a package."""
+    global _libraries
+    _libraries += (os.path.dirname(os.path.abspath(package.__file__)) + os.sep,)
+
+
 def visible(frame: FrameType | None) -> FrameType | None:
     """A frame, or the first around it that is neither ours nor JAX's."""
-    while frame is not None and frame.f_code.co_filename.startswith(HIDDEN):
+    while frame is not None and frame.f_code.co_filename.startswith(_libraries):
         frame = frame.f_back
     return frame
 
 
-_NAMED = {"trace_to_jaxpr": "jit"}  # what JAX's functions inside are called outside
+_NAMED = {"trace_to_jaxpr": "jit", "trace_to_jaxpr_nocache": "jit"}  # what JAX's functions inside are called outside
 
 
 def transformation() -> str:

@@ -10,6 +10,9 @@ from typing import Any
 import jax
 
 IsLeaf = Callable[[Any], bool] | None
+OBJECTS: tuple[
+    type, ...
+] = ()  # classes of libraries that JAX looks into, and of which the objects are changed in place by their holders: none of ours
 
 
 class _Ordered:
@@ -25,8 +28,20 @@ jax.tree_util.register_pytree_with_keys(
 )  # fmt: skip
 
 
+def objects(*classes: type) -> None:
+    """Take objects of some classes as leaves."""
+    global OBJECTS
+    OBJECTS += classes
+
+
+def _or_object(is_leaf: IsLeaf) -> IsLeaf:
+    if not OBJECTS:
+        return is_leaf
+    return lambda x: isinstance(x, OBJECTS) or is_leaf is not None and is_leaf(x)
+
+
 def leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
-    return _run(lambda t: jax.tree.leaves(t, is_leaf=is_leaf), [tree], is_leaf)  # type: ignore[no-any-return]
+    return _run(lambda t, is_leaf: jax.tree.leaves(t, is_leaf=is_leaf), [tree], is_leaf)  # type: ignore[no-any-return]
 
 
 def children(tree: Any) -> list[Any]:
@@ -35,16 +50,16 @@ def children(tree: Any) -> list[Any]:
 
 
 def flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], Any]:
-    return _run(lambda t: jax.tree.flatten(t, is_leaf=is_leaf), [tree], is_leaf)  # type: ignore[no-any-return]
+    return _run(lambda t, is_leaf: jax.tree.flatten(t, is_leaf=is_leaf), [tree], is_leaf)  # type: ignore[no-any-return]
 
 
 def with_paths(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[tuple[Any, Any]], Any]:
-    return _run(lambda t: jax.tree_util.tree_flatten_with_path(t, is_leaf=is_leaf), [tree], is_leaf)  # type: ignore[no-any-return]
+    return _run(lambda t, is_leaf: jax.tree_util.tree_flatten_with_path(t, is_leaf=is_leaf), [tree], is_leaf)  # type: ignore[no-any-return]
 
 
 def is_node(x: Any) -> bool:
     """Whether JAX looks into an object: by its class, nothing of the object is asked."""
-    return bool(jax.tree_util.is_tree_node(type(x)))
+    return bool(jax.tree_util.is_tree_node(type(x))) and not isinstance(x, OBJECTS)
 
 
 def is_own_node(x: Any) -> bool:
@@ -52,7 +67,7 @@ def is_own_node(x: Any) -> bool:
     kind = type(x)
     if kind in _BUILTIN or kind.__module__.startswith("autograph."):
         return False
-    if not jax.tree_util.is_tree_node(kind):
+    if not jax.tree_util.is_tree_node(kind) or isinstance(x, OBJECTS):
         return False
     return not (issubclass(kind, tuple) and tuple in kind.__bases__)  # a named tuple: nothing can stand between it and its parts
 
@@ -61,21 +76,22 @@ _BUILTIN = frozenset({tuple, list, dict, collections.OrderedDict, collections.de
 
 
 def structure(tree: Any, is_leaf: IsLeaf = None) -> Any:
-    return _run(lambda t: jax.tree.structure(t, is_leaf=is_leaf), [tree], is_leaf)
+    return _run(lambda t, is_leaf: jax.tree.structure(t, is_leaf=is_leaf), [tree], is_leaf)
 
 
 def map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
-    return _run(lambda t, *r: jax.tree.map(f, t, *r, is_leaf=is_leaf), [tree, *rest], is_leaf)
+    return _run(lambda t, *r, is_leaf: jax.tree.map(f, t, *r, is_leaf=is_leaf), [tree, *rest], is_leaf)
 
 
 def _run(operation: Callable[..., Any], trees: list[Any], is_leaf: IsLeaf) -> Any:
     """An operation on trees, or on what stands for them if JAX cannot sort the keys of a dict in them."""
+    is_leaf = _or_object(is_leaf)
     try:
-        return operation(*trees)
+        return operation(*trees, is_leaf=is_leaf)
     except ValueError as error:
         if "Comparator" not in str(error):
             raise
-    return operation(*[sortable(t, is_leaf) for t in trees])
+    return operation(*[sortable(t, is_leaf) for t in trees], is_leaf=is_leaf)
 
 
 def is_sortable(tree: Any) -> bool:

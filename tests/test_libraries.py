@@ -17,8 +17,6 @@ KNOWN = {
     "test_linen_and_optax[function-function]": "flax's counters of random draws are Python numbers in a dict, which the state of `ag.function` takes for its own",
     "test_linen_and_optax[jit-function]": "flax's counters of random draws are Python numbers in a dict, which the state of `ag.function` takes for its own",
     "test_state_of_flax_changed_after_and_in_a_branch[linen-in]": "flax refuses, or JAX, in its own words",
-    "test_state_of_flax_changed_after_and_in_a_branch[nnx.jit-in]": "flax refuses in its own words",
-    "test_state_of_flax_changed_after_and_in_a_branch[ag.function-in]": "flax refuses in its own words",
     "test_diffrax[eager-reached]": "on concrete arrays the plain form does not convert functions that a library's class keeps",
     "test_below_a_type_checker[beartype-function]": "beartype does not look at the signature of a callable object",
 }

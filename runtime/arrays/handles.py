@@ -104,8 +104,21 @@ class Handle:
 
 
 def value_of(x: Any) -> Any:
-    """The array that a handle holds; anything else as it is."""
-    return x.value if isinstance(x, Handle) else x
+    """The array that a Variable holds; anything else as it is."""
+    return x.value if isinstance(x, VARIABLES) else x
+
+
+VARIABLES: tuple[type[Any], ...] = (Handle,)  # the classes of what tapes watch when it is read
+
+
+def also_variables(cls: type) -> None:
+    """Take the objects of a library's class, which have `value` and `trainable`, as Variables."""
+    global VARIABLES
+    VARIABLES += (cls,)
+
+
+def is_variable(x: Any) -> bool:
+    return isinstance(x, VARIABLES)
 
 
 def values_in(x: Any) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime import trees
-from autograph.runtime.arrays.handles import Handle, value_of
+from autograph.runtime.arrays.handles import is_variable, value_of
 from autograph.runtime.eager.recording import is_inexact
 from autograph.runtime.eager.tape import GradientTape
 from autograph.runtime.errors import TapeError
@@ -132,7 +132,7 @@ def value_and_grad(f: Callable[..., Any], variables: Any = None) -> Callable[...
                 tape.watch(variables)
             value = f(*args, **kwargs)
         by = list(tape.watched_variables()) if variables is None else variables
-        if not trees.leaves(by, is_leaf=lambda x: isinstance(x, Handle)):
+        if not trees.leaves(by, is_leaf=is_variable):
             raise TapeError(f"`{getattr(f, '__name__', f)}` reads no trainable Variable", here(), "use `jax.value_and_grad` for its arguments")
         return value, tape.gradient(value, by, unconnected_gradients="zero")
 
@@ -174,7 +174,7 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
                     )  # fmt: skip
                 return tuple(map(_cotangent, found, given))
 
-            return trees.map(value_of, out, is_leaf=lambda x: isinstance(x, Handle)), back
+            return trees.map(value_of, out, is_leaf=is_variable), back
 
         return jax.custom_gradient(value)(*map(value_of, args))
 

@@ -38,8 +38,8 @@ restorations: list[Any] = []  # of checkpoints, those with values for Variables 
 class Held(Attribute):
     """The place in which a Variable holds its array."""
 
-    def __init__(self, variable: Any) -> None:
-        super().__init__(variable, "_array")
+    def __init__(self, variable: Any, attribute: str = "_array") -> None:
+        super().__init__(variable, attribute)
         self.name = f"the Variable `{variable.name}`" if variable.name else "a Variable"
 
 
@@ -52,18 +52,21 @@ def restore_what_is_there() -> None:
 def note_read(variable: Any) -> None:
     """A Variable is read."""
     restore_what_is_there()
+    if frames() or recorders.active:
+        note_place(Held(variable))
+
+
+def note_place(place: Attribute) -> None:
+    """The place is read in which a Variable, or what stands for one in another library, holds its array."""
     around = frames()
-    if not around and not recorders.active:
-        return
-    place = Held(variable)
     for frame in around:
         if frame.checked:
             frame.variables[place] = None
-    for recorder in recorders.active:
-        place.put(recorder.note_read(variable, variable._array))
+    for recorder in recorders.active if isinstance(place, Held) else ():
+        place.put(recorder.note_read(place.obj, place.get()))
         for frame in around:
             if place in frame.saved:  # what a block around sees in it
-                frame.saved[place] = recorder.note_read(variable, frame.saved[place])
+                frame.saved[place] = recorder.note_read(place.obj, frame.saved[place])
 
 
 def refuse_assigned(frame: Frame) -> None:

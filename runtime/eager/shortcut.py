@@ -10,12 +10,13 @@ import numpy as np
 
 from autograph.runtime import trees
 from autograph.runtime._jax import ArrayImpl, eval_trace, recording, trace_state
-from autograph.runtime.arguments import Held as Inputs
+from autograph.runtime.arguments import Held
+from autograph.runtime.arrays.handles import Handle
 from autograph.runtime.blocks.needs import NeedsState
 from autograph.runtime.changes import Changes
 from autograph.runtime.deferred import Checked
 from autograph.runtime.eager.locking import LOCK, UNLOCKED, within
-from autograph.runtime.eager.reading import Held, recorders, restorations
+from autograph.runtime.eager.reading import recorders, restorations
 from autograph.runtime.objects import Walk
 from autograph.runtime.specs import Type
 from autograph.runtime.values import ARRAYS, NUMBERS
@@ -73,7 +74,7 @@ class Shortcut:
         state = self._state
         walk = Walk([], self._places, set(), state.variables)
         walk.guards += [None, "unused"]
-        out = state.traced_with(walk, Inputs(arrays, tuple(walk.guards)), args)
+        out = state.traced_with(walk, Held(arrays, tuple(walk.guards)), args)
         if type(out) is not Checked or out.code is not None or out.finals or state.stores or not _is_plain(out.value):
             raise _NotPlain
         found = out.changes.found if isinstance(out.changes, Changes) else []
@@ -97,7 +98,7 @@ def shortcut(state: Any, options: Any, instead: Callable[..., Any]) -> Shortcut 
     """One for a function of which a trace has found the state, if all of that are Variables."""
     if options or not state.places or state.dynamic or state.pinned or state.made or state.stores or state.tags != "unused":
         return None
-    return Shortcut(state, instead) if all(type(place) is Held for place in state.places) else None
+    return Shortcut(state, instead) if all(isinstance(place.obj, Handle) for place in state.places) else None
 
 
 def _is_plain(value: Any) -> bool:

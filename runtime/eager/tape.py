@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph.runtime import _jax, trees
-from autograph.runtime.arrays.handles import Handle, value_of
+from autograph.runtime.arrays.handles import is_variable, value_of
 from autograph.runtime.eager.reading import recorders
 from autograph.runtime.eager.recording import CALLS, CONSTANT, HEAVY, UNSEEN, WRITES, Operation, constants, done, is_inexact
 from autograph.runtime.eager.values import fresh
@@ -70,8 +70,8 @@ class GradientTape:
         Raises:
           TypeError: one of them is no array.
         """
-        for x in trees.leaves(values, is_leaf=lambda x: isinstance(x, Handle)):
-            if isinstance(x, Handle):
+        for x in trees.leaves(values, is_leaf=is_variable):
+            if is_variable(x):
                 self._reads.setdefault(id(x), (x, []))
                 self.note_read(x, x.value)
             elif not isinstance(x, jax.Array):
@@ -141,7 +141,7 @@ class GradientTape:
 
         targets = trees.leaves(target)
         for t, weight in zip(targets, [None] * len(targets) if weights is None else trees.leaves(weights), strict=True):
-            values = [t] if not isinstance(t, Handle) else self._reads.get(id(t), (t, []))[1][-1:]
+            values = [t] if not is_variable(t) else self._reads.get(id(t), (t, []))[1][-1:]
             for value in values:
                 if id(value) in self._live:
                     add(value, jnp.ones_like(value) if weight is None else jnp.asarray(value_of(weight), value.dtype))
@@ -152,7 +152,7 @@ class GradientTape:
                         add(x, cotangent)
 
         def of(source: Any) -> Any:
-            reads = self._reads.get(id(source), (source, []))[1] if isinstance(source, Handle) else [source]
+            reads = self._reads.get(id(source), (source, []))[1] if is_variable(source) else [source]
             found = [cotangents[id(x)] for x in reads if id(x) in cotangents]
             if not found:
                 return jnp.zeros_like(value_of(source)) if unconnected == "zero" else None
@@ -161,7 +161,7 @@ class GradientTape:
                 total = total + cotangent
             return total
 
-        return trees.map(of, sources, is_leaf=lambda x: isinstance(x, Handle))
+        return trees.map(of, sources, is_leaf=is_variable)
 
     def watches(self, variable: Any) -> bool:
         """Whether a Variable has been read in the block, or is watched."""
