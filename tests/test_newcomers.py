@@ -23,7 +23,7 @@ import autograph as ag
 FILES = sorted((Path(__file__).parent / "programs" / "newcomers").glob("[0-9][0-9]_*.py"))
 REFUSED = {
     "27_tax": ("AG404", "an `except` around an error that traced values decide"),
-    "30_beam": ("AG201", "a list of beams that grows from one to three in a loop with `break`"),
+    "30_beam": ("AG202", "a list of beams that grows from one to three in a loop with `break`"),
 }
 FIRST = {"05_mcmc": 1}  # how many of the cases are run: this one compiles 120 turns with random draws
 _STUB = "import types\nag = types.SimpleNamespace(function=lambda f=None, **k: f if f is not None else (lambda g: g))"

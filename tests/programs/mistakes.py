@@ -4035,34 +4035,6 @@ assert doubled(3) == 6
 ''',
     ),
     Mistake(
-        "AG501", "finally: a break in it",
-        '''
-@ag.function
-def count(x):
-    while True:
-        try:
-            x += 1
-        finally:
-            if x > 3:  # here
-                break
-    return x
-
-count(1)
-''',
-        ("`finally`", "!use an `if` statement", "^x > 3"),
-        '''
-@ag.function
-def count(x):
-    while True:
-        x += 1
-        if x > 3:
-            break
-    return x
-
-assert count(1) == 4
-''',
-    ),
-    Mistake(
         "AG501", "decorator: a helper under @ag.do_not_convert",
         '''
 @ag.do_not_convert
