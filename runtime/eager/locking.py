@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 
 LOCK = threading.RLock()
-UNLOCKED = nullcontext()
 
 
 class _Within(threading.local):

@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable
 from typing import Any, Protocol
 
 from autograph.runtime.errors import Place, TapeError, VariableStateError
-from autograph.runtime.frames import Frame, frames
+from autograph.runtime.frames import Frame, frames, watched
 from autograph.runtime.heap import Attribute, HeapLocation
 from autograph.runtime.lifted import occurrences
 from autograph.runtime.places import here, transformation
@@ -51,8 +51,9 @@ def restore_what_is_there() -> None:
 
 def note_read(variable: Any) -> None:
     """A Variable is read."""
-    restore_what_is_there()
-    if frames() or recorders.active:
+    if restorations:
+        restore_what_is_there()
+    if recorders.active or watched():
         note_place(Held(variable))
 
 

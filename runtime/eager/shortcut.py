@@ -15,7 +15,7 @@ from autograph.runtime.arrays.handles import Handle
 from autograph.runtime.blocks.needs import NeedsState
 from autograph.runtime.changes import Changes
 from autograph.runtime.deferred import Checked
-from autograph.runtime.eager.locking import LOCK, UNLOCKED, within
+from autograph.runtime.eager.locking import LOCK, within
 from autograph.runtime.eager.reading import recorders, restorations
 from autograph.runtime.objects import Walk
 from autograph.runtime.specs import Type
@@ -45,15 +45,19 @@ class Shortcut:
     def _made(self) -> Callable[..., Any]:
         """The function that is called: it is short, as it is called for every step of a training."""
         variables, jitted, instead = self._variables, self._jitted, self._instead
+        acquire, release = LOCK.acquire, LOCK.release
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            if self._given_up or not takes(args, kwargs):
+            if kwargs or trace_state.value is not eval_trace or recorders.active or restorations or self._given_up:
                 return instead(*args, **kwargs)
+            for a in args:
+                if type(a) is not ArrayImpl and type(a) not in _PLAIN:
+                    return instead(*args)
+            free = acquire(False) or not within.depth and acquire()  # what the program calls on the host has the lock already
             try:
-                with UNLOCKED if within.depth else LOCK:
-                    value, changed = jitted([v._array for v in variables], *args)
-                    for k in changed:
-                        variables[k]._array = changed[k]
+                value, changed = jitted([v._array for v in variables], *args)
+                for k in changed:
+                    variables[k]._array = changed[k]
                 return value
             except _Eagerly:
                 pass
@@ -63,7 +67,10 @@ class Shortcut:
                 if not self._tracing:
                     raise
                 self._tracing = False
-            return instead(*args, **kwargs)
+            finally:
+                if free:
+                    release()
+            return instead(*args)
 
         return call
 
