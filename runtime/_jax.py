@@ -188,16 +188,29 @@ def abandon() -> None:
     _current().invalidate()
 
 
+def _recorder() -> Any:
+    """The trace that records what transformations around the current operations make of them (under `jax.grad` in `jax.jit`); None if nothing does."""
+    found = _current()
+    while not isinstance(found, _pe.DynamicJaxprTrace) and hasattr(found, "parent_trace"):
+        found = found.parent_trace
+    return found if isinstance(found, _pe.DynamicJaxprTrace) else None
+
+
+def compiling() -> bool:
+    """Whether operations go into a jaxpr in the end, which transformations may stand around."""
+    return _recorder() is not None
+
+
 def equations() -> int:
     """How many equations the jaxpr that is being recorded has so far; 0 where nothing is recorded."""
-    trace_ = _current()
-    return len(trace_.frame.tracing_eqns) if isinstance(trace_, _pe.DynamicJaxprTrace) else 0
+    trace_ = _recorder()
+    return len(trace_.frame.tracing_eqns) if trace_ is not None else 0
 
 
 def recorded(start: int) -> list[Any]:
     """The equations recorded since there were `start`; those that nothing uses may be gone."""
-    trace_ = _current()
-    if not isinstance(trace_, _pe.DynamicJaxprTrace):
+    trace_ = _recorder()
+    if trace_ is None:
         return []
     eqns = [e() if isinstance(e, weakref.ReferenceType) else e for e in trace_.frame.tracing_eqns[start:]]
     return [e for e in eqns if e is not None]
@@ -205,8 +218,8 @@ def recorded(start: int) -> list[Any]:
 
 def drop_effects(start: int) -> None:
     """Forget what has been recorded since there were `start` equations and would be done again: effects, and what uses their results."""
-    trace_ = _current()
-    if not isinstance(trace_, _pe.DynamicJaxprTrace):
+    trace_ = _recorder()
+    if trace_ is None:
         return
     gone: set[Any] = set()
     dropped: set[int] = set()
@@ -216,6 +229,11 @@ def drop_effects(start: int) -> None:
             dropped.add(id(eqn))
     kept = trace_.frame.tracing_eqns
     kept[start:] = [e for e in kept[start:] if id(e() if isinstance(e, weakref.ReferenceType) else e) not in dropped]
+
+
+def variable_of(x: Any) -> Any:
+    """The variable that stands for a traced value in the jaxpr that is recorded."""
+    return getattr(x, "val", None)
 
 
 def made_here(x: Any) -> bool:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import functools
 import importlib
 import operator
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from types import BuiltinMethodType, FunctionType, MethodDescriptorType, MethodType, MethodWrapperType, WrapperDescriptorType
 from typing import Any
 
@@ -66,27 +65,8 @@ def adopt(cls: type) -> None:
     _adopted(cls)
 
 
-class _Probe(threading.local):
-    check: Callable[[Any], None] | None = None
-
-
-_probe = _Probe()
-
-
-@contextmanager
-def probing(check: Callable[[Any], None]) -> Iterator[None]:
-    """Give every callee to `check` before it is called."""
-    before, _probe.check = _probe.check, check
-    try:
-        yield
-    finally:
-        _probe.check = before
-
-
 def call(f: Any) -> Any:
     """What to call in the place of `f`: `call(f)(x)` is `f(x)` with `f` converted, if it is the user's and can be."""
-    if _probe.check is not None:
-        _probe.check(f)
     if watched():
         if type(f) in _CHANGING or getattr(f, "__module__", None) == "_operator":
             found = importlib.import_module("autograph.runtime.unbound").instead_of(f)

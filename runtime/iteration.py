@@ -193,7 +193,7 @@ def _unrolled(items: Iterable[Any] | Rows, body: Body, state: list[Any], flag: i
     def turn(x: Any, state: list[Any]) -> list[Any]:
         return with_room(lambda s: listed(body(x, *s), count), state, place, turns)  # type: ignore[no-any-return]
 
-    if flag is None and roll and _jax.staging() and isinstance(items, builtins.range):
+    if flag is None and roll and _jax.compiling() and isinstance(items, builtins.range):
         return rest_rolled(items, body, state, index_rows, turn)
 
     def ended(*state: Any) -> Any:
@@ -208,7 +208,7 @@ def _unrolled(items: Iterable[Any] | Rows, body: Body, state: list[Any], flag: i
     before = _jax.equations()
     for x in walk:
         if why and walk.made == 2:
-            tell_cost(turns, cost(turns, before), why)
+            tell_cost(turns, cost(turns - 1, before), why)
         if left is False:
             state = turn(x, state)
         else:  # a traced value decides whether the loop goes on: the rest is unrolled under the flag

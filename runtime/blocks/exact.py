@@ -1,0 +1,310 @@
+"""Python numbers in a compiled turn: Python's are exact, and in the turn the index is an int32.
+
+An abstract interpretation of the turn's jaxpr follows what is computed from the index and other Python numbers alone: integers with their
+bounds, fractions, and truth values.  Where such a number meets an array it is one operand among others, and the result an array, as in Python.
+`Inexact` is raised where the compiled value could be another than Python's for more than rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autograph.runtime import _jax
+from autograph.runtime._jax import Literal
+
+INT32 = np.iinfo(np.int32)
+Interval = tuple[int, int]
+
+
+class Inexact(Exception):
+    """A Python number of the turn would not be what it is in Python: the reason."""
+
+
+class Integer(NamedTuple):
+    """A Python integer; its bounds are not asked for while the numbers of an inner loop are looked for."""
+
+    bounds: Interval | None
+
+
+class Fraction(NamedTuple):
+    """A Python float that is computed from the index."""
+
+
+class Truth(NamedTuple):
+    """A truth value that Python would know."""
+
+
+Number = Integer | Fraction | Truth
+Known = dict[Any, Number]
+
+_REAL = frozenset({
+    "exp", "exp2", "expm1", "log", "log1p", "log2", "sqrt", "rsqrt", "cbrt", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh",
+    "tanh", "asinh", "acosh", "atanh", "logistic", "erf", "erfc", "lgamma", "square", "add", "sub", "mul", "div", "neg", "abs", "max", "min", "pow",
+    "integer_pow", "sign", "copy",
+})  # fmt: skip
+_COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+_LOGIC = frozenset({"and", "or", "not", "xor"})
+_SHAPES = frozenset({"broadcast_in_dim", "reshape", "squeeze", "expand_dims"})
+
+
+def within(interval: Interval, what: str) -> Interval:
+    if interval[0] < INT32.min or interval[1] > INT32.max:
+        raise Inexact(f"{what} may not fit int32")
+    return interval
+
+
+class Numbers:
+    """The Python numbers of a turn.
+
+    Args:
+      indices: by identity of a variable, the bounds of the indices that an inner loop takes its numbers from, and the variable.
+      strict: whether bounds are asked for.
+    """
+
+    def __init__(self, indices: dict[int, tuple[Any, Interval]], strict: bool = True) -> None:
+        self.indices, self.strict = indices, strict
+
+    @staticmethod
+    def constant(x: Any) -> Number:
+        """What a Python number is that no turn changes."""
+        return Truth() if isinstance(x, bool) else Integer((x, x)) if isinstance(x, int) else Fraction()
+
+    def follow(self, eqns: Sequence[Any], known: Known) -> Known:
+        """What the variables of some equations stand for, given what those do that come from outside."""
+        known = dict(known)
+        for e in eqns:
+            inner = e.primitive.name in ("scan", "while") or _has_program(e)
+            if any(not isinstance(v, Literal) and v in known for v in e.invars) or inner:
+                for v, number in zip(e.outvars, self._results(e, known), strict=True):
+                    if number is not None:
+                        known[v] = number
+        return known
+
+    def _results(self, e: Any, known: Known) -> Sequence[Number | None]:
+        name, none = e.primitive.name, [None] * len(e.outvars)
+        given = [_of(v, known) for v in e.invars]
+        if name == "scan":
+            return self._scan(e, given)
+        if name == "while":
+            return self._while(e, given)
+        if name == "cond":
+            return self._cond(e, given)
+        if name in ("jit", "pjit") and e.params["name"] in _DIVISIONS and all(isinstance(g, Integer) for g in given):
+            return [Integer(self._divided(e.params["name"], given[0], given[1]))]  # type: ignore[arg-type]
+        if _has_program(e):
+            return self._call(e, given)
+        mine = [g for v, g in zip(e.invars, given, strict=True) if not isinstance(v, Literal)]
+        if name == "select_n":
+            alone = all(g is not None for g in given[1:]) and given[0] is not None
+            return [_union(given[1:])] if alone else none
+        if any(g is None for g in mine):  # it meets an array
+            return none
+        if name == "convert_element_type":
+            return [self._converted(given[0], e.outvars[0].aval.dtype)]
+        if name in _SHAPES:
+            return none  # of an array, to which it is an operand
+        if name in _LOGIC and all(isinstance(g, Truth) for g in given):
+            return [Truth()]
+        if name in ("reduce_or", "reduce_and") and all(isinstance(g, Truth) for g in given):
+            return [Truth()]
+        if name in _COMPARISONS:
+            if any(isinstance(g, Fraction) for g in given):
+                raise Inexact("Python floats are compared")
+            return [Truth()]
+        if all(isinstance(g, Integer) for g in given) and (of := _INTEGERS.get(name)) is not None:
+            return [Integer(self._bounds(of, name, given, e.params))]
+        if name in _REAL and any(isinstance(g, Fraction) for g in given):
+            return [Fraction()]
+        raise Inexact(f"a Python number is used in `{e.params.get('name', name)}`")
+
+    def _bounds(self, of: Callable[..., Interval], name: str, given: Sequence[Any], params: dict[str, Any]) -> Interval | None:
+        bounds = [g.bounds for g in given]
+        if any(b is None for b in bounds):
+            self._refuse_unknown(f"a number in `{name}`")
+            return None
+        found = of(*bounds, params["y"]) if name == "integer_pow" else of(*bounds)
+        return within(found, "what is computed from the index") if self.strict else None
+
+    def _refuse_unknown(self, what: str) -> None:
+        if self.strict:
+            raise Inexact(f"{what} may not fit int32")
+
+    def _converted(self, given: Number | None, dtype: Any) -> Number:
+        if np.issubdtype(dtype, np.integer):
+            if isinstance(given, Fraction):
+                raise Inexact("a Python float becomes an integer")
+            return Integer((0, 1)) if isinstance(given, Truth) else given  # type: ignore[return-value]
+        return Truth() if dtype == np.bool_ else Fraction()
+
+    def _divided(self, name: str, a: Integer, b: Integer) -> Interval | None:
+        if a.bounds is None or b.bounds is None:
+            self._refuse_unknown("what is divided")
+            return None
+        if b.bounds[0] <= 0 <= b.bounds[1]:
+            raise Inexact("a Python number is divided by what may be zero")
+        if name == "floor_divide":
+            ends = [math.floor(x / y) for x in a.bounds for y in b.bounds]
+            return min(ends) - 1, max(ends) + 1
+        return (0, b.bounds[1] - 1) if b.bounds[0] > 0 else (b.bounds[0] + 1, 0)
+
+    def _call(self, e: Any, given: Sequence[Number | None]) -> Sequence[Number | None]:
+        for jaxpr in _programs(e):
+            if len(jaxpr.invars) == len(given) and len(jaxpr.outvars) == len(e.outvars):
+                return self._inside(jaxpr, given)
+        return [None] * len(e.outvars)  # of JAX's own: its results are arrays
+
+    def _inside(self, jaxpr: Any, given: Sequence[Number | None]) -> list[Number | None]:
+        """What a program gives for numbers among its operands."""
+        known = self.follow(jaxpr.eqns, {v: g for v, g in zip(jaxpr.invars, given, strict=True) if g is not None})
+        return [None if isinstance(v, Literal) else known.get(v) for v in jaxpr.outvars]
+
+    def _cond(self, e: Any, given: Sequence[Number | None]) -> Sequence[Number | None]:
+        sides = []
+        for branch in e.params["branches"]:
+            out = self._inside(branch.jaxpr, given[1:])
+            sides.append([_of(v, {}) if isinstance(v, Literal) else g for v, g in zip(branch.jaxpr.outvars, out, strict=True)])
+        if given[0] is None:  # what traced values choose is an array
+            return [None] * len(e.outvars)
+        return [_union(found) if all(g is not None for g in found) else None for found in zip(*sides, strict=True)]
+
+    def _scan(self, e: Any, given: Sequence[Number | None]) -> Sequence[Number | None]:
+        consts, carried, body = e.params["num_consts"], e.params["num_carry"], e.params["jaxpr"].jaxpr
+        rows = [Integer(self.indices[id(v)][1]) if id(v) in self.indices else None for v in e.invars[consts + carried :]]
+        out = self._turns(body, given[:consts], given[consts : consts + carried], rows, e.params["length"])
+        return [*out, *[None] * (len(e.outvars) - carried)]
+
+    def _while(self, e: Any, given: Sequence[Number | None]) -> Sequence[Number | None]:
+        tests, fixed = e.params["cond_nconsts"], e.params["body_nconsts"]
+        test, body = e.params["cond_jaxpr"].jaxpr, e.params["body_jaxpr"].jaxpr
+        carry = given[tests + fixed :]
+        carry = self._settled(body, given[tests : tests + fixed], carry, [])
+        found = Numbers(self.indices, strict=False).follow(
+            test.eqns, {v: g for v, g in zip(test.invars, [*given[:tests], *carry], strict=True) if g is not None}
+        )
+        going = test.outvars[0]
+        if not isinstance(going, Literal) and going not in found:  # traced values end it: what its turns change is traced in either form
+            fixed_ones = _unchanged(body, fixed, carry)
+            self._inside(body, [*given[tests : tests + fixed], *(g if k in fixed_ones else None for k, g in enumerate(carry))])
+            return [g if k in fixed_ones else None for k, g in enumerate(carry)]
+        limits = _limits(test, tests, [*given[:tests], *carry])
+        return self._turns(body, given[tests : tests + fixed], given[tests + fixed :], [], None, limits)
+
+    def _settled(self, body: Any, consts: Sequence[Any], carry: Sequence[Any], rows: Sequence[Any]) -> list[Number | None]:
+        """Which of the variables of a loop are numbers in all turns; Python's have weak types."""
+        first = len(body.invars) - len(rows) - len(carry)
+        carry = [g if v.aval.weak_type else None for v, g in zip(body.invars[first:], carry, strict=False)]
+        loose = Numbers(self.indices, strict=False)
+        now: list[Number | None] = [Integer(None) if isinstance(g, Integer) else g for g in carry]
+        while True:
+            out = loose._inside(body, [*consts, *now, *rows])[: len(now)]
+            outs = [_of(v, {}) if isinstance(v, Literal) else o for v, o in zip(body.outvars, out, strict=False)]
+            after = [None if g is None or o is None else g if type(g) is type(o) else Fraction() for g, o in zip(now, outs, strict=True)]
+            if after == now:
+                return [g if n is not None else None for g, n in zip(carry, now, strict=True)]
+            now = after
+
+    def _turns(
+        self, body: Any, consts: Sequence[Any], carry: Sequence[Any], rows: Sequence[Any], turns: int | None,
+        limits: dict[int, Interval] | None = None,
+    ) -> list[Number | None]:  # fmt: skip
+        """The variables of a loop of which Python would know the turns, after it."""
+        numbers = self._settled(body, consts, carry, rows)
+        if not self.strict:
+            self._inside(body, [*consts, *(Integer(None) if isinstance(g, Integer) else g for g in numbers), *rows])
+            return [Integer(None) if isinstance(g, Integer) else g for g in numbers]
+        first = len(body.invars) - len(rows) - len(carry)
+        same = _unchanged(body, first, numbers)
+        inside: list[Number | None] = []
+        for k, g in enumerate(numbers):
+            if g is None or k in same:
+                inside.append(g)
+                continue
+            step = constant_step(body.eqns, body.invars[first + k], body.outvars[k])
+            if limits is not None and k in limits and isinstance(g, Integer) and step is not None:
+                inside.append(Integer(within(limits[k], "the index of an inner loop")))
+            elif turns is not None and isinstance(g, Integer) and g.bounds is not None and step is not None:
+                far = turns * step
+                inside.append(Integer(within((g.bounds[0] + min(far, 0), g.bounds[1] + max(far, 0)), "a number that an inner loop counts")))
+            else:
+                raise Inexact("an inner loop changes a Python number")
+        self._inside(body, [*consts, *inside, *rows])
+        return inside
+
+
+def constant_step(eqns: Sequence[Any], v: Any, out: Any) -> int | None:
+    """The constant that a turn adds to an integer variable."""
+    for e in eqns:
+        if out in e.outvars and e.primitive.name in ("add", "sub") and e.invars[0] is v and isinstance(e.invars[1], Literal):
+            step = int(e.invars[1].val) if np.issubdtype(e.invars[1].aval.dtype, np.integer) else None
+            return step if step is None or e.primitive.name == "add" else -step
+    return None
+
+
+def _of(v: Any, known: Known) -> Number | None:
+    """What an operand stands for: a constant beside numbers is one too."""
+    if not isinstance(v, Literal):
+        return known.get(v)
+    if getattr(v.aval, "shape", None) != ():
+        return None
+    if v.aval.dtype == np.bool_:
+        return Truth()
+    return Integer((int(v.val), int(v.val))) if np.issubdtype(v.aval.dtype, np.integer) else Fraction()
+
+
+def _union(numbers: Sequence[Number | None]) -> Number:
+    if all(isinstance(g, Integer) for g in numbers):
+        bounds = [g.bounds for g in numbers if isinstance(g, Integer)]
+        return Integer(None if any(b is None for b in bounds) else (min(b[0] for b in bounds if b), max(b[1] for b in bounds if b)))
+    return Truth() if all(isinstance(g, Truth) for g in numbers) else Fraction()
+
+
+def _unchanged(body: Any, first: int, carry: Sequence[Any]) -> set[int]:
+    return {k for k in range(len(carry)) if body.outvars[k] is body.invars[first + k]}
+
+
+def _limits(test: Any, tests: int, given: Sequence[Number | None]) -> dict[int, Interval]:
+    """The bounds of a variable that the test of a loop compares with what no turn changes."""
+    found: dict[int, Interval] = {}
+    numbers = {v: g for v, g in zip(test.invars, given, strict=True) if isinstance(g, Integer)}
+    for e in test.eqns:
+        if e.primitive.name in ("lt", "gt") and e.outvars[0] is test.outvars[0] and e.invars[0] in test.invars[tests:]:
+            k = test.invars.index(e.invars[0]) - tests
+            start, stop = numbers.get(e.invars[0]), _of(e.invars[1], dict(numbers))
+            if isinstance(start, Integer) and isinstance(stop, Integer) and start.bounds and stop.bounds:
+                ends = (*start.bounds, *stop.bounds)
+                found[k] = min(ends), max(ends)
+    return found
+
+
+def _has_program(e: Any) -> bool:
+    return any(True for _ in _programs(e))
+
+
+def _programs(e: Any) -> list[Any]:
+    return [getattr(j, "jaxpr", j) for p in e.params.values() for j in _jax.jaxprs_in(p)]
+
+
+_DIVISIONS = frozenset({"floor_divide", "remainder", "_remainder", "mod"})
+
+
+def _products(a: Interval, b: Interval) -> Interval:
+    ends = [x * y for x in a for y in b]
+    return min(ends), max(ends)
+
+
+def _power(a: Interval, y: int) -> Interval:
+    ends = [a[0] ** y, a[1] ** y, *([0] if a[0] <= 0 <= a[1] else [])]
+    return min(ends), max(ends)
+
+
+_INTEGERS: dict[str, Callable[..., Interval]] = {
+    "add": lambda a, b: (a[0] + b[0], a[1] + b[1]), "sub": lambda a, b: (a[0] - b[1], a[1] - b[0]), "mul": _products,
+    "square": lambda a: _products(a, a),
+    "neg": lambda a: (-a[1], -a[0]), "abs": lambda a: (0, max(map(abs, a))), "sign": lambda a: (-1, 1), "copy": lambda a: a, "integer_pow": _power,
+    "max": lambda a, b: (max(a[0], b[0]), max(a[1], b[1])), "min": lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
+    "and": lambda a, b: (0 if min(a[0], b[0]) >= 0 else INT32.min, max(a[1], b[1], 0)),
+}  # fmt: skip
