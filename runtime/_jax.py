@@ -189,7 +189,7 @@ def abandon() -> None:
 
 
 def _recorder() -> Any:
-    """The trace that records what transformations around the current operations make of them (under `jax.grad` in `jax.jit`); None if nothing does."""
+    """The trace that records what transformations around the current operations make of them, as `jax.grad` in `jax.jit`; or None."""
     found = _current()
     while not isinstance(found, _pe.DynamicJaxprTrace) and hasattr(found, "parent_trace"):
         found = found.parent_trace

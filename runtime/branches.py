@@ -18,6 +18,7 @@ from autograph.runtime import _jax, trees
 from autograph.runtime.alias_joins import one_for_each, share_in
 from autograph.runtime.block import Block
 from autograph.runtime.blocks.choices import given_before, note_choice
+from autograph.runtime.blocks.sinking import sunk
 from autograph.runtime.branch_binding import bind_cond, select, selectable
 from autograph.runtime.buffers import join_tags, tags_of
 from autograph.runtime.decisions import decided, given_names, watching
@@ -264,13 +265,13 @@ class _Sides:
         effects = any(e.effects for side in self.blocks for e in side.eqns)
         if not self.types and not effects:
             return self._given(iter(()))
-        selected = selectable(self.blocks)
+        without = sunk(self.blocks)
+        blocks = self.blocks if without is None else without.blocks
+        selected = selectable(blocks)
         if watching():
             self._tell(selected)
-        if selected:
-            sides = [blk.inline() for blk in self.blocks]
-            return self._given(iter([x if x is y else select(p, x, y) for x, y in zip(*sides, strict=True)]))
-        return self._given(iter(bind_cond(p, self.blocks)))
+        outs = [x if x is y else select(p, x, y) for x, y in zip(*(b.inline() for b in blocks), strict=True)] if selected else bind_cond(p, blocks)
+        return self._given(iter(outs if without is None else without.stored(outs)))
 
     def _tell(self, selected: bool) -> None:
         """Tell `ag.explain` what the branch becomes."""

@@ -38,7 +38,11 @@ class Truth(NamedTuple):
     """A truth value that Python would know."""
 
 
-Number = Integer | Fraction | Truth
+class Mixed(NamedTuple):
+    """A number in some turns, as Python knows, and an array in others: an array where it is an operand."""
+
+
+Number = Integer | Fraction | Truth | Mixed
 Known = dict[Any, Number]
 
 _REAL = frozenset({
@@ -86,7 +90,7 @@ class Numbers:
 
     def _results(self, e: Any, known: Known) -> Sequence[Number | None]:
         name, none = e.primitive.name, [None] * len(e.outvars)
-        given = [_of(v, known) for v in e.invars]
+        given = [None if isinstance(g := _of(v, known), Mixed) else g for v in e.invars]
         if name == "scan":
             return self._scan(e, given)
         if name == "while":
@@ -99,8 +103,7 @@ class Numbers:
             return self._call(e, given)
         mine = [g for v, g in zip(e.invars, given, strict=True) if not isinstance(v, Literal)]
         if name == "select_n":
-            alone = all(g is not None for g in given[1:]) and given[0] is not None
-            return [_union(given[1:])] if alone else none
+            return [_union(given[1:])] if given[0] is not None else none
         if any(g is None for g in mine):  # it meets an array
             return none
         if name == "convert_element_type":
@@ -169,7 +172,7 @@ class Numbers:
             sides.append([_of(v, {}) if isinstance(v, Literal) else g for v, g in zip(branch.jaxpr.outvars, out, strict=True)])
         if given[0] is None:  # what traced values choose is an array
             return [None] * len(e.outvars)
-        return [_union(found) if all(g is not None for g in found) else None for found in zip(*sides, strict=True)]
+        return [_union(found) for found in zip(*sides, strict=True)]
 
     def _scan(self, e: Any, given: Sequence[Number | None]) -> Sequence[Number | None]:
         consts, carried, body = e.params["num_consts"], e.params["num_carry"], e.params["jaxpr"].jaxpr
@@ -255,7 +258,10 @@ def _of(v: Any, known: Known) -> Number | None:
     return Integer((int(v.val), int(v.val))) if np.issubdtype(v.aval.dtype, np.integer) else Fraction()
 
 
-def _union(numbers: Sequence[Number | None]) -> Number:
+def _union(numbers: Sequence[Number | None]) -> Number | None:
+    """What a truth value that Python would know chooses."""
+    if any(g is None or isinstance(g, Mixed) for g in numbers):
+        return None if all(g is None for g in numbers) else Mixed()
     if all(isinstance(g, Integer) for g in numbers):
         bounds = [g.bounds for g in numbers if isinstance(g, Integer)]
         return Integer(None if any(b is None for b in bounds) else (min(b[0] for b in bounds if b), max(b[1] for b in bounds if b)))
