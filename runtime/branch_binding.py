@@ -21,18 +21,35 @@ _SMOOTH = frozenset({
     "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not", "xor",
 })  # fmt: skip
 _INTEGER = _SMOOTH | {"mul", "sign", "abs", "shift_left", "shift_right_logical", "shift_right_arithmetic", "clamp", "is_finite"}
-_MOST_SELECTED = 8  # equations of both sides together
+_LOADS = frozenset({"dynamic_slice", "concatenate", "slice"})  # of few items
+_FEW = 16
+_MOST_SELECTED = 8  # equations of both sides together, but for
+_MOST_SCALARS = 128  # what is computed of single integers, such as places
 
 
 def selectable(blocks: Sequence[Block]) -> bool:
     """Whether both sides may run: that is neither seen (an effect, a NaN in a derivative) nor felt (its time)."""
-    return len(blocks) == 2 and all(map(_is_selectable, blocks)) and sum(len(b.eqns) for b in blocks) <= _MOST_SELECTED
+    if len(blocks) != 2 or not all(map(_is_selectable, blocks)):
+        return False
+    scalars = [_is_of_integers(e) for b in blocks for e in b.eqns]
+    return len(scalars) - sum(scalars) <= _MOST_SELECTED and sum(scalars) <= _MOST_SCALARS
 
 
 def _is_selectable(block: Block) -> bool:
-    if all(isinstance(v.aval.dtype, np.dtype) and v.aval.dtype.kind in "biu" for v in block.outvars):
-        return all(e.primitive.name in _INTEGER and not e.effects for e in block.eqns)
-    return all(not e.effects and (e.primitive.name in _SMOOTH or _scales(e)) for e in block.eqns)
+    whole = all(isinstance(v.aval.dtype, np.dtype) and v.aval.dtype.kind in "biu" for v in block.outvars)
+    return all(not e.effects and (e.primitive.name in (_INTEGER if whole else _SMOOTH) or _scales(e) or _is_cheap(e)) for e in block.eqns)
+
+
+def _is_cheap(eqn: Any) -> bool:
+    """What is computed of single integers, and loads of few items."""
+    name = eqn.primitive.name
+    return _is_of_integers(eqn) and name in _INTEGER or name in _LOADS and all(v.aval.size <= _FEW for v in eqn.outvars)
+
+
+def _is_of_integers(eqn: Any) -> bool:
+    """Whether it computes few integers of few others, or loads few items."""
+    few = all(v.aval.size <= 4 and isinstance(v.aval.dtype, np.dtype) and v.aval.dtype.kind in "biu" for v in (*eqn.invars, *eqn.outvars))
+    return few or eqn.primitive.name in _LOADS
 
 
 def _scales(eqn: Any) -> bool:

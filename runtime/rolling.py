@@ -7,11 +7,14 @@ works, and if what the turn computes from the index and other Python numbers alo
 from __future__ import annotations
 
 import builtins
+import functools
 import threading
 import warnings
 from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any
+
+import numpy as np
 
 from autograph.runtime import _jax
 from autograph.runtime._jax import Literal
@@ -21,15 +24,17 @@ from autograph.runtime.decisions import decided, watching
 from autograph.runtime.errors import LargeUnrollWarning
 from autograph.runtime.frames import Place
 from autograph.runtime.growing import Growing
+from autograph.runtime.lengths import marks, reset
 from autograph.runtime.places import here, parameter_names
-from autograph.runtime.room import with_room
+from autograph.runtime.room import discard, snapshot, with_room
 from autograph.runtime.rows import Rows
-from autograph.runtime.specs import Type, types
+from autograph.runtime.specs import Spec, Type, spec_of, types, widen
 from autograph.runtime.stage import Stage
 from autograph.runtime.values import NUMBERS, parts
 
 LONG = 400  # equations, of all turns together, from which on a loop is rolled
 _LOOKED_AT = 3
+_HEAVY = {"scatter": 8, "scatter_add": 8, "scatter_mul": 8, "gather": 4, "sort": 20, "dot_general": 4, "conv_general_dilated": 8}  # to compile
 WARNED = 20_000
 
 
@@ -58,36 +63,51 @@ def rest_rolled(
     items: builtins.range, body: Callable[..., Any], state: list[Any], index_rows: Callable[[builtins.range], Rows],
     turn: Callable[[Any, list[Any]], list[Any]],
 ) -> list[Any]:  # fmt: skip
-    """The state after a static loop: its first turn as it is written, the others as one compiled turn if they are many and it cannot be seen."""
-    count, made, size = len(items), 0, 0
-    while made < min(count, _LOOKED_AT) and size <= LONG:  # a turn may be shorter than the others, as at a border
-        before = _jax.equations()
-        state = turn(items[made], state)
-        made += 1
-        size = cost(count - made, before)
-    rest = items[made:]
-    place = Place(getattr(body, "__code__", None))
+    """The state after a static loop: one compiled turn if its turns are many operations and that cannot be seen.
 
-    def compiled() -> list[Any]:
+    The first turn tells what a turn costs.  It is thrown away if what the state is before the loop can stand in all turns, and is made apart if not.
+    """
+    count, made = len(items), 0
+    code = getattr(body, "__code__", None)
+    place = Place(code)
+
+    def compiled(rest: builtins.range, state: list[Any], whole: bool) -> list[Any]:
         with _trying():
-            return with_room(lambda s: _rolled(index_rows(rest), rest, body, s), state, place, count)  # type: ignore[no-any-return]
+            return with_room(lambda s: _rolled(index_rows(rest), rest, body, s, whole), state, place, count)  # type: ignore[no-any-return]
 
-    def unrolled(why: str) -> list[Any]:
-        now = state
+    def unrolled(rest: builtins.range, state: list[Any], why: str) -> list[Any]:
         for item in rest:
-            now = turn(item, now)
+            state = turn(item, state)
         if watching():
             decided("loop", f"unrolled, {count} turn{'s' * (count != 1)}", why)
-        return now
+        return state
 
-    if size <= LONG:
-        return unrolled("the range is known, and its turns are few operations")
+    def apart(state: list[Any]) -> list[Any]:
+        """The turns after one that is made as it is written."""
+        rest = items[made + 1 :]
 
-    def told(why: str) -> list[Any]:
-        tell_cost(count, size, why)
-        return unrolled(f"one compiled turn is not possible: {why}")
+        def told(why: str) -> list[Any]:
+            tell_cost(count, size, why)
+            return unrolled(rest, state, f"one compiled turn is not possible: {why}")
 
-    return compiled_or_unrolled(getattr(body, "__code__", None), compiled, told)  # type: ignore[no-any-return]
+        return compiled_or_unrolled(code, lambda: compiled(rest, state, False), told)  # type: ignore[no-any-return]
+
+    while made < min(count, _LOOKED_AT):  # a turn may be shorter than the others, as at a border
+        before, recorded, known = snapshot(), _jax.equations(), marks()
+        with place.scope(("turn", made)) as frame:
+            after = turn(items[made], state)
+        if (size := cost(count - made - 1, recorded)) > LONG:
+            break
+        made, state = made + 1, after
+    else:
+        return unrolled(items[made:], state, "the range is known, and its turns are few operations")
+    if frame.changed or place.memory.get(("apart", code)) is not None:
+        return apart(after)
+    _jax.drop_effects(recorded)
+    discard(before, frame)
+    reset(known)
+    whole = functools.partial(compiled, items[made:], state, True)
+    return compiled_or_unrolled(code, whole, lambda _: apart(turn(items[made], state)), "apart")  # type: ignore[no-any-return]
 
 
 def cost(turns: int, before: int) -> int:
@@ -107,21 +127,36 @@ def _size(eqn: Any) -> int:
     if eqn.primitive.name.startswith(("random_", "threefry")):
         return 100
     inner = [j for v in eqn.params.values() for j in (v if isinstance(v, (tuple, list)) else (v,)) if hasattr(j, "eqns")]
-    return 1 + sum(_size(e) for j in inner for e in j.eqns)
+    return _HEAVY.get(eqn.primitive.name, 1) + sum(_size(e) for j in inner for e in j.eqns)
 
 
-def _rolled(rows: Rows, items: builtins.range, body: Callable[..., Any], state: list[Any]) -> list[Any]:
+def _rolled(rows: Rows, items: builtins.range, body: Callable[..., Any], state: list[Any], whole: bool) -> list[Any]:
     index = min(items[0], items[-1]), max(items[0], items[-1])
     if (v := _jax.variable_of(rows.arrays[0])) is not None:
         _trials.indices[id(v)] = v, index
     stage = Stage(body, state, body, Place(getattr(body, "__code__", None)), items=[rows.spec], turns=rows.length, all_made=True)
-    final = _checked(stage, index, items, state, parameter_names(body, len(state)))
+    names = parameter_names(body, len(state))
+    if whole:
+        for x, spec, name in zip(state, stage.specs, names, strict=True):
+            if not _stands(x, spec):
+                raise Inexact(f"`{name}` gets another type in the first turn")
+    final = _checked(stage, index, items, state, names, whole)
     out = stage.run_scan(rows.arrays, rows.length, 1)
     return [final.get(k, x) for k, x in enumerate(out)]
 
 
-def _checked(stage: Stage, bounds: Interval, items: builtins.range, state: list[Any], names: list[str]) -> dict[int, Any]:
-    """Check the numbers of the compiled turn; the values after the loop of the variables that stay Python numbers."""
+def _stands(x: Any, spec: Spec) -> bool:
+    """Whether what a variable is before a loop can stand for what it is in all turns: Python numbers for arrays of their kind."""
+    if type(x) in NUMBERS and isinstance(spec, Type):
+        return np.dtype(spec.dtype).kind in ("f" if isinstance(x, float) else "c" if isinstance(x, complex) else "b" if isinstance(x, bool) else "iu")
+    return bool(spec == widen(spec_of(x)))
+
+
+def _checked(stage: Stage, bounds: Interval, items: builtins.range, state: list[Any], names: list[str], whole: bool) -> dict[int, Any]:
+    """Check the numbers of the compiled turn; the values after the loop of the variables that stay Python numbers.
+
+    In the `whole` of a loop a Python number may become an array in the first turn.
+    """
     block = stage.block
     known: Known = {}
     final: dict[int, Any] = {}
@@ -135,6 +170,9 @@ def _checked(stage: Stage, bounds: Interval, items: builtins.range, state: list[
         if isinstance(spec, Type) and type(x) in NUMBERS:
             ((v, out),) = mine
             after = _after(x, v, out, index, items, block.eqns)
+            if after is None and whole:
+                kept.append((names[k], [out]))
+                continue
             if after is None:
                 raise Inexact(f"the Python number `{names[k]}` changes in another way than by adding a constant integer")
             known[v], now = after

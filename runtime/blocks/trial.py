@@ -13,17 +13,17 @@ from autograph.runtime.lengths import marks, reset
 from autograph.runtime.room import discard, snapshot
 
 
-def compiled_or_unrolled(code: Any, compiled: Callable[[], Any], unrolled: Callable[[str], Any]) -> Any:
+def compiled_or_unrolled(code: Any, compiled: Callable[[], Any], unrolled: Callable[[str], Any], way: str = "unrolled") -> Any:
     """What `compiled()` gives; where it is refused, `unrolled(why)`.
 
-    Nothing that the refused run has changed is left.  A loop with this code that has been refused in this trace is not tried again.
+    Nothing that the refused run has changed is left.  A loop with this code that has been refused in this trace is not tried again this `way`.
     """
     place = Place(code)
-    refused = place.memory.get(("unrolled", code))
+    refused = place.memory.get((way, code))
     if refused is None:
         known, before, recorded = marks(), snapshot(), _jax.equations()
         try:
-            with place.scope("tried") as run, attempt():
+            with place.scope(way) as run, attempt():
                 return compiled()
         except GivenAnother:  # no refusal: the whole function is traced again
             raise
@@ -33,7 +33,7 @@ def compiled_or_unrolled(code: Any, compiled: Callable[[], Any], unrolled: Calla
         discard(before, run)
         reset(known)
         if place.key:
-            place.memory["unrolled", code] = refused
+            place.memory[way, code] = refused
     try:
         return unrolled(_reason(refused))
     except (AutographError, OverflowError) as error:
