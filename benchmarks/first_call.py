@@ -141,7 +141,7 @@ def main() -> None:
     from known_ranges import PROGRAMS
 
     print(
-        f"{jax.default_backend()}, JAX {jax.__version__}; a star: the first call more than twice that by hand and a second, or more than 5 s; steady state over 1.3"
+        f"{jax.default_backend()}, JAX {jax.__version__}; a star: a first call of more than twice that by hand and 1 s, or than 5 s; a ratio over 1.3"
     )
     print(f"{'':45} {'first':>8} {'by hand':>8} {'steady':>12} {'by hand':>11} {'ratio':>6}")
     if given.turns:

@@ -290,6 +290,14 @@ def bind_scan(body: ClosedJaxpr, consts: Sequence[Any], carry: Sequence[Any], xs
     return list(lax.scan_p.bind(*consts, *carry, *xs, reverse=False, length=length, jaxpr=body, unroll=unroll, **kinds))
 
 
+def scan_counts(params: dict[str, Any]) -> tuple[int, int]:
+    """How many operands of a scan are constants, and how many its carry."""
+    if "num_consts" in params:
+        return params["num_consts"], params["num_carry"]
+    consts, carry, _ = params["ft_in"].unpack()
+    return len(consts), len(carry)
+
+
 def unless(body: ClosedJaxpr, code: int, carry: range) -> ClosedJaxpr:
     """A turn of a scan that changes nothing once input `code`, an error code, is not zero."""
     avals = [v.aval for v in body.jaxpr.invars]

@@ -24,6 +24,7 @@ _INTEGER = _SMOOTH | {"mul", "sign", "abs", "shift_left", "shift_right_logical",
 _LOADS = frozenset({"dynamic_slice", "concatenate", "slice"})  # of few items
 _FEW = 16
 _MOST_SELECTED = 8  # equations of both sides together, but for
+_MOST_SMALL = 32  # those of few items, and
 _MOST_SCALARS = 128  # what is computed of single integers, such as places
 
 
@@ -31,8 +32,9 @@ def selectable(blocks: Sequence[Block]) -> bool:
     """Whether both sides may run: that is neither seen (an effect, a NaN in a derivative) nor felt (its time)."""
     if len(blocks) != 2 or not all(map(_is_selectable, blocks)):
         return False
-    scalars = [_is_of_integers(e) for b in blocks for e in b.eqns]
-    return len(scalars) - sum(scalars) <= _MOST_SELECTED and sum(scalars) <= _MOST_SCALARS
+    others = [e for b in blocks for e in b.eqns if not _is_of_integers(e)]
+    large = [e for e in others if any(v.aval.size > _FEW for v in e.outvars)]
+    return len(large) <= _MOST_SELECTED and len(others) <= _MOST_SMALL and sum(len(b.eqns) for b in blocks) - len(others) <= _MOST_SCALARS
 
 
 def _is_selectable(block: Block) -> bool:

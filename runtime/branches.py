@@ -266,6 +266,8 @@ class _Sides:
         if not self.types and not effects:
             return self._given(iter(()))
         without = sunk(self.blocks)
+        if without is not None and without.one_sided and not selectable(without.blocks):  # XLA makes the store of one side in place
+            without = None
         blocks = self.blocks if without is None else without.blocks
         selected = selectable(blocks)
         if watching():

@@ -33,7 +33,8 @@ class Each:
     """The values `value(*item)` of the items for which `test(*item)` holds; with `inner` each value is an `Each` whose values are meant."""
 
     def __init__(self, items: Any, value: Value, test: Value | None, unpack: int, inner: bool) -> None:
-        self.items = items if isinstance(items, Each) or rows_of(items) is not None else iter(over(items))
+        whole = isinstance(items, (Each, builtins.range)) or rows_of(items) is not None
+        self.items = items if whole else iter(over(items))
         self.value, self.test, self.unpack, self.inner = value, test, unpack, inner
 
     def of(self, fn: Value, item: Any) -> Any:

@@ -36,7 +36,7 @@ from autograph.runtime.garbage import paused
 from autograph.runtime.later import check, is_deferred, leave
 from autograph.runtime.leaving import has_late, leaving, packed, settled
 from autograph.runtime.lifted import ERROR, may_have_failed, restore
-from autograph.runtime.numpy_arguments import Stored, put_back
+from autograph.runtime.numpy_arguments import Stored, put_back, without_numpys
 from autograph.runtime.optional import optional_result
 from autograph.runtime.options import known_names, name_of
 from autograph.runtime.overlaps import refuse_overlaps
@@ -100,15 +100,13 @@ class Function:
             refuse_numpys(self._fn, self._checks.changing, args, kwargs)
         if type(out) is Checked:
             return self._result(out)
-        if trace_state.value is eval_trace and not self._checks.found and self._state.direct and not self._concerned(args, kwargs):
-            self._checks.direct, self._checks.looked_at = True, self._stored.concerns
+        if trace_state.value is eval_trace and not self._checks.found and self._state.direct:
+            looked_at = bool(self._checks.changing) or self._stored.concerns(args, kwargs)  # for what NumPy's arrays would be afterwards
+            self._checks.direct, self._checks.looked_at = True, (lambda *_: False) if looked_at else self._stored.concerns
             self._checks.undo = functools.partial(_look_again, type(self), self._checks)
-            type(self).__call__ = staticmethod(self._jitted)  # type: ignore[assignment]
+            call = without_numpys(self._jitted, functools.partial(Function.__call__, self)) if looked_at else self._jitted
+            type(self).__call__ = staticmethod(call)  # type: ignore[assignment]
         return out
-
-    def _concerned(self, args: Any, kwargs: Any) -> bool:
-        """Whether such calls have to be looked at, for what NumPy's arrays among the arguments would be afterwards."""
-        return bool(self._checks.changing) or self._stored.concerns(args, kwargs)
 
     def _stateful(self, args: Any, kwargs: Any, arrays: dict[str, Any] | None = None) -> Any:
         """A call with arguments that are no arrays, or of a function that changes what lives outside it."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import sys
 from collections.abc import Callable, Iterable, Sized
 from types import FunctionType, MethodType
 from typing import Any
@@ -41,6 +42,7 @@ from autograph.runtime.rows import Range, Rows, index_rows, rows_of
 from autograph.runtime.stage import Stage, given, listed
 
 Body = Callable[..., Any]
+_OF_A_RANGE = type(iter(range(0)))
 FURTHEST = np.iinfo(np.int32).max  # an index that no loop reaches
 
 
@@ -62,6 +64,9 @@ def for_loop(items: Any, body: Body, *state: Any, until: str | None = None) -> A
         watched = items
         items, total, parts = watched.turns()
         body = Turn(watched, body, total, parts)
+    if type(items) is _OF_A_RANGE and sys.getrefcount(items) == 2 and _jax.compiling():  # nothing else holds it: `reversed(range(n))`
+        _, (items,), made = items.__reduce__()
+        items = items[made or 0 :]
     flag = None if until is None else parameter_names(body, len(state)).index(until)
     values = list(state)
     refuse_hidden(items)
@@ -194,7 +199,7 @@ def _unrolled(items: Iterable[Any] | Rows, body: Body, state: list[Any], flag: i
         return with_room(lambda s: listed(body(x, *s), count), state, place, turns)  # type: ignore[no-any-return]
 
     if flag is None and roll and _jax.compiling() and isinstance(items, builtins.range):
-        return rest_rolled(items, body, state, index_rows, turn)
+        return rest_rolled(items, body, state, turn)
 
     def ended(*state: Any) -> Any:
         """What a turn leaves that is not made any more: the flag is known there."""

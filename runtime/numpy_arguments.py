@@ -13,7 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from autograph.runtime import trees
+from autograph.runtime import _jax, trees
 from autograph.runtime._jax import recording
 from autograph.runtime.aliasing import variant_of
 from autograph.runtime.calls import call
@@ -24,8 +24,21 @@ from autograph.runtime.parameters import changed_in_place
 from autograph.runtime.places import here
 from autograph.runtime.raw_errors import mark_of, named
 from autograph.runtime.unwound import became, parameters_at
+from autograph.runtime.values import NUMBERS
 
 _STORES = frozenset({"set_item", "update_item", "set_path", "update_path"})
+
+
+def without_numpys(jitted: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """`jitted` for calls with arrays of JAX's and numbers, `otherwise` for others."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        for a in args:
+            if type(a) is not _jax.ArrayImpl and type(a) not in NUMBERS:
+                return otherwise(*args, **kwargs)
+        return otherwise(*args, **kwargs) if kwargs else jitted(*args)
+
+    return call
 
 
 class Stored:

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import builtins
 import functools
-import threading
 import warnings
 from collections.abc import Callable
-from contextlib import contextmanager
 from typing import Any
 
+import jax
 import numpy as np
 
 from autograph.runtime import _jax
 from autograph.runtime._jax import Literal
-from autograph.runtime.blocks.exact import INT32, Inexact, Integer, Interval, Known, Number, Numbers, constant_step, within
+from autograph.runtime.blocks.exact import INT32, Inexact, Integer, Known, Number, Numbers, constant_step, within
 from autograph.runtime.blocks.trial import compiled_or_unrolled
 from autograph.runtime.decisions import decided, watching
 from autograph.runtime.errors import LargeUnrollWarning
@@ -27,42 +26,17 @@ from autograph.runtime.growing import Growing
 from autograph.runtime.lengths import marks, reset
 from autograph.runtime.places import here, parameter_names
 from autograph.runtime.room import discard, snapshot, with_room
-from autograph.runtime.rows import Rows
 from autograph.runtime.specs import Spec, Type, spec_of, types, widen
 from autograph.runtime.stage import Stage
 from autograph.runtime.values import NUMBERS, parts
 
-LONG = 400  # equations, of all turns together, from which on a loop is rolled
+LONG = 250  # equations, of all turns together, from which on a loop is rolled
 _LOOKED_AT = 3
 _HEAVY = {"scatter": 8, "scatter_add": 8, "scatter_mul": 8, "gather": 4, "sort": 20, "dot_general": 4, "conv_general_dilated": 8}  # to compile
 WARNED = 20_000
 
 
-class _Trials(threading.local):
-    depth = 0
-
-    def __init__(self) -> None:
-        self.indices: dict[int, tuple[Any, Interval]] = {}
-
-
-_trials = _Trials()  # the indices of the loops that are compiled in the turn that is tried, by identity of their variables
-
-
-@contextmanager
-def _trying() -> Any:
-    _trials.depth += 1
-    try:
-        yield
-    finally:
-        _trials.depth -= 1
-        if not _trials.depth:
-            _trials.indices.clear()
-
-
-def rest_rolled(
-    items: builtins.range, body: Callable[..., Any], state: list[Any], index_rows: Callable[[builtins.range], Rows],
-    turn: Callable[[Any, list[Any]], list[Any]],
-) -> list[Any]:  # fmt: skip
+def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any], turn: Callable[[Any, list[Any]], list[Any]]) -> list[Any]:
     """The state after a static loop: one compiled turn if its turns are many operations and that cannot be seen.
 
     The first turn tells what a turn costs.  It is thrown away if what the state is before the loop can stand in all turns, and is made apart if not.
@@ -72,8 +46,7 @@ def rest_rolled(
     place = Place(code)
 
     def compiled(rest: builtins.range, state: list[Any], whole: bool) -> list[Any]:
-        with _trying():
-            return with_room(lambda s: _rolled(index_rows(rest), rest, body, s, whole), state, place, count)  # type: ignore[no-any-return]
+        return with_room(lambda s: _rolled(rest, body, s, whole), state, place, count)  # type: ignore[no-any-return]
 
     def unrolled(rest: builtins.range, state: list[Any], why: str) -> list[Any]:
         for item in rest:
@@ -130,18 +103,16 @@ def _size(eqn: Any) -> int:
     return _HEAVY.get(eqn.primitive.name, 1) + sum(_size(e) for j in inner for e in j.eqns)
 
 
-def _rolled(rows: Rows, items: builtins.range, body: Callable[..., Any], state: list[Any], whole: bool) -> list[Any]:
-    index = min(items[0], items[-1]), max(items[0], items[-1])
-    if (v := _jax.variable_of(rows.arrays[0])) is not None:
-        _trials.indices[id(v)] = v, index
-    stage = Stage(body, state, body, Place(getattr(body, "__code__", None)), items=[rows.spec], turns=rows.length, all_made=True)
+def _rolled(items: builtins.range, body: Callable[..., Any], state: list[Any], whole: bool) -> list[Any]:
+    index = Type((), jax.dtypes.canonicalize_dtype(int), True)
+    stage = Stage(body, state, body, Place(getattr(body, "__code__", None)), items=[index], turns=len(items), all_made=True)
     names = parameter_names(body, len(state))
     if whole:
         for x, spec, name in zip(state, stage.specs, names, strict=True):
             if not _stands(x, spec):
                 raise Inexact(f"`{name}` gets another type in the first turn")
-    final = _checked(stage, index, items, state, names, whole)
-    out = stage.run_scan(rows.arrays, rows.length, 1)
+    final = _checked(stage, items, state, names, whole)
+    out = stage.run_scan([], len(items), 1, items)
     return [final.get(k, x) for k, x in enumerate(out)]
 
 
@@ -152,7 +123,7 @@ def _stands(x: Any, spec: Spec) -> bool:
     return bool(spec == widen(spec_of(x)))
 
 
-def _checked(stage: Stage, bounds: Interval, items: builtins.range, state: list[Any], names: list[str], whole: bool) -> dict[int, Any]:
+def _checked(stage: Stage, items: builtins.range, state: list[Any], names: list[str], whole: bool) -> dict[int, Any]:
     """Check the numbers of the compiled turn; the values after the loop of the variables that stay Python numbers.
 
     In the `whole` of a loop a Python number may become an array in the first turn.
@@ -162,7 +133,7 @@ def _checked(stage: Stage, bounds: Interval, items: builtins.range, state: list[
     final: dict[int, Any] = {}
     flat, outs = iter(block.invars), iter(block.outvars)
     index = next(flat)
-    known[index] = Integer(within(bounds, "the index"))
+    known[index] = Integer(within((min(items[0], items[-1]), max(items[0], items[-1])), "the index"))
     kept: list[tuple[str, list[Any]]] = []
     lists: dict[Any, str] = {}
     for k, (x, spec) in enumerate(zip(state, stage.specs, strict=True)):
@@ -184,8 +155,7 @@ def _checked(stage: Stage, bounds: Interval, items: builtins.range, state: list[
             kept.append((names[k], [out for _, out in mine]))
             if isinstance(x, Growing):
                 lists |= {v: names[k] for v, _ in mine}
-    numbers = Numbers(_trials.indices)
-    found = numbers.follow(block.eqns, known)
+    found = Numbers().follow(block.eqns, known)
     for name, given in kept:
         if any(not isinstance(o, Literal) and o in found for o in given):
             raise Inexact(f"`{name}` becomes a Python number")

@@ -344,7 +344,8 @@ class Stage:
         )  # fmt: skip
         return self.results(outs, certain)
 
-    def run_scan(self, xs: Iterable[Any], length: int, unroll: int) -> list[Any]:
+    def run_scan(self, xs: Sequence[Any], length: int, unroll: int, index: range | None = None) -> list[Any]:
+        """The state after `length` turns over the rows of `xs`, or over the numbers of `index`."""
         self._check()
         self.tell(f"scan of {length} turns", "the number of turns is known")
         block = self.block
@@ -357,12 +358,17 @@ class Stage:
             block.outvars.append(inner[-1])
         count = len(types(self.items))
         items, mine = block.invars[:count], block.invars[count:]
+        if index is not None:  # carried, which costs less than rows
+            following, _ = _jax.trace(lambda i: [i + index.step], [items[0].aval])
+            block.eqns += [e.replace(invars=[items[0] if v is following.invars[0] else v for v in e.invars]) for e in following.eqns]
+            block.outvars.append(following.outvars[0])
         jaxpr, first = block.jaxpr([*block.consts, *mine, *inner, *items]), len(block.consts)
         if self.guarded:
             code = first + len(mine) + len(types(list(block.wrote.values())[: list(block.wrote).index(ERROR)]))
-            jaxpr = _jax.unless(jaxpr, code, range(first, first + len(mine) + len(inner)))
-        outs = _jax.bind_scan(jaxpr, list(block.consts.values()), [*self.pack_state(), *carry], list(xs), length, unroll)
-        return self.results(outs, certain=True)
+            jaxpr = _jax.unless(jaxpr, code, range(first, first + len(mine) + len(inner) + (index is not None)))
+        start = [] if index is None else [index.start]
+        outs = _jax.bind_scan(jaxpr, list(block.consts.values()), [*self.pack_state(), *carry, *start], xs, length, unroll)
+        return self.results(outs[: len(outs) - len(start)], certain=True)
 
 
 def _surely(value: Any, raw: Spec) -> Any:

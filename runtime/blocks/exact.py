@@ -62,15 +62,10 @@ def within(interval: Interval, what: str) -> Interval:
 
 
 class Numbers:
-    """The Python numbers of a turn.
+    """The Python numbers of a turn; `strict`: bounds are asked for."""
 
-    Args:
-      indices: by identity of a variable, the bounds of the indices that an inner loop takes its numbers from, and the variable.
-      strict: whether bounds are asked for.
-    """
-
-    def __init__(self, indices: dict[int, tuple[Any, Interval]], strict: bool = True) -> None:
-        self.indices, self.strict = indices, strict
+    def __init__(self, strict: bool = True) -> None:
+        self.strict = strict
 
     @staticmethod
     def constant(x: Any) -> Number:
@@ -175,8 +170,8 @@ class Numbers:
         return [_union(found) for found in zip(*sides, strict=True)]
 
     def _scan(self, e: Any, given: Sequence[Number | None]) -> Sequence[Number | None]:
-        consts, carried, body = e.params["num_consts"], e.params["num_carry"], e.params["jaxpr"].jaxpr
-        rows = [Integer(self.indices[id(v)][1]) if id(v) in self.indices else None for v in e.invars[consts + carried :]]
+        (consts, carried), body = _jax.scan_counts(e.params), e.params["jaxpr"].jaxpr
+        rows = [None] * (len(e.invars) - consts - carried)
         out = self._turns(body, given[:consts], given[consts : consts + carried], rows, e.params["length"])
         return [*out, *[None] * (len(e.outvars) - carried)]
 
@@ -185,9 +180,7 @@ class Numbers:
         test, body = e.params["cond_jaxpr"].jaxpr, e.params["body_jaxpr"].jaxpr
         carry = given[tests + fixed :]
         carry = self._settled(body, given[tests : tests + fixed], carry, [])
-        found = Numbers(self.indices, strict=False).follow(
-            test.eqns, {v: g for v, g in zip(test.invars, [*given[:tests], *carry], strict=True) if g is not None}
-        )
+        found = Numbers(strict=False).follow(test.eqns, {v: g for v, g in zip(test.invars, [*given[:tests], *carry], strict=True) if g is not None})
         going = test.outvars[0]
         if not isinstance(going, Literal) and going not in found:  # traced values end it: what its turns change is traced in either form
             fixed_ones = _unchanged(body, fixed, carry)
@@ -200,7 +193,7 @@ class Numbers:
         """Which of the variables of a loop are numbers in all turns; Python's have weak types."""
         first = len(body.invars) - len(rows) - len(carry)
         carry = [g if v.aval.weak_type else None for v, g in zip(body.invars[first:], carry, strict=False)]
-        loose = Numbers(self.indices, strict=False)
+        loose = Numbers(strict=False)
         now: list[Number | None] = [Integer(None) if isinstance(g, Integer) else g for g in carry]
         while True:
             out = loose._inside(body, [*consts, *now, *rows])[: len(now)]

@@ -34,6 +34,7 @@ class Sunk(NamedTuple):
     blocks: list[Block]
     bases: list[Any]
     stores: list[list[Any]]
+    one_sided: bool  # does only one side store?
 
     def stored(self, outs: Sequence[Any]) -> list[Any]:
         """The results of the branch, of what its sides give."""
@@ -65,7 +66,8 @@ def sunk(blocks: Sequence[Block]) -> Sunk | None:
             sides and not any(e.outvars[0] in side for s, side in zip(sides, left, strict=True) for e in s.eqns) for sides in found
         ]  # a side that needs the array itself would copy it
         if all(k or not sides for k, sides in zip(kept, found, strict=True)):
-            return Sunk(new, [blocks[0].consts[sides[0].base] if sides else None for sides in found], longest)
+            one_sided = all(sum(bool(s.eqns) for s in sides) < 2 for sides in found if sides)
+            return Sunk(new, [blocks[0].consts[sides[0].base] if sides else None for sides in found], longest, one_sided)
         found = [sides if k else None for k, sides in zip(kept, found, strict=True)]
     return None
 
@@ -83,9 +85,9 @@ def _stores(block: Block, out: Any, made: dict[Var, Any]) -> _Stores | None:
 
 
 def _alike(blocks: Sequence[Block], sides: Sequence[_Stores]) -> bool:
-    """Whether several sides store into one array, each store in the same way; where only one does, XLA makes it in place."""
+    """Whether all sides store into one array, if at all, and each store in the same way."""
     longest = max((s.eqns for s in sides), key=len)
-    if sum(bool(s.eqns) for s in sides) < 2 or len({id(b.consts[s.base]) for b, s in zip(blocks, sides, strict=True)}) > 1:
+    if not longest or len({id(b.consts[s.base]) for b, s in zip(blocks, sides, strict=True)}) > 1:
         return False
     return all(
         a.params == b.params and [v.aval for v in a.invars[1:]] == [v.aval for v in b.invars[1:]]
