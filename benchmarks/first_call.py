@@ -110,6 +110,7 @@ def plot(found: dict[str, dict[str, Any]], path: str) -> None:
     import matplotlib
 
     matplotlib.use("svg")
+    matplotlib.rcParams["svg.fonttype"] = "none"
     import matplotlib.pyplot as plt
 
     names = sorted(found, key=lambda n: found[n]["first"])
@@ -118,6 +119,7 @@ def plot(found: dict[str, dict[str, Any]], path: str) -> None:
     left.barh([p + 0.2 for p in places], [found[n]["first"] for n in names], 0.4, label="ag.function", color="#1f6f8b")
     left.barh([p - 0.2 for p in places], [found[n]["hand"] for n in names], 0.4, label="rolled by hand", color="#c9b79c")
     left.set_yticks(list(places), [n.replace("_", " ") for n in names])
+    left.set_xscale("log")
     left.set_xlabel("first call, seconds")
     left.legend(loc="lower right")
     right.barh(list(places), [found[n]["steady"] / found[n]["hand steady"] for n in names], 0.6, color="#1f6f8b")

@@ -28,7 +28,7 @@ import numpy as np
 
 from autograph.runtime._jax import recording
 from autograph.runtime.errors import ConcreteValueError, EffectError
-from autograph.runtime.frames import Frame, frames, in_block, of_block
+from autograph.runtime.frames import Frame, frames, in_block, of_block, touched
 from autograph.runtime.places import here
 from autograph.runtime.values import traced
 
@@ -80,6 +80,7 @@ def effect_of(f: Any) -> Callable[..., Any] | None:
             return None
         if in_block():
             raise _refused(f"{type(owner).__name__}.{name}", "posix")
+        touched()
         return None if any(_is_made_by(frame, owner) for frame in frames()) else functools.partial(_kept_by, f)
     if isinstance(owner, _OWNED):
         if _is_made_here(owner):
@@ -88,21 +89,28 @@ def effect_of(f: Any) -> Callable[..., Any] | None:
             return _drawing(f, _name(f, owner))
         if in_block():
             raise _refused(f"{type(owner).__name__}.{f.__name__}", "_io")
+        touched()
         return functools.partial(_known_to, f)
     if (getattr(f, "__module__", None) or "").startswith("numpy.random") and not isinstance(f, type) and not makes(f):
         return _drawing(f, f"np.random.{f.__name__}")
-    if in_block():
-        module = getattr(f, "__module__", None) or getattr(owner, "__module__", None) or ""
-        if module in ("os", "shutil", "subprocess", "tempfile") and f.__name__ not in _PURE:
-            raise _refused(f"{module}.{f.__name__}", "posix")
-        if isinstance(owner, pathlib.Path) and f.__name__ in _FILES:
-            raise _refused(f"Path.{f.__name__}", "posix")
-        if f is builtins.input or f is builtins.open or module in ("time", "secrets", "posix", "nt") and f.__name__ not in _PURE:
-            raise _refused(
-                f.__name__ if module in ("builtins", "io", "_io") else f"{module}.{f.__name__}".replace("posix", "os").replace("nt.", "os."), module
-            )
-        if isinstance(owner, type) and issubclass(owner, datetime.date) and f.__name__ in ("now", "today", "utcnow"):
-            raise _refused(f"{owner.__name__}.{f.__name__}", "datetime")
+    if (name := _host_call(f, owner)) is not None:
+        if in_block():
+            raise _refused(*name)
+        touched()
+    return None
+
+
+def _host_call(f: Any, owner: Any) -> tuple[str, str] | None:
+    """The name and module of a function that asks or changes the machine; none of any other."""
+    module = getattr(f, "__module__", None) or getattr(owner, "__module__", None) or ""
+    if module in ("os", "shutil", "subprocess", "tempfile") and f.__name__ not in _PURE:
+        return f"{module}.{f.__name__}", "posix"
+    if isinstance(owner, pathlib.Path) and f.__name__ in _FILES:
+        return f"Path.{f.__name__}", "posix"
+    if f is builtins.input or f is builtins.open or module in ("time", "secrets", "posix", "nt") and f.__name__ not in _PURE:
+        return f.__name__ if module in ("builtins", "io", "_io") else f"{module}.{f.__name__}".replace("posix", "os").replace("nt.", "os."), module
+    if isinstance(owner, type) and issubclass(owner, datetime.date) and f.__name__ in ("now", "today", "utcnow"):
+        return f"{owner.__name__}.{f.__name__}", "datetime"
     return None
 
 
@@ -187,6 +195,7 @@ def _sent(send: Callable[..., Any], value: Any) -> Any:
             "a generator from outside of the compiled function is sent a traced value, which it would keep", here(),
             "make the generator in the function, or keep what it computes in an attribute of an object",
         )  # fmt: skip
+    touched()
     return send(value)
 
 
@@ -204,6 +213,7 @@ def _drawing(f: Callable[..., Any], name: str) -> Callable[..., Any]:
     """`f`, which draws random numbers: outside of blocks it does while the function is traced, as in JAX."""
     if in_block():
         raise EffectError(f"`{name}` would run {_once()}", here(), _DRAW)
+    touched()
 
     def draw(*args: Any, **kwargs: Any) -> Any:
         if traced(*args, *kwargs.values()):
@@ -265,4 +275,6 @@ def _next(iterator: Any, *default: Any) -> Any:
             f"`next` would advance an iterator {_once()}", here(),
             "take the values before, or use an index that the block counts",
         )  # fmt: skip
+    if not _is_made_here(iterator):
+        touched()
     return next(iterator, *default)

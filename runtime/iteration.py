@@ -65,8 +65,8 @@ def for_loop(items: Any, body: Body, *state: Any, until: str | None = None) -> A
         items, total, parts = watched.turns()
         body = Turn(watched, body, total, parts)
     if type(items) is _OF_A_RANGE and sys.getrefcount(items) == 2 and _jax.compiling():  # nothing else holds it: `reversed(range(n))`
-        _, (items,), made = items.__reduce__()
-        items = items[made or 0 :]
+        state_of: Any = items.__reduce__()
+        items = state_of[1][0][state_of[2] or 0 :]
     flag = None if until is None else parameter_names(body, len(state)).index(until)
     values = list(state)
     refuse_hidden(items)

@@ -39,6 +39,10 @@ class Positions:
                     "take the values before, as a list, or count an index in the block",
                 )  # fmt: skip
 
+    def moved(self) -> bool:
+        """Whether one of them has given items since."""
+        return any(not _is_same(_position(x), before) for _, x, before in self.before)
+
 
 def is_held(x: Any) -> bool:
     """Whether a variable, an object or a container of the user's holds an iterator: what is left of it can be seen."""

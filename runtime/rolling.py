@@ -23,6 +23,7 @@ from autograph.runtime.decisions import decided, watching
 from autograph.runtime.errors import LargeUnrollWarning
 from autograph.runtime.frames import Place
 from autograph.runtime.growing import Growing
+from autograph.runtime.iterators import Positions
 from autograph.runtime.lengths import marks, reset
 from autograph.runtime.places import here, parameter_names
 from autograph.runtime.room import discard, snapshot, with_room
@@ -33,7 +34,7 @@ from autograph.runtime.values import NUMBERS, parts
 LONG = 250  # equations, of all turns together, from which on a loop is rolled
 _LOOKED_AT = 3
 _HEAVY = {"scatter": 8, "scatter_add": 8, "scatter_mul": 8, "gather": 4, "sort": 20, "dot_general": 4, "conv_general_dilated": 8}  # to compile
-WARNED = 20_000
+WARNED = 2_000
 
 
 def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any], turn: Callable[[Any, list[Any]], list[Any]]) -> list[Any]:
@@ -66,7 +67,7 @@ def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any
         return compiled_or_unrolled(code, lambda: compiled(rest, state, False), told)  # type: ignore[no-any-return]
 
     while made < min(count, _LOOKED_AT):  # a turn may be shorter than the others, as at a border
-        before, recorded, known = snapshot(), _jax.equations(), marks()
+        before, recorded, known, positions = snapshot(), _jax.equations(), marks(), Positions()
         with place.scope(("turn", made)) as frame:
             after = turn(items[made], state)
         if (size := cost(count - made - 1, recorded)) > LONG:
@@ -74,6 +75,8 @@ def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any
         made, state = made + 1, after
     else:
         return unrolled(items[made:], state, "the range is known, and its turns are few operations")
+    if positions.moved():  # a trial would take items as well
+        return unrolled(items[made + 1 :], after, "a turn takes items of an iterator from outside of the loop")
     if frame.changed or place.memory.get(("apart", code)) is not None:
         return apart(after)
     _jax.drop_effects(recorded)
@@ -136,13 +139,14 @@ def _checked(stage: Stage, items: builtins.range, state: list[Any], names: list[
     known[index] = Integer(within((min(items[0], items[-1]), max(items[0], items[-1])), "the index"))
     kept: list[tuple[str, list[Any]]] = []
     lists: dict[Any, str] = {}
+    become: dict[Any, tuple[str, Any, Number]] = {}  # Python numbers that may be arrays after the first turn
     for k, (x, spec) in enumerate(zip(state, stage.specs, strict=True)):
         mine = [(next(flat), next(outs)) for _ in types([spec])]
         if isinstance(spec, Type) and type(x) in NUMBERS:
             ((v, out),) = mine
             after = _after(x, v, out, index, items, block.eqns)
             if after is None and whole:
-                kept.append((names[k], [out]))
+                become[v] = names[k], out, Numbers.unknown(x)
                 continue
             if after is None:
                 raise Inexact(f"the Python number `{names[k]}` changes in another way than by adding a constant integer")
@@ -155,12 +159,27 @@ def _checked(stage: Stage, items: builtins.range, state: list[Any], names: list[
             kept.append((names[k], [out for _, out in mine]))
             if isinstance(x, Growing):
                 lists |= {v: names[k] for v, _ in mine}
+    numbers = _still_numbers(block.eqns, known, {v: (out, number) for v, (_, out, number) in become.items()})
+    for v in numbers:
+        raise Inexact(f"the Python number `{become[v][0]}` changes in another way than by adding a constant integer")
     found = Numbers().follow(block.eqns, known)
     for name, given in kept:
         if any(not isinstance(o, Literal) and o in found for o in given):
             raise Inexact(f"`{name}` becomes a Python number")
     _refuse_items(lists, block.eqns, found)
     return final
+
+
+def _still_numbers(eqns: Any, known: Known, candidates: dict[Any, tuple[Any, Number]]) -> set[Any]:
+    """Which of some variables are Python numbers in all turns: computed of such numbers alone."""
+    now = set(candidates)
+    while now:
+        found = Numbers(strict=False).follow(eqns, {**known, **{v: candidates[v][1] for v in now}})
+        left = {v for v in now if isinstance(candidates[v][0], Literal) or candidates[v][0] in found}
+        if left == now:
+            break
+        now = left
+    return now
 
 
 def _refuse_items(lists: dict[Any, str], eqns: Any, found: Known) -> None:

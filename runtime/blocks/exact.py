@@ -72,6 +72,11 @@ class Numbers:
         """What a Python number is that no turn changes."""
         return Truth() if isinstance(x, bool) else Integer((x, x)) if isinstance(x, int) else Fraction()
 
+    @staticmethod
+    def unknown(x: Any) -> Number:
+        """What a Python number is that turns change."""
+        return Truth() if isinstance(x, bool) else Integer(None) if isinstance(x, int) else Fraction()
+
     def follow(self, eqns: Sequence[Any], known: Known) -> Known:
         """What the variables of some equations stand for, given what those do that come from outside."""
         known = dict(known)

@@ -9,6 +9,7 @@ from autograph.runtime import _jax
 from autograph.runtime.buffers import GivenAnother
 from autograph.runtime.errors import AutographError
 from autograph.runtime.frames import Place, attempt
+from autograph.runtime.iterators import Positions
 from autograph.runtime.lengths import marks, reset
 from autograph.runtime.room import discard, snapshot
 
@@ -21,13 +22,15 @@ def compiled_or_unrolled(code: Any, compiled: Callable[[], Any], unrolled: Calla
     place = Place(code)
     refused = place.memory.get((way, code))
     if refused is None:
-        known, before, recorded = marks(), snapshot(), _jax.equations()
+        known, before, recorded, positions = marks(), snapshot(), _jax.equations(), Positions()
         try:
             with place.scope(way) as run, attempt():
                 return compiled()
         except GivenAnother:  # no refusal: the whole function is traced again
             raise
         except Exception as error:
+            if positions.moved():  # what it has taken is gone
+                raise
             refused = error.with_traceback(None)
         _jax.drop_effects(recorded)
         discard(before, run)
