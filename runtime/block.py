@@ -190,6 +190,12 @@ class Block:
 
         return pack(value, spec, convert)
 
+    def give_sum(self, v: Var, number: int) -> None:
+        """One more result: a variable and a number."""
+        small, _ = _jax.trace(lambda x: [x + number], [v.aval])
+        self.eqns += [e.replace(invars=[_renamed(u, {small.invars[0]: v}) for u in e.invars]) for e in small.eqns]
+        self.outvars.append(small.outvars[0])
+
     def jaxpr(self, invars: Sequence[Var], outvars: Sequence[Any] | None = None) -> ClosedJaxpr:
         return _jax.jaxpr_with(self.whole, invars, self.outvars if outvars is None else outvars, self.eqns)
 

@@ -359,16 +359,14 @@ class Stage:
         count = len(types(self.items))
         items, mine = block.invars[:count], block.invars[count:]
         if index is not None:  # carried, which costs less than rows
-            following, _ = _jax.trace(lambda i: [i + index.step], [items[0].aval])
-            block.eqns += [e.replace(invars=[items[0] if v is following.invars[0] else v for v in e.invars]) for e in following.eqns]
-            block.outvars.append(following.outvars[0])
+            block.give_sum(items[0], index.step)
         jaxpr, first = block.jaxpr([*block.consts, *mine, *inner, *items]), len(block.consts)
         if self.guarded:
             code = first + len(mine) + len(types(list(block.wrote.values())[: list(block.wrote).index(ERROR)]))
             jaxpr = _jax.unless(jaxpr, code, range(first, first + len(mine) + len(inner) + (index is not None)))
-        start = [] if index is None else [index.start]
-        outs = _jax.bind_scan(jaxpr, list(block.consts.values()), [*self.pack_state(), *carry, *start], xs, length, unroll)
-        return self.results(outs[: len(outs) - len(start)], certain=True)
+        carry += [] if index is None else [index.start]
+        outs = _jax.bind_scan(jaxpr, list(block.consts.values()), [*self.pack_state(), *carry], xs, length, unroll)
+        return self.results(outs if index is None else outs[:-1], certain=True)
 
 
 def _surely(value: Any, raw: Spec) -> Any:
