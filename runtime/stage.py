@@ -345,7 +345,6 @@ class Stage:
         return self.results(outs, certain)
 
     def run_scan(self, xs: Sequence[Any], length: int, unroll: int, index: range | None = None) -> list[Any]:
-        """The state after `length` turns over the rows of `xs`, or over the numbers of `index`."""
         self._check()
         self.tell(f"scan of {length} turns", "the number of turns is known")
         block = self.block
@@ -356,16 +355,15 @@ class Stage:
             carry += pack(load(ERROR), CODE)
             inner.append(Var(CODE.aval()))
             block.outvars.append(inner[-1])
-        count = len(types(self.items))
-        items, mine = block.invars[:count], block.invars[count:]
+        items, mine = block.invars[: (count := len(types(self.items)))], block.invars[count:]
         if index is not None:  # carried, which costs less than rows
             block.give_sum(items[0], index.step)
         jaxpr, first = block.jaxpr([*block.consts, *mine, *inner, *items]), len(block.consts)
         if self.guarded:
             code = first + len(mine) + len(types(list(block.wrote.values())[: list(block.wrote).index(ERROR)]))
             jaxpr = _jax.unless(jaxpr, code, range(first, first + len(mine) + len(inner) + (index is not None)))
-        carry += [] if index is None else [index.start]
-        outs = _jax.bind_scan(jaxpr, list(block.consts.values()), [*self.pack_state(), *carry], xs, length, unroll)
+        carried = [*self.pack_state(), *carry, *([] if index is None else [index.start])]
+        outs = _jax.bind_scan(jaxpr, list(block.consts.values()), carried, xs, length, unroll)
         return self.results(outs if index is None else outs[:-1], certain=True)
 
 
