@@ -17,12 +17,13 @@ import numpy as np
 
 from autograph.runtime import _jax
 from autograph.runtime._jax import Literal
-from autograph.runtime.blocks.exact import INT32, Inexact, Integer, Known, Number, Numbers, constant_step, within
+from autograph.runtime.blocks.exact import INT32, Inexact, Integer, Known, Mixed, Number, Numbers, constant_step, union, within
 from autograph.runtime.blocks.trial import compiled_or_unrolled
 from autograph.runtime.decisions import decided, watching
 from autograph.runtime.errors import LargeUnrollWarning
 from autograph.runtime.frames import Place
 from autograph.runtime.growing import Growing
+from autograph.runtime.heap import HeapLocation, Items
 from autograph.runtime.iterators import Positions
 from autograph.runtime.lengths import marks, reset
 from autograph.runtime.places import here, parameter_names
@@ -33,7 +34,7 @@ from autograph.runtime.values import NUMBERS, parts
 
 LONG = 250  # equations, of all turns together, from which on a loop is rolled
 _LOOKED_AT = 3
-_HEAVY = {"scatter": 8, "scatter_add": 8, "scatter_mul": 8, "gather": 4, "sort": 20, "dot_general": 4, "conv_general_dilated": 8}  # to compile
+_HEAVY = {"scatter": 8, "scatter-add": 8, "scatter-mul": 8, "gather": 4, "sort": 20, "dot_general": 4, "conv_general_dilated": 8}  # to compile
 WARNED = 2_000
 
 
@@ -114,9 +115,18 @@ def _rolled(items: builtins.range, body: Callable[..., Any], state: list[Any], w
         for x, spec, name in zip(state, stage.specs, names, strict=True):
             if not _stands(x, spec):
                 raise Inexact(f"`{name}` gets another type in the first turn")
-    final = _checked(stage, items, state, names, whole)
+    final, places = _checked(stage, items, state, names, whole)
     out = stage.run_scan([], len(items), 1, items)
+    for location, numbers in places.items():
+        location.put(_with_numbers(location.get(), numbers))
     return [final.get(k, x) for k, x in enumerate(out)]
+
+
+def _with_numbers(held: Any, numbers: dict[int, Any]) -> Any:
+    """What a place holds, with Python numbers where they stay such."""
+    if not isinstance(held, Items):
+        return numbers[0]
+    return Items(held.keys, [numbers.get(k, x) for k, x in enumerate(held.values)])
 
 
 def _stands(x: Any, spec: Spec) -> bool:
@@ -126,8 +136,10 @@ def _stands(x: Any, spec: Spec) -> bool:
     return bool(spec == widen(spec_of(x)))
 
 
-def _checked(stage: Stage, items: builtins.range, state: list[Any], names: list[str], whole: bool) -> dict[int, Any]:
-    """Check the numbers of the compiled turn; the values after the loop of the variables that stay Python numbers.
+def _checked(
+    stage: Stage, items: builtins.range, state: list[Any], names: list[str], whole: bool
+) -> tuple[dict[int, Any], dict[HeapLocation, dict[int, Any]]]:
+    """Check the numbers of the compiled turn; the values after the loop of the variables, and of the places in objects, that stay Python numbers.
 
     In the `whole` of a loop a Python number may become an array in the first turn.
     """
@@ -144,7 +156,7 @@ def _checked(stage: Stage, items: builtins.range, state: list[Any], names: list[
         mine = [(next(flat), next(outs)) for _ in types([spec])]
         if isinstance(spec, Type) and type(x) in NUMBERS:
             ((v, out),) = mine
-            after = _after(x, v, out, index, items, block.eqns)
+            after = _after(x, v, out, index, items, block.eqns, stage.numbers[k])
             if after is None and whole:
                 become[v] = names[k], out, Numbers.unknown(x)
                 continue
@@ -156,9 +168,32 @@ def _checked(stage: Stage, items: builtins.range, state: list[Any], names: list[
         elif not isinstance(x, Growing) and any(isinstance(leaf, NUMBERS) for leaf in parts(x)):
             raise Inexact(f"`{names[k]}` holds Python numbers")
         else:
+            if stage.numbers[k] is not None:
+                final[k] = stage.numbers[k]
             kept.append((names[k], [out for _, out in mine]))
             if isinstance(x, Growing):
                 lists |= {v: names[k] for v, _ in mine}
+    places: dict[HeapLocation, dict[int, Any]] = {}
+    for location, spec in block.wrote.items():
+        inner = iter(block.reads[location][1] if location in block.reads else ())
+        if not isinstance(location, HeapLocation):
+            given = [next(outs) for _ in types([spec])]
+            continue
+        held = location.get()
+        for k, (x, part) in enumerate(zip(*((held.values, spec.values) if isinstance(held, Items) else ([held], [spec])), strict=True)):
+            variables = [next(inner, None) for _ in types([part])]
+            given = [next(outs) for _ in variables]
+            if isinstance(x, Growing):
+                lists |= dict.fromkeys(variables, location.name.strip("`"))
+            elif type(x) in NUMBERS and isinstance(part, Type):
+                after = _after(x, variables[0], given[0], index, items, block.eqns, None) if variables[0] is not None else None
+                if after is None:
+                    become[variables[0] or given[0]] = location.name.strip("`"), given[0], Numbers.unknown(x)
+                    continue
+                known[variables[0]] = after[0]
+                places.setdefault(location, {})[k] = after[1]
+            else:
+                kept.append((location.name.strip("`"), given))
     numbers = _still_numbers(block.eqns, known, {v: (out, number) for v, (_, out, number) in become.items()})
     for v in numbers:
         raise Inexact(f"the Python number `{become[v][0]}` changes in another way than by adding a constant integer")
@@ -167,7 +202,7 @@ def _checked(stage: Stage, items: builtins.range, state: list[Any], names: list[
         if any(not isinstance(o, Literal) and o in found for o in given):
             raise Inexact(f"`{name}` becomes a Python number")
     _refuse_items(lists, block.eqns, found)
-    return final
+    return final, places
 
 
 def _still_numbers(eqns: Any, known: Known, candidates: dict[Any, tuple[Any, Number]]) -> set[Any]:
@@ -188,7 +223,7 @@ def _refuse_items(lists: dict[Any, str], eqns: Any, found: Known) -> None:
     for e in eqns if lists else ():
         if e.primitive.name in ("broadcast_in_dim", "reshape", "convert_element_type"):
             source[e.outvars[0]] = e.invars[0]
-        elif e.primitive.name == "dynamic_update_slice" and e.invars[0] in lists:
+        elif "dynamic_update" in e.params.get("name", e.primitive.name) and not isinstance(e.invars[0], Literal) and e.invars[0] in lists:
             lists[e.outvars[0]] = lists[e.invars[0]]
             item = e.invars[1]
             while not isinstance(item, Literal) and item in source and item not in found:
@@ -197,12 +232,14 @@ def _refuse_items(lists: dict[Any, str], eqns: Any, found: Known) -> None:
                 raise Inexact(f"`{lists[e.invars[0]]}` is given Python numbers")
 
 
-def _after(x: Any, v: Any, out: Any, index: Any, items: builtins.range, eqns: Any) -> tuple[Number, Any] | None:
+def _after(x: Any, v: Any, out: Any, index: Any, items: builtins.range, eqns: Any, given: Any) -> tuple[Number, Any] | None:
     """What a Python number is in the turns, and what it is after them."""
     if out is v:
         return Numbers.constant(x), x
     if out is index:
         return Integer((min(x, *(items[0], items[-1])), max(x, *(items[0], items[-1])))) if type(x) is int else Numbers.constant(x), items[-1]
+    if type(given) is type(x):
+        return union([Numbers.constant(x), Numbers.constant(given)]) or Mixed(), given
     step = constant_step(eqns, v, out)
     if step is None or type(x) is not int:
         return None

@@ -86,8 +86,7 @@ class Stage:
         self.body, self.state, self.source, self.place, self.items, self.rows = body, state, source, place, list(items), rows
         entry = [widen(spec_in_block(x)) for x in state]
         self.opened = [widen(spec_of(x)) for x in state]  # with what lists and dicts hold before the loop
-        self.hidden = hidden
-        self.pairs = Pairs()
+        self.hidden, self.pairs = hidden, Pairs()
         self.preset: dict[Location, Spec] = {}
         self.specs = self._from_memory(entry)
         if begin is not None:
@@ -176,6 +175,7 @@ class Stage:
         outs = [_known(block.kept.get(n, nothing)) for n in names] if block.left else [_known(x) for x in listed(out, count)]
         args = block.args[len(self.items) :]
         self.raw = [spec_out(x) for x in outs]
+        self.numbers = [x if type(x) in NUMBERS else None for x in outs]  # that a turn gives, whatever the index
         block.given = twins(dict(enumerate(outs)), goes_with_block)
         self.turn = {t[0].key: path for path, t in twins(dict(enumerate(args))).items()}
         moved = {id(a): k for k, a in enumerate(args)}

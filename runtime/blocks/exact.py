@@ -103,7 +103,7 @@ class Numbers:
             return self._call(e, given)
         mine = [g for v, g in zip(e.invars, given, strict=True) if not isinstance(v, Literal)]
         if name == "select_n":
-            return [_union(given[1:])] if given[0] is not None else none
+            return [union(given[1:])] if given[0] is not None else none
         if any(g is None for g in mine):  # it meets an array
             return none
         if name == "convert_element_type":
@@ -172,7 +172,7 @@ class Numbers:
             sides.append([_of(v, {}) if isinstance(v, Literal) else g for v, g in zip(branch.jaxpr.outvars, out, strict=True)])
         if given[0] is None:  # what traced values choose is an array
             return [None] * len(e.outvars)
-        return [_union(found) for found in zip(*sides, strict=True)]
+        return [union(found) for found in zip(*sides, strict=True)]
 
     def _scan(self, e: Any, given: Sequence[Number | None]) -> Sequence[Number | None]:
         (consts, carried), body = _jax.scan_counts(e.params), e.params["jaxpr"].jaxpr
@@ -256,7 +256,7 @@ def _of(v: Any, known: Known) -> Number | None:
     return Integer((int(v.val), int(v.val))) if np.issubdtype(v.aval.dtype, np.integer) else Fraction()
 
 
-def _union(numbers: Sequence[Number | None]) -> Number | None:
+def union(numbers: Sequence[Number | None]) -> Number | None:
     """What a truth value that Python would know chooses."""
     if any(g is None or isinstance(g, Mixed) for g in numbers):
         return None if all(g is None for g in numbers) else Mixed()

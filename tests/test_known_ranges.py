@@ -1,0 +1,349 @@
+"""Loops over known ranges: one compiled turn where Python's numbers stay what they are, and turn by turn where they would not."""
+
+import random
+import warnings
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph as ag
+
+
+def became(f, *args):
+    """What the first loop of a function becomes."""
+    return next(s.became for s in ag.explain(f, *args).statements if s.text.startswith("for")).split()[0].rstrip(",")
+
+
+def same(got: Any, want: Any) -> None:
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4), got, want)
+
+
+def work(x):
+    return x * 0.5 + jnp.sin(x)
+
+
+class Holder:
+    pass
+
+
+def a_flag_of_the_first_turn(x):
+    first = True
+    for _ in range(300):
+        x = x + 10 if first else work(x)
+        first = False
+    return x, jnp.zeros(int(first) + 2)
+
+
+def a_variable_that_becomes_a_number(x):
+    y = x * 2
+    for _ in range(300):
+        x, y = work(x), 3
+    return x, jnp.zeros(y)
+
+
+def a_number_set_in_each_turn(x):
+    k = 0
+    for _ in range(300):
+        x = work(x) + k
+        k = 5
+    return x, jnp.zeros(k)
+
+
+def counts_and_the_last_index(x):
+    n, last = 0, 0
+    for i in range(3, 900, 3):
+        x = work(x)
+        n += 2
+        last = i
+    return x, jnp.zeros(n), last
+
+
+def counts_in_an_object(x):
+    o = Holder()
+    o.n, o.last, o.v = 0, 0, 0.0
+    for i in range(300):
+        x = work(x)
+        o.n += 1
+        o.last = i
+        o.v = 0.9 * o.v + x
+    return x, jnp.zeros(o.n), o.last, o.v
+
+
+def a_list_that_grows(x):
+    found = []
+    for _ in range(300):
+        x = work(x)
+        found.append(x)
+    return jnp.stack(found), len(found)
+
+
+def a_triangle(x):
+    for i in range(60):
+        for j in range(i, 60):
+            x = x * 0.5 + (i * j) * 0.001 + jnp.sin(x)
+    return x
+
+
+def best_and_where(x):
+    best, where = x[0], 0
+    for i in range(1, len(x)):
+        if x[i] > best:
+            best, where = x[i], i
+    return best, where * 2
+
+
+def borders(x):
+    out = jnp.zeros_like(x)
+    for i in range(len(x)):
+        if i == 0 or i == len(x) - 1:
+            out[i] = x[i]
+        else:
+            out[i] = x[i - 1] + x[i + 1]
+    return out
+
+
+def in_reverse(x):
+    y = 0.0
+    for i in reversed(range(len(x))):
+        y = y * 0.9 + x[i]
+    return y
+
+
+def a_sum_and_an_extreme(x):
+    return sum(x[i] * x[i] for i in range(len(x))), max(abs(x[i]) for i in range(len(x)))
+
+
+def fractions_of_the_index(x):
+    for i in range(1, 300):
+        x = work(x) + 1 / i + np.sqrt(i)
+    return x
+
+
+ROW = jnp.array(np.random.RandomState(0).randn(200), jnp.float32)
+ROLLED = [
+    a_flag_of_the_first_turn, a_variable_that_becomes_a_number, a_number_set_in_each_turn, counts_and_the_last_index, counts_in_an_object,
+    a_list_that_grows, a_triangle, best_and_where, borders, in_reverse, a_sum_and_an_extreme, fractions_of_the_index,
+]  # fmt: skip
+ARRAYS = (best_and_where, borders, in_reverse, a_sum_and_an_extreme)
+
+
+@pytest.mark.parametrize("f", ROLLED, ids=lambda f: f.__name__)
+def test_one_compiled_turn(f):
+    x = ROW if f in ARRAYS else jnp.float32(1.0)
+    same(ag.function(f)(x), ag.convert(f)(x))
+    if f is not a_sum_and_an_extreme:
+        assert became(f, x) == "scan"
+    assert len(str(jax.make_jaxpr(ag.function(f))(x))) < 40_000
+
+
+def a_product(x):
+    p = 1
+    for _ in range(300):
+        p = p * 3 % 10**12
+        x = work(x) + p % 7
+    return x
+
+
+def a_product_in_an_object(x):
+    o = Holder()
+    o.p = 1
+    for _ in range(300):
+        o.p = o.p * 3 % 10**12
+        x = work(x) + o.p % 7
+    return x
+
+
+def a_product_in_a_list(x):
+    held = [1]
+    for _ in range(300):
+        held[0] = held[0] * 5 % 10**11
+        x = work(x) + held[0] % 3
+    return x
+
+
+def indices_in_a_list(x):
+    found = []
+    for i in range(300):
+        x = work(x)
+        found.append(i)
+    return x, jnp.zeros(found[3])
+
+
+def twice_the_index_afterwards(x):
+    k = 0
+    for i in range(300):
+        x = work(x) + k
+        k = i * 2
+    return x, jnp.zeros(k)
+
+
+def a_truth_that_is_known_afterwards(x):
+    y = x > 0
+    for i in range(300):
+        x = work(x)
+        if i > 5:
+            y = i > 10
+    return jnp.zeros(int(y) + 1) + x
+
+
+def counts_in_containers(x):
+    d, items = {"n": 0}, [0, 5]
+    for _ in range(300):
+        d["n"] += 2
+        items[0] += 1
+        x = work(x)
+    return x, jnp.zeros(d["n"]), jnp.zeros(items[0] + items[1])
+
+
+def an_inner_product(x):
+    for i in range(1, 30):
+        p = 1
+        for j in range(1, i):
+            p = p * j % 10**10
+        x = work(x) + p % 5
+    return x
+
+
+def powers_of_two(x):
+    for i in range(300):
+        x = work(x) + 2**i % 5
+    return x
+
+
+def items_of_an_iterator(x):
+    it, seen = iter(range(1000)), []
+    for _ in range(300):
+        for a, _ in zip(it, range(1)):
+            x = work(x) + a * 0.001
+            seen.append(a)
+    return x, jnp.array(seen)
+
+
+def draws(x):
+    for _ in range(300):
+        x = work(x) + random.random()
+    return x
+
+
+UNROLLED = [
+    a_product, a_product_in_an_object, a_product_in_a_list, indices_in_a_list, twice_the_index_afterwards, a_truth_that_is_known_afterwards,
+    counts_in_containers, an_inner_product, powers_of_two, items_of_an_iterator, draws,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", UNROLLED, ids=lambda f: f.__name__)
+def test_turn_by_turn_where_a_number_would_be_another(f):
+    random.seed(0)
+    want = f(jnp.float32(1.0))
+    random.seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ag.LargeUnrollWarning)
+        same(ag.function(f)(1.0), want)
+        assert became(f, 1.0) == "unrolled"
+
+
+def test_a_loop_of_any_length_is_as_much_to_compile():
+    def f(x, n):
+        for i in range(n):
+            x = work(x) + x * i
+        return x
+
+    sizes = [len(str(jax.make_jaxpr(lambda x, n=n: ag.convert(f)(x, n))(1.0))) for n in (100, 1_000, 100_000)]
+    assert max(sizes) - min(sizes) < 20
+
+
+@pytest.mark.parametrize("transform", [jax.grad, lambda f: jax.vmap(f, axis_size=3, in_axes=None), jax.hessian], ids=["grad", "vmap", "hessian"])
+def test_under_transformations(transform):
+    def plain(x):
+        for i in range(100):
+            x = jnp.sin(x) * 0.9 + x * 0.1 * (i % 3)
+        return x
+
+    f = ag.convert(plain)
+    text = str(jax.make_jaxpr(transform(f))(1.0))
+    assert "scan" in text and len(text) < 20_000
+    same(jax.jit(transform(f))(0.5), transform(plain)(0.5))
+
+
+# Stores of several sides of a branch
+
+
+def either_place(t, i, j, v):
+    if v > 0:
+        t[i, j] = v
+    else:
+        t[i, j] = t[j, i]
+    return t
+
+
+def read_between_stores(t, i, j, v):
+    if v > 0:
+        t[i, 0] = v
+        t[j, 0] += 2
+        t[i, 1] = t[i, 0] + t[j, 0]
+    else:
+        t[j, 2] = 5
+    return t
+
+
+def rows_and_items(t, i, j, v):
+    if v > 0:
+        t[i, 1:] = v
+    elif v < -1:
+        t[i, 1:] = t[j, :-1]
+        t[j, 0] = 7
+    return t
+
+
+def the_whole_is_read(t, i, j, v):
+    if v > 0:
+        t[i, j] = v
+        s = t.sum()
+    else:
+        t[j, i] = 1
+        s = t[0, 0]
+    return t, s
+
+
+@pytest.mark.parametrize("f", [either_place, read_between_stores, rows_and_items, the_whole_is_read], ids=lambda f: f.__name__)
+def test_stores_in_the_sides_of_a_branch(f):
+    table = np.arange(9.0).reshape(3, 3)
+    compiled = jax.jit(ag.convert(f))
+    for i in (-1, 0, 2):
+        for j in (0, 1, 2):
+            for v in (-2.0, -1.0, 3.0):
+                same(compiled(jnp.array(table), i, j, v), f(table.copy(), i, j, v))
+    lanes = [(0, 1, 3.0), (1, 1, -1.0), (2, 0, -2.0)]
+    got = jax.vmap(lambda i, j, v: compiled(jnp.array(table), i, j, v))(*map(jnp.array, zip(*lanes)))
+    same(jax.tree.map(lambda x: x[1], got), f(table.copy(), *lanes[1]))
+
+
+def test_gradients_of_stores_in_the_sides():
+    def by_hand(t, v):
+        return jnp.where(v > 0, t.at[2, 1].set(v), t.at[2, 1].set(t[1, 2]))
+
+    t = jnp.arange(9.0).reshape(3, 3)
+    for v in (-1.0, 3.0):
+        gradients = [
+            jax.grad(lambda t, v, f=f: jnp.sin(f(t, v)).sum(), (0, 1))(t, v) for f in (lambda t, v: ag.function(either_place)(t, 2, 1, v), by_hand)
+        ]
+        same(*gradients)
+
+
+def test_no_array_is_copied_in_a_loop():
+    @ag.function
+    def fill(t, x):
+        for i in range(1, 200):
+            for j in range(1, 200):
+                if x[i] > x[j]:
+                    t[i, j] = t[i - 1, j - 1]
+                else:
+                    t[i, j] = t[i - 1, j] + 1
+        return t
+
+    text = fill.lower(jnp.zeros((200, 200)), jnp.arange(200.0)).compile().as_text()
+    inner = [line for line in text.splitlines() if " copy(" in line and "f32[200,200]" in line]
+    assert len(inner) <= 1  # of the argument, which the caller keeps
