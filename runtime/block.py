@@ -196,6 +196,15 @@ class Block:
         self.eqns += [e.replace(invars=[_renamed(u, {small.invars[0]: v}) for u in e.invars]) for e in small.eqns]
         self.outvars.append(small.outvars[0])
 
+    def compute(self, v: Var, given: Var, of: Callable[[Any], Any]) -> None:
+        """Let a variable be computed of another at the beginning."""
+        small, _ = _jax.trace(lambda x: [of(x)], [given.aval])
+        made, result = small.eqns, small.outvars[0]
+        self.eqns = [
+            *(e.replace(invars=[_renamed(u, {small.invars[0]: given}) for u in e.invars]) for e in made),
+            *(e.replace(invars=[_renamed(u, {v: result}) for u in e.invars]) for e in self.eqns),
+        ]
+
     def jaxpr(self, invars: Sequence[Var], outvars: Sequence[Any] | None = None) -> ClosedJaxpr:
         return _jax.jaxpr_with(self.whole, invars, self.outvars if outvars is None else outvars, self.eqns)
 

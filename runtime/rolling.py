@@ -17,7 +17,7 @@ import numpy as np
 
 from autograph.runtime import _jax
 from autograph.runtime._jax import Literal
-from autograph.runtime.blocks.exact import INT32, Inexact, Integer, Known, Mixed, Number, Numbers, constant_step, union, within
+from autograph.runtime.blocks.exact import INT32, Fraction, Inexact, Integer, Known, Mixed, Number, Numbers, added, constant_step, union, within
 from autograph.runtime.blocks.trial import compiled_or_unrolled
 from autograph.runtime.decisions import decided, watching
 from autograph.runtime.errors import LargeUnrollWarning
@@ -151,6 +151,7 @@ def _checked(
     known[index] = Integer(within((min(items[0], items[-1]), max(items[0], items[-1])), "the index"))
     kept: list[tuple[str, list[Any]]] = []
     lists: dict[Any, str] = {}
+    floats: dict[Any, tuple[float, Any]] = {}  # Python floats that turns add constants to, and what they become
     become: dict[Any, tuple[str, Any, Number]] = {}  # Python numbers that may be arrays after the first turn
     for k, (x, spec) in enumerate(zip(state, stage.specs, strict=True)):
         mine = [(next(flat), next(outs)) for _ in types([spec])]
@@ -165,6 +166,7 @@ def _checked(
             known[v], now = after
             if out is not v:
                 final[k] = now
+                floats |= {v: (x, out)} if type(x) is float and type(stage.numbers[k]) is not float else {}
         elif not isinstance(x, Growing) and any(isinstance(leaf, NUMBERS) for leaf in parts(x)):
             raise Inexact(f"`{names[k]}` holds Python numbers")
         else:
@@ -191,6 +193,7 @@ def _checked(
                     become[variables[0] or given[0]] = location.name.strip("`"), given[0], Numbers.unknown(x)
                     continue
                 known[variables[0]] = after[0]
+                floats |= {variables[0]: (x, given[0])} if type(x) is float and given[0] is not variables[0] else {}
                 places.setdefault(location, {})[k] = after[1]
             else:
                 kept.append((location.name.strip("`"), given))
@@ -202,6 +205,7 @@ def _checked(
         if any(not isinstance(o, Literal) and o in found for o in given):
             raise Inexact(f"`{name}` becomes a Python number")
     _refuse_items(lists, block.eqns, found)
+    _compute_sums(block, index, items, floats)
     return final, places
 
 
@@ -240,11 +244,28 @@ def _after(x: Any, v: Any, out: Any, index: Any, items: builtins.range, eqns: An
         return Integer((min(x, *(items[0], items[-1])), max(x, *(items[0], items[-1])))) if type(x) is int else Numbers.constant(x), items[-1]
     if type(given) is type(x):
         return union([Numbers.constant(x), Numbers.constant(given)]) or Mixed(), given
+    if type(x) is float and added(eqns, v, out) is not None:
+        return Fraction(), _summed(x, added(eqns, v, out), len(items))
     step = constant_step(eqns, v, out)
     if step is None or type(x) is not int:
         return None
     after = x + len(items) * step
     return Integer(within((min(x, after), max(x, after)), "a number that the loop counts")), after
+
+
+def _summed(x: float, step: Any, turns: int) -> float:
+    """What Python's additions give."""
+    for _ in range(turns):
+        x += step
+    return x
+
+
+def _compute_sums(block: Any, index: Any, items: builtins.range, floats: dict[Any, tuple[float, Any]]) -> None:
+    """Compute the Python floats to which each turn adds a constant from the index: sums of float32 would be less exact than Python's."""
+    for v, (x, out) in floats.items():
+        step = added(block.eqns, v, out)
+        assert step is not None
+        block.compute(v, index, lambda i, x=x, step=step: x + (i - items[0]) * (step / items.step))
 
 
 def counted(stage: Stage, turns: int, state: list[Any]) -> dict[int, int]:

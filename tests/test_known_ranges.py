@@ -122,10 +122,28 @@ def fractions_of_the_index(x):
     return x
 
 
+def time_in_steps(x):
+    t, dt = 1.0, 0.01
+    for _ in range(1000):
+        x = x + dt * (jnp.cos(t) - 0.5 * x)
+        t += dt
+    return x, t
+
+
+def time_in_an_object(x):
+    o = Holder()
+    o.t, o.dt = 1.0, 0.01
+    for _ in range(1000, 0, -2):
+        x = x + o.dt * (jnp.cos(o.t) - 0.5 * x)
+        o.t = o.t - o.dt
+    return x, o.t
+
+
 ROW = jnp.array(np.random.RandomState(0).randn(200), jnp.float32)
 ROLLED = [
     a_flag_of_the_first_turn, a_variable_that_becomes_a_number, a_number_set_in_each_turn, counts_and_the_last_index, counts_in_an_object,
-    a_list_that_grows, a_triangle, best_and_where, borders, in_reverse, a_sum_and_an_extreme, fractions_of_the_index,
+    a_list_that_grows, a_triangle, best_and_where, borders, in_reverse, a_sum_and_an_extreme, fractions_of_the_index, time_in_steps,
+    time_in_an_object,
 ]  # fmt: skip
 ARRAYS = (best_and_where, borders, in_reverse, a_sum_and_an_extreme)
 

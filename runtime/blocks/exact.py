@@ -238,10 +238,18 @@ class Numbers:
 
 def constant_step(eqns: Sequence[Any], v: Any, out: Any) -> int | None:
     """The constant that a turn adds to an integer variable."""
+    step = added(eqns, v, out)
+    return step if isinstance(step, int) else None
+
+
+def added(eqns: Sequence[Any], v: Any, out: Any) -> int | float | None:
+    """The constant that a turn adds to a variable."""
     for e in eqns:
         if out in e.outvars and e.primitive.name in ("add", "sub") and e.invars[0] is v and isinstance(e.invars[1], Literal):
-            step = int(e.invars[1].val) if np.issubdtype(e.invars[1].aval.dtype, np.integer) else None
-            return step if step is None or e.primitive.name == "add" else -step
+            step = np.asarray(e.invars[1].val)
+            if step.shape == () and step.dtype.kind in "iuf":
+                number: int | float = step.item()
+                return number if e.primitive.name == "add" else -number
     return None
 
 
