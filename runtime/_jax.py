@@ -231,11 +231,6 @@ def drop_effects(start: int) -> None:
     kept[start:] = [e for e in kept[start:] if id(e() if isinstance(e, weakref.ReferenceType) else e) not in dropped]
 
 
-def variable_of(x: Any) -> Any:
-    """The variable that stands for a traced value in the jaxpr that is recorded."""
-    return getattr(x, "val", None)
-
-
 def made_here(x: Any) -> bool:
     """Whether a traced value belongs to the current trace, and not to one around it."""
     return getattr(x, "_trace", None) is _current()

@@ -133,7 +133,7 @@ class Block:
         self.shares: dict[Var, Share] = {v: s for v, s in zip(self.outvars, known_shares, strict=False) if s and isinstance(v, Var)}
         self.reads = self._markers(frame)
         if frame.discarded:
-            self._drop_dead()
+            self.drop_dead()
 
     def _markers(self, frame: Frame) -> dict[Location, tuple[Spec, list[Var]]]:
         """The state outside that the block reads: its spec, and the variables that stand for it."""
@@ -159,8 +159,8 @@ class Block:
         self.consts.update(zip(new, values, strict=True))
         return new
 
-    def _drop_dead(self) -> None:
-        """Drop equations that a discarded first turn of a loop left behind."""
+    def drop_dead(self) -> None:
+        """Drop equations, and values from outside, that nothing uses: those that a discarded first turn of a loop left behind."""
         needed = {v for v in self.outvars if isinstance(v, Var)}
         kept = []
         for eqn in reversed(self.eqns):

@@ -33,7 +33,8 @@ from autograph.runtime.stage import Stage
 from autograph.runtime.values import NUMBERS, parts
 
 LONG = 250  # equations, of all turns together, from which on a loop is rolled
-_LOOKED_AT = 3
+_LOOKED_AT = 3  # turns
+_FEWEST = 4
 _HEAVY = {"scatter": 8, "scatter-add": 8, "scatter-mul": 8, "gather": 4, "sort": 20, "dot_general": 4, "conv_general_dilated": 8}  # to compile
 WARNED = 2_000
 
@@ -67,8 +68,11 @@ def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any
 
         return compiled_or_unrolled(code, lambda: compiled(rest, state, False), told)  # type: ignore[no-any-return]
 
-    while made < min(count, _LOOKED_AT):  # a turn may be shorter than the others, as at a border
-        before, recorded, known, positions = snapshot(), _jax.equations(), marks(), Positions()
+    if count < _FEWEST:
+        return unrolled(items, state, "the range is known, and it has few turns")
+    positions = Positions()
+    while made < _LOOKED_AT:  # a turn may be shorter than the others, as at a border
+        before, recorded, known = snapshot(), _jax.equations(), marks()
         with place.scope(("turn", made)) as frame:
             after = turn(items[made], state)
         if (size := cost(count - made - 1, recorded)) > LONG:
@@ -162,7 +166,7 @@ def _checked(
                 become[v] = names[k], out, Numbers.unknown(x)
                 continue
             if after is None:
-                raise Inexact(f"the Python number `{names[k]}` changes in another way than by adding a constant integer")
+                raise _changes(names[k])
             known[v], now = after
             if out is not v:
                 final[k] = now
@@ -197,9 +201,8 @@ def _checked(
                 places.setdefault(location, {})[k] = after[1]
             else:
                 kept.append((location.name.strip("`"), given))
-    numbers = _still_numbers(block.eqns, known, {v: (out, number) for v, (_, out, number) in become.items()})
-    for v in numbers:
-        raise Inexact(f"the Python number `{become[v][0]}` changes in another way than by adding a constant integer")
+    if numbers := _still_numbers(block.eqns, known, {v: (out, number) for v, (_, out, number) in become.items()}):
+        raise _changes(become[min(numbers, key=list(become).index)][0])
     found = Numbers().follow(block.eqns, known)
     for name, given in kept:
         if any(not isinstance(o, Literal) and o in found for o in given):
@@ -207,6 +210,10 @@ def _checked(
     _refuse_items(lists, block.eqns, found)
     _compute_sums(block, index, items, floats)
     return final, places
+
+
+def _changes(name: str) -> Inexact:
+    return Inexact(f"the Python number `{name}` changes in another way than by adding a constant")
 
 
 def _still_numbers(eqns: Any, known: Known, candidates: dict[Any, tuple[Any, Number]]) -> set[Any]:
@@ -241,7 +248,7 @@ def _after(x: Any, v: Any, out: Any, index: Any, items: builtins.range, eqns: An
     if out is v:
         return Numbers.constant(x), x
     if out is index:
-        return Integer((min(x, *(items[0], items[-1])), max(x, *(items[0], items[-1])))) if type(x) is int else Numbers.constant(x), items[-1]
+        return union([*map(Numbers.constant, (x, items[0], items[-1]))]) or Mixed(), items[-1]
     if type(given) is type(x):
         return union([Numbers.constant(x), Numbers.constant(given)]) or Mixed(), given
     if type(x) is float and added(eqns, v, out) is not None:

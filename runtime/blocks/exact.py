@@ -81,8 +81,7 @@ class Numbers:
         """What the variables of some equations stand for, given what those do that come from outside."""
         known = dict(known)
         for e in eqns:
-            inner = e.primitive.name in ("scan", "while") or _has_program(e)
-            if any(not isinstance(v, Literal) and v in known for v in e.invars) or inner:
+            if any(not isinstance(v, Literal) and v in known for v in e.invars) or _programs(e):
                 for v, number in zip(e.outvars, self._results(e, known), strict=True):
                     if number is not None:
                         known[v] = number
@@ -99,7 +98,7 @@ class Numbers:
             return self._cond(e, given)
         if name in ("jit", "pjit") and e.params["name"] in _DIVISIONS and all(isinstance(g, Integer) for g in given):
             return [Integer(self._divided(e.params["name"], given[0], given[1]))]  # type: ignore[arg-type]
-        if _has_program(e):
+        if _programs(e):
             return self._call(e, given)
         mine = [g for v, g in zip(e.invars, given, strict=True) if not isinstance(v, Literal)]
         if name == "select_n":
@@ -177,14 +176,14 @@ class Numbers:
     def _scan(self, e: Any, given: Sequence[Number | None]) -> Sequence[Number | None]:
         (consts, carried), body = _jax.scan_counts(e.params), e.params["jaxpr"].jaxpr
         rows = [None] * (len(e.invars) - consts - carried)
-        out = self._turns(body, given[:consts], given[consts : consts + carried], rows, e.params["length"])
+        carry = given[consts : consts + carried]
+        out = self._turns(body, given[:consts], self._settled(body, given[:consts], carry, rows), rows, e.params["length"])
         return [*out, *[None] * (len(e.outvars) - carried)]
 
     def _while(self, e: Any, given: Sequence[Number | None]) -> Sequence[Number | None]:
         tests, fixed = e.params["cond_nconsts"], e.params["body_nconsts"]
         test, body = e.params["cond_jaxpr"].jaxpr, e.params["body_jaxpr"].jaxpr
-        carry = given[tests + fixed :]
-        carry = self._settled(body, given[tests : tests + fixed], carry, [])
+        carry = self._settled(body, given[tests : tests + fixed], given[tests + fixed :], [])
         found = Numbers(strict=False).follow(test.eqns, {v: g for v, g in zip(test.invars, [*given[:tests], *carry], strict=True) if g is not None})
         going = test.outvars[0]
         if not isinstance(going, Literal) and going not in found:  # traced values end it: what its turns change is traced in either form
@@ -192,7 +191,7 @@ class Numbers:
             self._inside(body, [*given[tests : tests + fixed], *(g if k in fixed_ones else None for k, g in enumerate(carry))])
             return [g if k in fixed_ones else None for k, g in enumerate(carry)]
         limits = _limits(test, tests, [*given[:tests], *carry])
-        return self._turns(body, given[tests : tests + fixed], given[tests + fixed :], [], None, limits)
+        return self._turns(body, given[tests : tests + fixed], carry, [], None, limits)
 
     def _settled(self, body: Any, consts: Sequence[Any], carry: Sequence[Any], rows: Sequence[Any]) -> list[Number | None]:
         """Which of the variables of a loop are numbers in all turns; Python's have weak types."""
@@ -209,15 +208,14 @@ class Numbers:
             now = after
 
     def _turns(
-        self, body: Any, consts: Sequence[Any], carry: Sequence[Any], rows: Sequence[Any], turns: int | None,
+        self, body: Any, consts: Sequence[Any], numbers: Sequence[Any], rows: Sequence[Any], turns: int | None,
         limits: dict[int, Interval] | None = None,
     ) -> list[Number | None]:  # fmt: skip
-        """The variables of a loop of which Python would know the turns, after it."""
-        numbers = self._settled(body, consts, carry, rows)
+        """The variables of a loop of which Python would know the turns, after it; `numbers` are those that are settled."""
         if not self.strict:
             self._inside(body, [*consts, *(Integer(None) if isinstance(g, Integer) else g for g in numbers), *rows])
             return [Integer(None) if isinstance(g, Integer) else g for g in numbers]
-        first = len(body.invars) - len(rows) - len(carry)
+        first = len(body.invars) - len(rows) - len(numbers)
         same = _unchanged(body, first, numbers)
         inside: list[Number | None] = []
         for k, g in enumerate(numbers):
@@ -290,10 +288,6 @@ def _limits(test: Any, tests: int, given: Sequence[Number | None]) -> dict[int, 
                 ends = (*start.bounds, *stop.bounds)
                 found[k] = min(ends), max(ends)
     return found
-
-
-def _has_program(e: Any) -> bool:
-    return any(True for _ in _programs(e))
 
 
 def _programs(e: Any) -> list[Any]:
