@@ -27,14 +27,10 @@ from autograph.runtime.points_to import is_numpys
 from autograph.runtime.specs import is_container
 from autograph.runtime.stale import refuse_other_names
 from autograph.runtime.subscripts import is_mask, where_masked
+from autograph.runtime.untraced.operators import IN_PLACE
 from autograph.runtime.values import traced
 from autograph.runtime.views import note_change
 
-IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
-    "+=": operator.iadd, "-=": operator.isub, "*=": operator.imul, "/=": operator.itruediv, "//=": operator.ifloordiv, "%=": operator.imod,
-    "**=": operator.ipow, "@=": operator.imatmul, "<<=": operator.ilshift, ">>=": operator.irshift, "&=": operator.iand, "|=": operator.ior,
-    "^=": operator.ixor,
-}  # fmt: skip
 
 
 def in_place(x: Any, symbol: str, value: Any, *others: Any) -> Any:

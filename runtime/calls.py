@@ -38,6 +38,8 @@ from autograph.runtime.said import saying
 from autograph.runtime.sections import Section, function_of
 from autograph.runtime.specs import is_container
 from autograph.runtime.transforms import is_transformation, threaded
+from autograph.runtime.untraced.native import call_known, may_be_known
+from autograph.runtime.untraced.told import note_told
 from autograph.runtime.values import counted_in, traced
 from autograph.runtime.watching import makes_keys, making_keys
 
@@ -110,8 +112,15 @@ def call(f: Any) -> Any:
         new = functools.partial(_of_values, new)
     if watching():
         return _told(f, new, (_resolve or _find())(f) if new is None else new)
+    if new is None and recording() and may_be_known(f):
+        return functools.partial(call_known, f, functools.partial(_called, f))
     new = new or (_resolve or _find())(f)
     return refusing(f, new) if type(f) in (FunctionType, MethodType) and recording() else new
+
+
+def _called(f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """A call of a function in its converted form."""
+    return refusing(f, (_resolve or _find())(f))(*args, **kwargs)
 
 
 def _of_values(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -200,6 +209,7 @@ def changed_by(owner: Any, method: Callable[..., Any], /, *args: Any, **kwargs: 
         out = method(*args, **kwargs)
     for x in args:
         note_held(Contents(owner), x)
+    note_told(Contents(owner))
     return out
 
 

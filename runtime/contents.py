@@ -26,6 +26,8 @@ from autograph.runtime.places import here
 from autograph.runtime.points_to import chosen_from, maybe_one
 from autograph.runtime.rows import unknown
 from autograph.runtime.specs import join, spec_of, widen
+from autograph.runtime.untraced.told import is_told, note_told
+from autograph.runtime.values import ATOMS
 
 
 def store_content(x: Any, i: Any, value: Any, renewed: bool = False) -> None:
@@ -35,6 +37,9 @@ def store_content(x: Any, i: Any, value: Any, renewed: bool = False) -> None:
       ConcreteValueError: (AG502) a traced key of a dict.
       EffectError: (AG405) a traced index of a list of lists or dicts.
     """
+    if type(value) in ATOMS and is_told(x) and (type(i) is int or type(i) is str) and _holds_atom(x, i):
+        x[i] = value
+        return
     refuse_hidden(x)
     if unknown(i):
         _store_traced(x, i, value, renewed)
@@ -49,6 +54,14 @@ def store_content(x: Any, i: Any, value: Any, renewed: bool = False) -> None:
         with moved_items(x):
             base_of(x).__setitem__(x, i, value)
     note_held(Contents(x), value)
+    note_told(Contents(x))
+
+
+def _holds_atom(x: Any, i: Any) -> bool:
+    """Whether a list or dict of Python's own holds nothing at a place, or what is known: neither an array nor an object."""
+    return (type(x) is list and type(i) is int and -len(x) <= i < len(x) and type(x[i]) in ATOMS) or (
+        type(x) is dict and type(x.get(i)) in ATOMS
+    )
 
 
 def delete_content(x: Any, i: Any) -> None:

@@ -21,7 +21,7 @@ class Frame:
             "discarded exact "
             "excluded foreign fresh given gone grows guarded guards holders joins key late lent let_go lifting made marked memory outside own log "
             "parameters passed pending places points_to preset printed protected reached reads rebound refusal replaced root saved "
-            "sharing spoiled staged stands stored trace twins values variables versions views waiting written"
+            "sharing spoiled staged stands stored told trace twins values variables versions views waiting written"
         ).split()
     )
 
@@ -49,6 +49,7 @@ class Frame:
         self.changing: Any = None  # which of them would change in place if they were NumPy's, and where
         self.points_to: dict[int, tuple[Any, dict[int, Any]]] = {}  # by identity: a value, and the arrays that it may be, as traced values decide
         self.apart: dict[frozenset[int], tuple[Any, Any]] = {}  # by identity: two arrays that are not one, whatever each of them may be
+        self.told: set[int] = set()  # identities of containers: `untraced/told.py`
         self.twins: dict[int, list[Any]] = {}  # by identity: containers that may be the same object, as traced values decide
         self.fresh: set[int] = set()  # identities of those that this block has made
         self.spoiled: list[tuple[Any, Any]] = []  # a container that has changed, and one that may be the same
@@ -124,6 +125,7 @@ class Frame:
         self.apart.clear()
         self.compared.clear()
         self.twins.clear()
+        self.told.clear()
         self.spoiled.clear()
         self.excluded.clear()
 

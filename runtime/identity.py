@@ -61,6 +61,8 @@ def doubt(a: Any, b: Any) -> None:
     if a is b or b is None or not around:
         return
     frame = around[-1]
+    for f in frames():
+        f.told.clear()  # a change of one of them is one of the other, perhaps
     frame.fresh.add(id(a))
     frame.twins.setdefault(id(a), []).append(Twin(b))
     frame.twins.setdefault(id(b), []).append(Twin(a))

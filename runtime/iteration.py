@@ -40,6 +40,7 @@ from autograph.runtime.rolling import cost, counted, rest_rolled, tell_cost
 from autograph.runtime.room import with_room
 from autograph.runtime.rows import Range, Rows, index_rows, rows_of
 from autograph.runtime.stage import Stage, given, listed
+from autograph.runtime.untraced.native import loop_known
 
 Body = Callable[..., Any]
 _OF_A_RANGE = type(iter(range(0)))
@@ -69,6 +70,8 @@ def for_loop(items: Any, body: Body, *state: Any, until: str | None = None) -> A
         items = state_of[1][0][state_of[2] or 0 :]
     flag = None if until is None else parameter_names(body, len(state)).index(until)
     values = list(state)
+    if (known := loop_known(items, body, values, flag)) is not NotImplemented:
+        return known
     refuse_hidden(items)
     rows = rows_of(items)
     if isinstance(rows, Range):
@@ -199,7 +202,7 @@ def _unrolled(items: Iterable[Any] | Rows, body: Body, state: list[Any], flag: i
         return with_room(lambda s: listed(body(x, *s), count), state, place, turns)  # type: ignore[no-any-return]
 
     if flag is None and roll and _jax.compiling() and isinstance(items, builtins.range):
-        return rest_rolled(items, body, state, turn)
+        return rest_rolled(items, body, state, turn, lambda x, state: listed(body(x, *state), count))
 
     def ended(*state: Any) -> Any:
         """What a turn leaves that is not made any more: the flag is known there."""

@@ -380,8 +380,14 @@ def reachable() -> bool:
 
 def may_have_failed() -> bool:
     """Whether a statement before this one may have raised a deferred error."""
-    around = lifting()
-    return bool(around) and outer_spec(ERROR, around) != Static(0)
+    for frame in reversed(frames()):
+        if frame.lifting:
+            if ERROR in frame.values:
+                code = frame.values[ERROR]
+                return type(code) is not int or code != 0
+            if ERROR in frame.preset:
+                return bool(frame.preset[ERROR] != Static(0))
+    return False
 
 
 def kept(specs: Iterable[Spec]) -> set[int]:

@@ -20,7 +20,8 @@ from autograph.runtime.moving import NO_ITEM, NO_PLACE, index, last_to, place_of
 from autograph.runtime.places import caller, here
 from autograph.runtime.sections import Section
 from autograph.runtime.specs import Spec, is_container, spec_of, type_of, widen
-from autograph.runtime.values import Copied, ours
+from autograph.runtime.untraced.told import forget_told, is_told
+from autograph.runtime.values import ATOMS, Copied, ours
 
 _HELD = 3  # references to an argument that nobody else holds: the caller's stack, the parameter, and the question
 
@@ -30,6 +31,9 @@ def append(x: Any, value: Any, count: int = 0) -> Any:
 
     `count`: how many references to the value there are, but for callers' own.
     """
+    if type(x) is list and type(value) in ATOMS and is_told(x):
+        x.append(value)
+        return x
     if isinstance(x, Growing) or (type(x) is list and held(x)):
         _copied(value, count or sys.getrefcount(value))
         if not isinstance(x, Growing):
@@ -146,6 +150,7 @@ def _copied(value: Any, count: int) -> None:
             f"a `{type(value).__name__}` that other code holds is appended to a list in a compiled loop, which keeps a copy", here(),
             "append a tuple, or a new list: `items.append(list(row))`",
         )  # fmt: skip
+    forget_told()
     for f in frames():
         f.copied[id(value)] = Copied(value, "it was appended to a list in compiled code, which keeps a copy", "append it when it is complete")
 

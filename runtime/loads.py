@@ -33,6 +33,7 @@ from autograph.runtime.slicing import at_places, masked, sliced, split_index
 from autograph.runtime.spec_text import describe
 from autograph.runtime.specs import Mismatch, Spec, Static, join, leaves, spec_of, types, widen
 from autograph.runtime.subscripts import has_span, is_mask, load_span, plain
+from autograph.runtime.untraced.told import forget_told
 from autograph.runtime.values import Copied, Counted, Maybe, traced
 from autograph.runtime.views import part
 
@@ -148,6 +149,7 @@ def _from_sequence(x: Sequence[Any], i: Any) -> Any:
     if (frame := of_block()) is not None:
         doubt_all([item], [[other] for other in x])
         chosen_from(item, x)
+        forget_told()
         for key in containers([item]):
             frame.copied[key] = Copied(
                 item, f"it is an item of a {kind} at a traced index, and that is a copy", f"store through the {kind}: `items[i][j] = v`"

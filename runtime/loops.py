@@ -28,6 +28,7 @@ from autograph.runtime.predicates import truth
 from autograph.runtime.room import discard, snapshot, with_room
 from autograph.runtime.specs import Spec, Static, spec_in_block
 from autograph.runtime.stage import ROTATED, Rotate, Stage, given, listed, unless_failed
+from autograph.runtime.untraced.native import while_known
 from autograph.runtime.values import Maybe, is_value
 
 
@@ -49,6 +50,8 @@ def while_loop(test: Callable[..., Any], body: Callable[..., Any], *state: Any) 
     >>> jax.jit(lambda n: ag.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + i), 0, 0.0))(5)
     (Array(5, dtype=int32, weak_type=True), Array(10., dtype=float32, weak_type=True))
     """
+    if (known := while_known(test, body, state)) is not NotImplemented:
+        return known
     return given(run_while(test, body, list(state), body, limit=hints_here().max_steps))
 
 

@@ -27,7 +27,7 @@ from autograph.runtime.heap import HeapLocation, Items
 from autograph.runtime.iterators import Positions
 from autograph.runtime.lengths import marks, reset
 from autograph.runtime.places import here, parameter_names
-from autograph.runtime.room import discard, snapshot, with_room
+from autograph.runtime.room import discard, snapshot, unless_grown, with_room
 from autograph.runtime.specs import Spec, Type, spec_of, types, widen
 from autograph.runtime.stage import Stage
 from autograph.runtime.values import NUMBERS, parts
@@ -39,10 +39,14 @@ _HEAVY = {"scatter": 8, "scatter-add": 8, "scatter-mul": 8, "gather": 4, "sort":
 WARNED = 2_000
 
 
-def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any], turn: Callable[[Any, list[Any]], list[Any]]) -> list[Any]:
+Turn = Callable[[Any, list[Any]], list[Any]]
+
+
+def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any], turn: Turn, bare: Turn) -> list[Any]:
     """The state after a static loop: one compiled turn if its turns are many operations and that cannot be seen.
 
     The first turn tells what a turn costs.  It is thrown away if what the state is before the loop can stand in all turns, and is made apart if not.
+    `turn` makes one in which lists may grow; `bare` does as long as none does.
     """
     count, made = len(items), 0
     code = getattr(body, "__code__", None)
@@ -52,8 +56,11 @@ def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any
         return with_room(lambda s: _rolled(rest, body, s, whole), state, place, count)  # type: ignore[no-any-return]
 
     def unrolled(rest: builtins.range, state: list[Any], why: str) -> list[Any]:
-        for item in rest:
-            state = turn(item, state)
+        state = unless_grown(
+            lambda state: functools.reduce(lambda s, item: bare(item, s), rest, state),
+            lambda state: functools.reduce(lambda s, item: turn(item, s), rest, state),
+            state, place,
+        )  # fmt: skip
         if watching():
             decided("loop", f"unrolled, {count} turn{'s' * (count != 1)}", why)
         return state

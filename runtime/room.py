@@ -27,6 +27,7 @@ from autograph.runtime.packing import unpack
 from autograph.runtime.places import caller, is_block, is_handed_on, read_after, shown_name, visible
 from autograph.runtime.raw_errors import is_generated, mark_of
 from autograph.runtime.specs import Spec, Static, spec_of, types, widen
+from autograph.runtime.untraced.told import forget_told
 from autograph.runtime.values import ARRAYS, NUMBERS, Counted, Stale
 
 Snapshot = tuple[Frame, dict[str, Any]]
@@ -50,6 +51,7 @@ def discard(before: Snapshot | None, turn: Frame) -> None:
     restore(turn)
     if (around := innermost()) is not None:
         around.discarded = True
+    forget_told()
     if before is not None:
         frame, kept = before
         for name, value in kept.items():
@@ -101,6 +103,26 @@ def with_room(attempt: Callable[[list[Any]], Any], state: list[Any], place: Plac
         finally:
             del stack.holders[around:]
     raise AssertionError("the last trial returns or raises")
+
+
+def unless_grown(attempt: Callable[[list[Any]], Any], instead: Callable[[list[Any]], Any], state: list[Any], place: Place) -> Any:
+    """`attempt(state)`; once a list has to grow in it, `instead(state)`."""
+    before, recorded, known, around = snapshot(), _jax.equations(), marks(), len(stack.holders)
+    stack.holders.append(Holder(_keys(state), len(frames()), True))
+    turns: Frame | None = None
+    try:
+        with place.scope("turns") as turns:
+            return attempt(state)
+    except Grow as grow:
+        if any(grow.key in h.keys for h in stack.holders[:around]):
+            raise
+        assert turns is not None
+    finally:
+        del stack.holders[around:]
+    _jax.drop_effects(recorded)
+    discard(before, turns)
+    reset(known)
+    return instead(state)
 
 
 def _keys(state: Sequence[Any]) -> frozenset[int]:

@@ -30,14 +30,14 @@ def noticing(fn: FunctionType, names: Iterable[str]) -> Callable[..., Any]:
 
     @functools.wraps(fn)
     def whole(*args: Any, **kwargs: Any) -> Any:
-        with _Reach(fn, names, [*args, *kwargs.values()]):
+        with _reached(fn, names, [*args, *kwargs.values()]):
             return fn(*args, **kwargs)
 
     @functools.wraps(fn)
     def step_by_step(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
         made, given, error = fn(*args, **kwargs), None, None
         while True:
-            with _Reach(fn, names, [*args, *kwargs.values(), given]):
+            with _reached(fn, names, [*args, *kwargs.values(), given]):
                 try:
                     out = made.send(given) if error is None else made.throw(error)
                 except StopIteration as end:
@@ -50,29 +50,30 @@ def noticing(fn: FunctionType, names: Iterable[str]) -> Callable[..., Any]:
     return step_by_step if fn.__code__.co_flags & inspect.CO_GENERATOR else whole
 
 
-class _Reach:
-    """While this runs, changes are noticed: of the variables of a function, and of what they and its arguments hold."""
+def _reached(fn: FunctionType, names: Iterable[str], values: list[Any]) -> Noticed:
+    """Notice changes of the variables of a function, and of what they and its arguments hold."""
+    if not watched():
+        return Noticed([], [])
+    cells = [Cell(cell, name) for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True)]
+    variables = [*cells, *(Variable(fn.__globals__, name) for name in sorted(names))]
+    return Noticed(variables, list(_objects([*values, *(place.get() for place in variables)])))
 
-    def __init__(self, fn: FunctionType, names: Iterable[str], values: list[Any]) -> None:
-        self.fn, self.names, self.values = fn, names, values
+
+class Noticed:
+    """While this runs, changes are noticed that no operator tells of: of variables, and of the contents and attributes of objects."""
+
+    def __init__(self, variables: list[Any], objects: list[Any]) -> None:
+        self.variables, self.values = variables, objects
 
     def __enter__(self) -> None:
-        self.before: list[tuple[HeapLocation, Any]] = []
-        if not watched():
-            return
-        cells = [Cell(cell, name) for name, cell in zip(self.fn.__code__.co_freevars, self.fn.__closure__ or (), strict=True)]
-        variables = [*cells, *(Variable(self.fn.__globals__, name) for name in sorted(self.names))]
-        objects = list(_objects([*self.values, *(place.get() for place in variables)]))
-        self.watch = Watch(x for x in objects if is_container(x))
-        self.objects = [(x, set(own_attributes(x))) for x in objects]
-        places = [*variables, *(place for x, _ in self.objects for place in places_in(x) if not isinstance(place, Contents))]
-        self.before = [(place, place.get()) for place in places]
-        self.known = [(frame, set(frame.saved)) for frame in frames()]
+        self.watch = Watch(x for x in self.values if is_container(x))
+        self.objects = [(x, set(own_attributes(x))) for x in self.values]
+        places = [*self.variables, *(place for x, _ in self.objects for place in places_in(x) if not isinstance(place, Contents))]
+        self.before: list[tuple[HeapLocation, Any]] = [(place, place.get()) for place in places]
+        self.known = [(frame, set(frame.saved)) for frame in frames()] if self.before or self.watch.before else []
 
     def __exit__(self, *_: object) -> None:
         """Tell of the changes, each as if it had just been made."""
-        if not self.before:
-            return
         for x, names in self.objects:
             self.before += [(place, Unset(place.name)) for place in (Attribute(x, name) for name in own_attributes(x) if name not in names)]
         for frame, known in self.known:  # of a place that code has told of since, after a change that it did not tell of

@@ -1,0 +1,202 @@
+"""Calls and loops inside a trace that reach nothing traced: Python runs them as the user wrote them.
+
+The error of such a run is the program's; in a block that may not be made, what ended in one is run again by the operators, which defer it.
+"""
+
+from __future__ import annotations
+
+import collections
+import importlib
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from types import CodeType, FunctionType
+from typing import Any
+
+from autograph.runtime import _jax
+from autograph.runtime.decisions import watching
+from autograph.runtime.frames import frames, in_block, unwatched, watched
+from autograph.runtime.heap import Contents
+from autograph.runtime.hints import Hints, hints_here
+from autograph.runtime.iterators import is_held
+from autograph.runtime.lifted import may_have_failed
+from autograph.runtime.places import parameter_names
+from autograph.runtime.raw_errors import mark_of
+from autograph.runtime.untraced import operators
+from autograph.runtime.untraced.held import ATOMS, Held, brought
+from autograph.runtime.untraced.operators import as_known
+from autograph.runtime.untraced.reach import Reach, Unknown
+from autograph.runtime.specs import is_container
+from autograph.runtime.values import ITERATORS
+from autograph.runtime.watching import makes_keys
+
+_OF_A_CALL = 300_000  # values that are looked at, some 20 ns each
+_OF_A_LOOP = 1_000_000
+_VARIANTS = 8
+_ONE_TIME = frozenset({enumerate, zip, reversed})
+_AGAIN = frozenset({range, list, tuple, dict, set, frozenset, str, bytes, collections.deque, type({}.keys()), type({}.values()), type({}.items())})
+_generators = frozenset(ITERATORS)
+
+
+class _Known:
+    """What is known of one code object: what it can come to, with each set of functions that it was given."""
+
+    __slots__ = ("code", "never", "reaches", "refused", "staged")
+
+    def __init__(self, code: CodeType) -> None:
+        self.code = weakref.ref(code, lambda _, key=id(code): _known.pop(key, None))
+        self.never = False
+        self.staged = 0  # runs in a trace that are going on
+        self.reaches: list[Reach] = []
+        self.refused: set[frozenset[int]] = set()
+
+    def reach(self, code: CodeType, space: dict[str, Any], running: Iterable[Any]) -> Reach | None:
+        if self.never:
+            return None
+        running = list(running)
+        for reach in self.reaches:
+            if reach.admits(running) and reach.holds(space):
+                return reach
+        key = frozenset(id(getattr(x, "__code__", x)) for x in running)
+        if key in self.refused or len(self.reaches) > _VARIANTS:
+            return None
+        try:
+            new = Reach(code, space, running)
+        except Unknown:
+            self.refused.add(key)
+            self.never = not running
+            return None
+        self.reaches.append(new)
+        return new
+
+
+_known: dict[int, _Known] = {}
+
+
+def _of(code: CodeType) -> _Known:
+    found = _known.get(id(code))
+    if found is None or found.code() is not code:
+        found = _known[id(code)] = _Known(code)
+    return found
+
+
+def may_be_known(f: Any) -> bool:
+    """Whether it is a function that comes to nothing of JAX's by its own names."""
+    if type(f) is not FunctionType or f.__code__.co_flags & 0x20 or watching():  # a generator runs later
+        return False
+    known = _of(f.__code__)
+    if not known.reaches and not known.never:
+        known.reach(_own(f), f.__globals__, ())
+    return not known.never and not known.staged
+
+
+def _own(f: FunctionType) -> CodeType:
+    """The code that the user wrote, of a converted function."""
+    return getattr(f.__code__.co_consts[-1], "code", f.__code__) if mark_of(f.__code__) == "Form" else f.__code__
+
+
+def call_known(f: FunctionType, otherwise: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """`f(*args, **kwargs)` as the user wrote it, if it is given and comes to nothing that is traced; else what it is in a trace."""
+    values = [x for x in (*args, *kwargs.values()) if type(x) not in ATOMS]
+    if f.__closure__ or f.__defaults__ or f.__kwdefaults__:
+        values += brought(f)
+    if (run := _admitted(f, values, _OF_A_CALL)) is not None:
+        return run(lambda: as_known(f)(*args, **kwargs), lambda: otherwise(*args, **kwargs))
+    known = _of(f.__code__)
+    known.staged += 1  # if it calls itself, it does so without the question: recursion is as deep as the interpreter allows
+    try:
+        return otherwise(*args, **kwargs)
+    finally:
+        known.staged -= 1
+
+
+def loop_known(items: Any, body: Callable[..., Any], state: Sequence[Any], flag: int | None) -> Any:
+    """The state after a `for` loop that comes to nothing traced, as its operator gives it; NotImplemented of any other."""
+    if not _is_loop(body, hints_here()) or type(items) not in _AGAIN and not (type(items) in _ONE_TIME and not in_block() and not is_held(items)):
+        return NotImplemented
+    until = None if flag is None else parameter_names(body, len(state))[flag]
+    run = _admitted(body, [items, *state, *brought(body)], _OF_A_LOOP)  # type: ignore[arg-type]
+    if run is None:
+        return NotImplemented
+    known = as_known(body)  # type: ignore[arg-type]
+    return run(lambda: operators.for_loop(items, known, *state, until=until), lambda: NotImplemented)
+
+
+def while_known(test: Callable[..., Any], body: Callable[..., Any], state: Sequence[Any]) -> Any:
+    """The same of a `while` loop."""
+    if not _is_loop(body, hints_here()) or not _is_loop(test, Hints()):
+        return NotImplemented
+    run = _admitted(body, [*state, test, *brought(body)], _OF_A_LOOP)  # type: ignore[arg-type]
+    if run is None:
+        return NotImplemented
+    going, known = as_known(test), as_known(body)  # type: ignore[arg-type]
+    return run(lambda: operators.while_loop(going, known, *state), lambda: NotImplemented)
+
+
+def _is_loop(block: Any, hints: Hints) -> bool:
+    """Whether it is a block of staged code that can do with the operators of what is known."""
+    return (
+        type(block) is FunctionType and hints == Hints() and _jax.recording() and not watching() and mark_of(block.__code__) == "Staged"
+        and not _of(block.__code__).never and operators.known_code(block.__code__) is not None
+    )  # fmt: skip
+
+
+def _admitted(f: FunctionType, values: list[Any], budget: int) -> Callable[..., Any] | None:
+    """How to run code that comes to nothing traced: a function of the run, and of what stands for it in a block."""
+    known, space = _of(f.__code__), f.__globals__
+    if known.never:
+        return None
+    held = Held(budget)
+    if values and not held.walk(values):
+        return None
+    reach = known.reach(_own(f), space, held.running.values())
+    if reach is None or reach.values and not (held.walk(reach.held(space)) and reach.admits(held.running.values())):
+        return None
+    mutable = list(held.mutable.values()) if reach.changes else []
+    blocked = in_block() or may_have_failed()
+    untold = [x for x in mutable if not _is_told(x)] if watched() else []
+    if mutable and blocked:
+        return None
+
+    def run(as_written: Callable[[], Any], instead: Callable[[], Any]) -> Any:
+        try:
+            with ExitStack() as around:
+                if untold:
+                    around.enter_context(importlib.import_module("autograph.runtime.unstaged").Noticed([], untold))
+                if reach.converted:
+                    around.enter_context(unwatched())
+                    around.enter_context(_jax.set_current_trace(_jax.eval_trace))
+                out = as_written()
+        except Exception:
+            if not blocked:
+                raise
+            return instead()
+        if type(out) in _generators and not mutable:
+            return instead()
+        if reach.makes_keys:
+            _note_makers(out)
+        return out
+
+    return run
+
+
+def _is_told(x: Any) -> bool:
+    """Whether the blocks around remember already what a container held."""
+    if not is_container(x):
+        return False
+    place = Contents(x)
+    for frame in reversed(frames()):
+        if place not in frame.saved:
+            return False
+        if frame.lifting:
+            return place in frame.written
+    return False
+
+
+def _note_makers(value: Any) -> None:
+    """Let the trace know of dicts in a value that make a key when it is read."""
+    found = Held(10_000)
+    found.walk(value if type(value) is tuple else [value])
+    frame = next((f for f in frames() if f.root), None)
+    if frame is not None:
+        frame.defaults += [Contents(x) for x in found.mutable.values() if makes_keys(type(x))]

@@ -1,0 +1,33 @@
+"""Containers whose changes the blocks around have been told of: another change of what is known needs no more than Python does.
+
+A run of a block remembers the containers that it has been told of (`Frame.told`), until something makes another change of one of them matter.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograph.runtime.frames import frames
+from autograph.runtime.heap import HeapLocation
+from autograph.runtime.lifted import may_have_failed
+
+
+def is_told(x: Any) -> bool:
+    """Whether the innermost run, and so all around it, remembers what a container held before it changed it."""
+    around = frames()
+    return bool(around) and id(x) in around[-1].told and not may_have_failed()
+
+
+def note_told(location: HeapLocation) -> None:
+    """A container has changed, and everything has been done about it."""
+    if not frames():
+        return
+    frame, key = frames()[-1], id(location.obj)
+    if location in frame.saved and not any(key in f.twins or key in f.copied for f in frames()):
+        frame.told.add(key)
+
+
+def forget_told() -> None:
+    """From now on changes of some container matter that did not."""
+    for frame in frames():
+        frame.told.clear()
