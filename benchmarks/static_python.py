@@ -216,7 +216,7 @@ def objects(x: Any, n: int) -> Any:
     return x * (bank(n) % 1000)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def ways(n: int, most: int) -> int:
     return 1 if n == 0 else sum(ways(n - k, k) for k in range(1, min(n, most) + 1))
 
@@ -227,9 +227,12 @@ def memoised(x: Any, n: int) -> Any:
     return x * (ways(n, n) % 1000)
 
 
+SIGNS = dict(M=1000, CM=900, D=500, CD=400, C=100, XC=90, L=50, XL=40, X=10, IX=9, V=5, IV=4, I=1)
+
+
 def roman(n: int) -> str:
     out = ""
-    for value, sign in ((1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")):  # fmt: skip
+    for sign, value in SIGNS.items():
         while n >= value:
             out += sign
             n -= value

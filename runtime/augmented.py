@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import jax.numpy as jnp
@@ -30,7 +29,6 @@ from autograph.runtime.subscripts import is_mask, where_masked
 from autograph.runtime.untraced.operators import IN_PLACE
 from autograph.runtime.values import traced
 from autograph.runtime.views import note_change
-
 
 
 def in_place(x: Any, symbol: str, value: Any, *others: Any) -> Any:

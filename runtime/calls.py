@@ -69,6 +69,8 @@ def adopt(cls: type) -> None:
 
 def call(f: Any) -> Any:
     """What to call in the place of `f`: `call(f)(x)` is `f(x)` with `f` converted, if it is the user's and can be."""
+    if type(f) is FunctionType and may_be_known(f) and recording():
+        return functools.partial(call_known, f, _called)
     if watched():
         if type(f) in _CHANGING or getattr(f, "__module__", None) == "_operator":
             found = importlib.import_module("autograph.runtime.unbound").instead_of(f)
@@ -112,15 +114,13 @@ def call(f: Any) -> Any:
         new = functools.partial(_of_values, new)
     if watching():
         return _told(f, new, (_resolve or _find())(f) if new is None else new)
-    if new is None and recording() and may_be_known(f):
-        return functools.partial(call_known, f, functools.partial(_called, f))
     new = new or (_resolve or _find())(f)
     return refusing(f, new) if type(f) in (FunctionType, MethodType) and recording() else new
 
 
-def _called(f: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """A call of a function in its converted form."""
-    return refusing(f, (_resolve or _find())(f))(*args, **kwargs)
+def _called(f: Any) -> Any:
+    """A function in its converted form."""
+    return refusing(f, (_resolve or _find())(f))
 
 
 def _of_values(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -37,9 +37,6 @@ def store_content(x: Any, i: Any, value: Any, renewed: bool = False) -> None:
       ConcreteValueError: (AG502) a traced key of a dict.
       EffectError: (AG405) a traced index of a list of lists or dicts.
     """
-    if type(value) in ATOMS and is_told(x) and (type(i) is int or type(i) is str) and _holds_atom(x, i):
-        x[i] = value
-        return
     refuse_hidden(x)
     if unknown(i):
         _store_traced(x, i, value, renewed)
@@ -57,11 +54,15 @@ def store_content(x: Any, i: Any, value: Any, renewed: bool = False) -> None:
     note_told(Contents(x))
 
 
-def _holds_atom(x: Any, i: Any) -> bool:
-    """Whether a list or dict of Python's own holds nothing at a place, or what is known: neither an array nor an object."""
-    return (type(x) is list and type(i) is int and -len(x) <= i < len(x) and type(x[i]) in ATOMS) or (
-        type(x) is dict and type(x.get(i)) in ATOMS
-    )
+def store_known(x: Any, i: Any, value: Any) -> bool:
+    """`x[i] = value` of a list or dict whose changes have been told of, if what is stored, and what was there, is neither an array nor an object."""
+    if type(value) not in ATOMS or not is_told(x):
+        return False
+    there = x.get(i) if type(x) is dict and type(i) in ATOMS else x[i] if type(x) is list and type(i) is int and -len(x) <= i < len(x) else x
+    if type(there) not in ATOMS:
+        return False
+    x[i] = value
+    return True
 
 
 def delete_content(x: Any, i: Any) -> None:

@@ -25,7 +25,7 @@ from autograph.runtime.attributes import (
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.buffers import note_version
 from autograph.runtime.calls import call
-from autograph.runtime.contents import delete_content, is_array, store_content
+from autograph.runtime.contents import delete_content, is_array, store_content, store_known
 from autograph.runtime.errors import AliasError, ArrayStoreError
 from autograph.runtime.frames import frames, in_block, lifting, watched
 from autograph.runtime.growing import Growing
@@ -72,6 +72,8 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
 
     A NumPy array that receives a traced value, or any in a staged block, which may not run, becomes a traced array.
     """
+    if (type(x) is list or type(x) is dict) and store_known(x, i, value):
+        return x
     x = read(x)
     if isinstance(x, (jax.Array, np.ndarray)):
         held_elsewhere = is_held_elsewhere(x)

@@ -23,7 +23,7 @@ from autograph.runtime.optional import present, read
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
 from autograph.runtime.rows import Range, Rows, unknown
-from autograph.runtime.values import Counted, Maybe, traced
+from autograph.runtime.values import ATOMS, Counted, Maybe, traced
 
 
 def _unknown_items(items: Any) -> builtins.bool:
@@ -33,6 +33,8 @@ def _unknown_items(items: Any) -> builtins.bool:
 
 
 def _extreme(name: str, better: Callable[[Any, Any], Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    if not options and ATOMS.issuperset(map(type, args)):
+        return getattr(builtins, name)(*args)
     items: Any = args[0] if len(args) == 1 else args
     if _jax.recording():
         items = list(items) if isinstance(items, (Iterator, KeysView, ValuesView, ItemsView, collections.deque)) else items

@@ -56,11 +56,7 @@ def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any
         return with_room(lambda s: _rolled(rest, body, s, whole), state, place, count)  # type: ignore[no-any-return]
 
     def unrolled(rest: builtins.range, state: list[Any], why: str) -> list[Any]:
-        state = unless_grown(
-            lambda state: functools.reduce(lambda s, item: bare(item, s), rest, state),
-            lambda state: functools.reduce(lambda s, item: turn(item, s), rest, state),
-            state, place,
-        )  # fmt: skip
+        state = unless_grown(functools.partial(_made, bare, rest), functools.partial(_made, turn, rest), state, place)
         if watching():
             decided("loop", f"unrolled, {count} turn{'s' * (count != 1)}", why)
         return state
@@ -98,6 +94,13 @@ def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any
     return compiled_or_unrolled(code, whole, lambda _: apart(turn(items[made], state)), "apart")  # type: ignore[no-any-return]
 
 
+def _made(turn: Turn, items: builtins.range, state: list[Any]) -> list[Any]:
+    """The state after some turns."""
+    for item in items:
+        state = turn(item, state)
+    return state
+
+
 def cost(turns: int, before: int) -> int:
     """How many operations some turns of a loop are, going by what one has recorded since `before`."""
     return turns * sum(map(_size, _jax.recorded(before)))
@@ -119,9 +122,12 @@ def _size(eqn: Any) -> int:
 
 
 def _rolled(items: builtins.range, body: Callable[..., Any], state: list[Any], whole: bool) -> list[Any]:
+    names = parameter_names(body, len(state))
+    for x, name in zip(state, names, strict=True):
+        if type(x) not in NUMBERS and not isinstance(x, Growing) and any(isinstance(leaf, NUMBERS) for leaf in parts(x)):
+            raise Inexact(f"`{name}` holds Python numbers")
     index = Type((), jax.dtypes.canonicalize_dtype(int), True)
     stage = Stage(body, state, body, Place(getattr(body, "__code__", None)), items=[index], turns=len(items), all_made=True)
-    names = parameter_names(body, len(state))
     if whole:
         for x, spec, name in zip(state, stage.specs, names, strict=True):
             if not _stands(x, spec):
@@ -178,8 +184,6 @@ def _checked(
             if out is not v:
                 final[k] = now
                 floats |= {v: (x, out)} if type(x) is float and type(stage.numbers[k]) is not float else {}
-        elif not isinstance(x, Growing) and any(isinstance(leaf, NUMBERS) for leaf in parts(x)):
-            raise Inexact(f"`{names[k]}` holds Python numbers")
         else:
             if stage.numbers[k] is not None:
                 final[k] = stage.numbers[k]

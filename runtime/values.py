@@ -55,7 +55,11 @@ class Record:
     __slots__ = ("_keys",)
 
     def holds(self, *objects: Any) -> None:
-        held = [] if ATOMS.issuperset(map(type, objects)) else [x for x in objects if type(x) not in ATOMS and not isinstance(x, ARRAYS) and type(x).__module__ not in _OF_SPECS]
+        held = (
+            []
+            if ATOMS.issuperset(map(type, objects))
+            else [x for x in objects if type(x) not in ATOMS and not isinstance(x, ARRAYS) and type(x).__module__ not in _OF_SPECS]
+        )
         self._keys = [id(x) for x in held]
         for x in held:
             _held.setdefault(id(x), [x, 0])[1] += 1

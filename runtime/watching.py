@@ -16,7 +16,7 @@ from autograph.runtime.numpy_places import note_moves
 from autograph.runtime.objects import places_in
 from autograph.runtime.raised import is_users
 from autograph.runtime.specs import is_container
-from autograph.runtime.values import traced
+from autograph.runtime.values import ATOMS, traced
 
 
 def makes_keys(cls: type) -> bool:
@@ -63,6 +63,8 @@ class Watch:
                 told = location in lifting()[-1].written
                 touch(location, late=False)
                 location.put(now)
+                if ATOMS.issuperset(map(type, (*before.values, *now.values))):  # no array among them
+                    continue
                 for frame in frames():
                     if frame.root and not told:
                         note_moves(location.obj, before, frame)

@@ -21,15 +21,16 @@ from autograph.runtime.objects import own_attributes
 from autograph.runtime.raised import is_users
 
 ATOMS = frozenset(
-    {bool, int, float, complex, str, bytes, type(None), type(...), type(NotImplemented), range, slice, fractions.Fraction, decimal.Decimal, re.Pattern,
-     operator.itemgetter, operator.attrgetter, operator.methodcaller}
+    {
+        bool, int, float, complex, str, bytes, type(None), type(...), type(NotImplemented), range, slice, fractions.Fraction, decimal.Decimal,
+        re.Pattern, operator.itemgetter, operator.attrgetter, operator.methodcaller,
+    }
 )  # fmt: skip
 _ROWS = frozenset({list, set, collections.deque})
 _TABLES = frozenset({dict, collections.OrderedDict, collections.Counter, collections.defaultdict})
 _VIEWS = frozenset({type({}.keys()), type({}.values()), type({}.items())})
-_ITERATORS = frozenset(
-    {enumerate, zip, map, filter, reversed, *map(type, map(iter, ([], (), range(1), range(1 << 70), "", b""))), type(reversed([])), type(iter(reversed(range(1))))}
-)  # fmt: skip
+_OF_EACH: tuple[Any, ...] = ([], (), range(1), range(1 << 70), "", b"", reversed([]), reversed(range(1)))
+_ITERATORS = frozenset({enumerate, zip, map, filter, reversed, *map(type, map(iter, _OF_EACH))})
 _MEMO = functools._lru_cache_wrapper
 _CODE = (FunctionType, MethodType, BuiltinFunctionType, type, ModuleType, functools.partial, _MEMO)
 

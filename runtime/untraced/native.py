@@ -6,7 +6,9 @@ The error of such a run is the program's; in a block that may not be made, what 
 from __future__ import annotations
 
 import collections
+import functools
 import importlib
+import operator
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
@@ -21,20 +23,22 @@ from autograph.runtime.hints import Hints, hints_here
 from autograph.runtime.iterators import is_held
 from autograph.runtime.lifted import may_have_failed
 from autograph.runtime.places import parameter_names
+from autograph.runtime.raised import is_users
 from autograph.runtime.raw_errors import mark_of
+from autograph.runtime.specs import is_container
 from autograph.runtime.untraced import operators
 from autograph.runtime.untraced.held import ATOMS, Held, brought
 from autograph.runtime.untraced.operators import as_known
 from autograph.runtime.untraced.reach import Reach, Unknown
-from autograph.runtime.specs import is_container
 from autograph.runtime.values import ITERATORS
-from autograph.runtime.watching import makes_keys
+from autograph.runtime.watching import Watch, makes_keys
 
 _OF_A_CALL = 300_000  # values that are looked at, some 20 ns each
 _OF_A_LOOP = 1_000_000
 _VARIANTS = 8
 _ONE_TIME = frozenset({enumerate, zip, reversed})
 _AGAIN = frozenset({range, list, tuple, dict, set, frozenset, str, bytes, collections.deque, type({}.keys()), type({}.values()), type({}.items())})
+_COPIED = frozenset({list, dict})
 _generators = frozenset(ITERATORS)
 
 
@@ -44,8 +48,8 @@ class _Known:
     __slots__ = ("code", "never", "reaches", "refused", "staged")
 
     def __init__(self, code: CodeType) -> None:
-        self.code = weakref.ref(code, lambda _, key=id(code): _known.pop(key, None))
-        self.never = False
+        self.code = weakref.ref(code, functools.partial(_forget, id(code)))
+        self.never = not is_users(code.co_filename)
         self.staged = 0  # runs in a trace that are going on
         self.reaches: list[Reach] = []
         self.refused: set[frozenset[int]] = set()
@@ -73,6 +77,10 @@ class _Known:
 _known: dict[int, _Known] = {}
 
 
+def _forget(key: int, _: Any) -> None:
+    _known.pop(key, None)
+
+
 def _of(code: CodeType) -> _Known:
     found = _known.get(id(code))
     if found is None or found.code() is not code:
@@ -96,16 +104,16 @@ def _own(f: FunctionType) -> CodeType:
 
 
 def call_known(f: FunctionType, otherwise: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """`f(*args, **kwargs)` as the user wrote it, if it is given and comes to nothing that is traced; else what it is in a trace."""
+    """`f(*args, **kwargs)` as the user wrote it, if it is given and comes to nothing that is traced; else a call of `otherwise(f)`."""
     values = [x for x in (*args, *kwargs.values()) if type(x) not in ATOMS]
     if f.__closure__ or f.__defaults__ or f.__kwdefaults__:
         values += brought(f)
     if (run := _admitted(f, values, _OF_A_CALL)) is not None:
-        return run(lambda: as_known(f)(*args, **kwargs), lambda: otherwise(*args, **kwargs))
+        return run(lambda: as_known(f)(*args, **kwargs), lambda: otherwise(f)(*args, **kwargs))
     known = _of(f.__code__)
     known.staged += 1  # if it calls itself, it does so without the question: recursion is as deep as the interpreter allows
     try:
-        return otherwise(*args, **kwargs)
+        return otherwise(f)(*args, **kwargs)
     finally:
         known.staged -= 1
 
@@ -154,15 +162,19 @@ def _admitted(f: FunctionType, values: list[Any], budget: int) -> Callable[..., 
         return None
     mutable = list(held.mutable.values()) if reach.changes else []
     blocked = in_block() or may_have_failed()
-    untold = [x for x in mutable if not _is_told(x)] if watched() else []
-    if mutable and blocked:
+    if blocked and not all(type(x) in _COPIED for x in mutable):
         return None
+    untold = mutable if blocked else [x for x in mutable if not _is_told(x)] if watched() else []
 
     def run(as_written: Callable[[], Any], instead: Callable[[], Any]) -> Any:
+        before = [(x, x.copy()) for x in untold if type(x) in _COPIED]
+        others = [x for x in untold if type(x) not in _COPIED]
         try:
             with ExitStack() as around:
-                if untold:
-                    around.enter_context(importlib.import_module("autograph.runtime.unstaged").Noticed([], untold))
+                if before and not blocked:
+                    around.callback(_tell, before)
+                if others:
+                    around.enter_context(importlib.import_module("autograph.runtime.unstaged").Noticed([], others))
                 if reach.converted:
                     around.enter_context(unwatched())
                     around.enter_context(_jax.set_current_trace(_jax.eval_trace))
@@ -170,14 +182,45 @@ def _admitted(f: FunctionType, values: list[Any], budget: int) -> Callable[..., 
         except Exception:
             if not blocked:
                 raise
-            return instead()
-        if type(out) in _generators and not mutable:
-            return instead()
-        if reach.makes_keys:
-            _note_makers(out)
-        return out
+            out = None
+        else:
+            again = type(out) in _generators and not mutable
+            if not again and not (blocked and any(not _is_same(*pair) for pair in before)):
+                if reach.makes_keys:
+                    _note_makers(out)
+                return out
+        for pair in before:
+            _put(*pair)
+        return instead()
 
     return run
+
+
+def _is_same(x: Any, before: Any) -> bool:
+    """Whether a list or dict holds the very same as a copy of it."""
+    if len(x) != len(before):
+        return False
+    return all(map(operator.is_, x, before)) and (type(x) is list or all(map(operator.is_, x.values(), before.values())))
+
+
+def _put(x: Any, held: Any) -> None:
+    """Let a list or dict hold what a copy of it does."""
+    if type(x) is list:
+        x[:] = held
+    else:
+        x.clear()
+        x.update(held)
+
+
+def _tell(before: list[tuple[Any, Any]]) -> None:
+    """Tell the blocks around of lists and dicts that have changed."""
+    for x, held in before:
+        if not _is_same(x, held):
+            now = x.copy()
+            _put(x, held)
+            watch = Watch([x])
+            _put(x, now)
+            watch.notice()
 
 
 def _is_told(x: Any) -> bool:

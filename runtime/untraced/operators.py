@@ -227,8 +227,7 @@ def _each(items: Iterator[Any], value: Block, test: Block | None, unpack: int, i
         if unpack:
             parts = tuple(item)
             if len(parts) != unpack:
-                a = dict.fromkeys(range(unpack))
-                raise ValueError(_unpacking(len(parts), len(a)))
+                raise ValueError(_unpacking(len(parts), unpack))
         if test is None or test(*parts):
             found = value(*parts)
             if inner:
@@ -290,10 +289,10 @@ KNOWN = SimpleNamespace(
     reverse_list=reverse_list, clear=clear, call=call, call_in=call_in, call_at=call_at, call_of=call_of, and_=and_, or_=or_, not_=operator.not_,
     and_then=and_then, or_else=or_else, compare=compare, in_=_COMPARE["in"], not_in=_COMPARE["not in"], equal=operator.eq, not_equal=operator.ne,
     ordered=lambda a, symbol, b: _COMPARE[symbol](a, b), is_none=lambda x: x is None, is_not_none=lambda x: x is not None, is_same=is_same,
-    is_bool=is_same, asserted=asserted, each=each, len=length, next=first, min=min, max=max, sum=sum, any=any, all=all, int=int, float=float, bool=bool,
-    complex=complex, sorted=sorted, isinstance=isinstance, callable=callable, type_of=type, range=range, static_range=range, enumerate=enumerate,
-    zip=zip, reversed=reversed, indices=_same, row=lambda items, item: item, over=_same, live_rows=_same, part=_same, matched=_same,
-    is_array=lambda x: False, slice=slice, span=lambda start, stop, length: slice(start, stop), text=text, percent=operator.mod, str_=str, repr_=repr,
+    is_bool=is_same, asserted=asserted, each=each, len=length, next=first, min=min, max=max, sum=sum, any=any, all=all, int=int, float=float,
+    bool=bool, complex=complex, sorted=sorted, isinstance=isinstance, callable=callable, type_of=type, range=range, static_range=range,
+    enumerate=enumerate, zip=zip, reversed=reversed, indices=_same, row=lambda items, item: item, over=_same, live_rows=_same,
+    part=_same, matched=_same, is_array=lambda x: False, slice=slice, span=lambda start, stop, length: slice(start, stop), text=text, percent=operator.mod, str_=str, repr_=repr,
     format_=format, renew=renew, storing=storing, place=lambda obj, name: _PLACE, fixed=lambda name, value: _PLACE, any_array=lambda *values: False,
     last=lambda *values: values[-1], Held=CellType, borrowed=nothing, caught=nothing, bound=lambda variable, value: value, stores_into=nothing,
     stores_into_own=nothing, stores_into_attr=nothing,

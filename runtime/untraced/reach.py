@@ -21,15 +21,14 @@ from autograph.runtime.untraced.held import ATOMS, Held, is_plain, users_class
 from autograph.runtime.untraced.operators import known_code
 
 _PURE = frozenset(
-    "math cmath itertools functools _functools operator _operator collections collections.abc _collections _collections_abc fractions decimal _decimal "
-    "string bisect _bisect heapq _heapq copy enum dataclasses typing types abc _abc numbers re reprlib textwrap unicodedata".split()
+    "math cmath itertools functools _functools operator _operator collections collections.abc _collections _collections_abc fractions decimal "
+    "_decimal string bisect _bisect heapq _heapq copy enum dataclasses typing types abc _abc numbers re reprlib textwrap unicodedata".split()
 )
 _PYTHONS = frozenset(
-    "abs all any ascii bin bool bytearray bytes callable chr complex dict divmod enumerate filter float format frozenset hash hex id int isinstance "
-    "issubclass iter len list map max min next object oct ord pow property range repr reversed round set slice sorted staticmethod classmethod str sum "
-    "super tuple type zip NotImplemented Ellipsis True False None __debug__ __name__".split()
-) | {name for name, x in vars(builtins).items() if isinstance(x, type) and issubclass(x, BaseException)}  # fmt: skip
-_LOOKED_UP = (property, staticmethod, classmethod, functools.cached_property)
+    "abs all any ascii bin bool bytearray bytes callable chr complex dict divmod enumerate filter float format frozenset hash hex id int "
+    "isinstance issubclass iter len list map max min next object oct ord pow property range repr reversed round set slice sorted staticmethod "
+    "classmethod str sum super tuple type zip NotImplemented Ellipsis True False None __debug__ __name__".split()
+).union(name for name, x in vars(builtins).items() if isinstance(x, type) and issubclass(x, BaseException))
 _MISSING = object()
 
 
@@ -52,6 +51,7 @@ class Reach:
         self._modules: list[ModuleType] = []
         self._classes: list[type] = []
         self._seen: dict[int, Any] = {}
+        self._named: set[tuple[int, str]] = set()
         self._todo: list[Any] = [*running]
         self._space = space
         self._code(code, space)
@@ -65,7 +65,7 @@ class Reach:
             self._todo += new
             self._follow()
         self._known = {id(x): weakref.ref(x) for x in map(_lasting, self._seen.values()) if x is not None}
-        del self._todo, self._seen, self._codes, self._modules, self._classes, self._attributes, self._space
+        del self._todo, self._seen, self._named, self._codes, self._modules, self._classes, self._attributes, self._space
 
     def admits(self, running: Iterable[Any]) -> bool:
         """Whether these functions, classes and modules are all within reach."""
@@ -185,7 +185,11 @@ class Reach:
     def _class(self, cls: type) -> None:
         if cls.__module__ == "builtins" or cls.__module__ in _PURE:
             self.makes_keys = self.makes_keys or hasattr(cls, "__missing__")
-            if cls.__module__ == "builtins" and cls.__name__ not in _PYTHONS and not cls.__name__.endswith(("iterator", "_keys", "_values", "_items")):
+            if (
+                cls.__module__ == "builtins"
+                and cls.__name__ not in _PYTHONS
+                and not cls.__name__.endswith(("iterator", "_keys", "_values", "_items"))
+            ):
                 raise Unknown(f"`{cls.__name__}`")
             return
         if not is_plain(cls):
@@ -201,8 +205,8 @@ class Reach:
         """The attributes of modules and classes that code within reach names."""
         for place in (*self._modules, *self._classes):
             for name in self._attributes & vars(place).keys():
-                if (id(place), name) not in self._seen:
-                    self._seen[id(place), name] = None  # type: ignore[index]
+                if (id(place), name) not in self._named:
+                    self._named.add((id(place), name))
                     value = vars(place)[name]
                     if not isinstance(value, _DESCRIPTORS):
                         self._at(weakref.ref(place), name, value)
