@@ -88,7 +88,7 @@ class Held:
                     todo += x
                 if not isinstance(x, enum.Enum):
                     todo += [Attribute(x, name).get() for name in own_attributes(x)]
-            else:
+            elif kind.__module__ != "dataclasses":  # marks that the methods which it writes compare with
                 return False
         return True
 

@@ -291,11 +291,11 @@ KNOWN = SimpleNamespace(
     ordered=lambda a, symbol, b: _COMPARE[symbol](a, b), is_none=lambda x: x is None, is_not_none=lambda x: x is not None, is_same=is_same,
     is_bool=is_same, asserted=asserted, each=each, len=length, next=first, min=min, max=max, sum=sum, any=any, all=all, int=int, float=float,
     bool=bool, complex=complex, sorted=sorted, isinstance=isinstance, callable=callable, type_of=type, range=range, static_range=range,
-    enumerate=enumerate, zip=zip, reversed=reversed, indices=_same, row=lambda items, item: item, over=_same, live_rows=_same,
-    part=_same, matched=_same, is_array=lambda x: False, slice=slice, span=lambda start, stop, length: slice(start, stop), text=text, percent=operator.mod, str_=str, repr_=repr,
-    format_=format, renew=renew, storing=storing, place=lambda obj, name: _PLACE, fixed=lambda name, value: _PLACE, any_array=lambda *values: False,
-    last=lambda *values: values[-1], Held=CellType, borrowed=nothing, caught=nothing, bound=lambda variable, value: value, stores_into=nothing,
-    stores_into_own=nothing, stores_into_attr=nothing,
+    enumerate=enumerate, zip=zip, reversed=reversed, indices=_same, row=lambda items, item: item, over=_same, live_rows=_same, part=_same,
+    matched=_same, is_array=lambda x: False, slice=slice, span=lambda start, stop, length: slice(start, stop), text=text, percent=operator.mod,
+    str_=str, repr_=repr, format_=format, renew=renew, storing=storing, place=lambda obj, name: _PLACE, fixed=lambda name, value: _PLACE,
+    any_array=lambda *values: False, last=lambda *values: values[-1], Held=CellType, borrowed=nothing, caught=nothing,
+    bound=lambda variable, value: value, stores_into=nothing, stores_into_own=nothing, stores_into_attr=nothing,
 )  # fmt: skip
 for _name in ("read", "read_free", "some", "some_free", "blank", "Unset"):  # of variables that may be unset
     setattr(KNOWN, _name, getattr(runtime, _name))
