@@ -4,7 +4,8 @@
     python benchmarks/gradients.py --bodies rnn --turns 10,1000 --seconds 4
 
 `value_and_grad`, not `grad`: XLA drops what the value alone needs from a while loop, but not from a scan, so that a plain gradient flatters every
-while loop.  Each cell is the best of many interleaved runs.  With equinox installed its `internal.while_loop` (kind="checkpointed") has a column.
+while loop.  Each cell is the best of many interleaved runs.  `break`, `return` and `for` are the same loops with an
+early end.  With equinox installed its `internal.while_loop` (kind="checkpointed") has a column.
 """
 
 from __future__ import annotations
@@ -52,6 +53,48 @@ def ours(step: Step) -> Any:
         return x.sum()
 
     return loss
+
+
+def with_break(step: Step) -> Any:
+    @ag.convert
+    def loss(w: Any, x: Any, n: Any) -> Any:
+        i = 0
+        while i < n:
+            x = step(w, x)
+            i += 1
+            if jnp.max(x) > 1e6:
+                break
+        return x.sum()
+
+    return loss
+
+
+def with_return(step: Step) -> Any:
+    @ag.convert
+    def loss(w: Any, x: Any, n: Any) -> Any:
+        i = 0
+        while True:
+            x = step(w, x)
+            i += 1
+            if i >= n:
+                return x.sum()
+
+    return loss
+
+
+def with_for(step: Step) -> Any:
+    @ag.convert
+    def loss(w: Any, x: Any, n: Any) -> Any:
+        for _ in range(n):
+            x = step(w, x)
+            if jnp.max(x) > 1e6:
+                return x.sum()
+        return x.sum()
+
+    return loss
+
+
+EARLY = {"break": with_break, "return": with_return, "for": with_for}  # loops that may end early
 
 
 def scan(step: Step, n: int) -> Any:
@@ -102,11 +145,12 @@ def times(body: str, turns: list[int], seconds: float) -> None:
     gradient = lambda f: jax.value_and_grad(f, (0, 1))  # noqa: E731
     mine, built = compiled(gradient(ours(step)), w, x)
     print(f"\n{body}: value and gradient over a scan's of known length (compiled in {built:.2f} s, {mebibytes(mine):.2f} MiB)")
+    early = {name: compiled(gradient(f(step)), w, x)[0] for name, f in EARLY.items()}
     for n in turns:
         if n > MOST[body]:
             continue
         known, took = compiled(gradient(scan(step, n)), w, x)
-        programs = {"scan": known, "ours": mine}
+        programs = {"scan": known, "ours": mine, **early}
         if importlib.util.find_spec("equinox"):
             programs["equinox"] = compiled(gradient(equinox(step, n)), w, x)[0]
         args = (w, x, jnp.int32(n))

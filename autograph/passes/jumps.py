@@ -11,7 +11,8 @@
                                     else:
                                         return x
 
-A `for` ends with `if done: break`, which the lowering of loops knows.
+A `for` ends with `if done: break`, which the lowering of loops knows.  A value that can as well be computed when the loop has ended is (`late_value`):
+then no turn computes it, and nothing is kept for its derivative.
 """
 
 from __future__ import annotations
@@ -27,42 +28,49 @@ from autograph.quote import quote, quote_expr
 
 
 def lower_jumps(fn: Any, context: Context) -> None:
-    body = nest(_block(fn.body, context), context)
+    given = [*fn.args.posonlyargs, *fn.args.args, *fn.args.kwonlyargs, fn.args.vararg, fn.args.kwarg]
+    body = nest(_block(fn.body, context, frozenset(a.id for a in given if a is not None)), context)
     if any(isinstance(j, s.Return) for j in jumps(body)):
         _return_none(body)
     fn.body = body
     context.kept |= kept(body)
 
 
-def _block(block: list[Any], context: Context) -> list[Any]:
+def _block(block: list[Any], context: Context, bound: frozenset[str]) -> list[Any]:
+    """`block`, before which the names `bound` have been set."""
     out: list[Any] = []
     for stmt in block:
         if isinstance(stmt, s.LOOPS):
-            out += _loop(stmt, context)
+            out += _loop(stmt, context, bound)
             continue
         for inner in s.blocks(stmt):
-            inner[:] = _block(inner, context)
+            inner[:] = _block(inner, context, bound)
+        bound = bound - _names(stmt, s.Del) | (_names(stmt, s.Store) if isinstance(stmt, (s.Assign, s.AugAssign)) else frozenset())
         out.append(stmt)
     return out
 
 
-def _loop(loop: Any, context: Context) -> list[Any]:
+def _names(tree: Any, use: type) -> frozenset[str]:
+    return frozenset(n.id for n in s.walk(tree) if isinstance(n, s.Name) and isinstance(n.ctx, use))
+
+
+def _loop(loop: Any, context: Context, bound: frozenset[str]) -> list[Any]:
+    loop.body, orelse = nest(_block(loop.body, context, bound), context), _block(loop.orelse, context, bound)
     if yields(loop):
-        loop.body, loop.orelse = nest(_block(loop.body, context), context), _block(loop.orelse, context)
+        loop.orelse = orelse
         return [loop]
-    loop.body, orelse = nest(_block(loop.body, context), context), _block(loop.orelse, context)
     kinds = {type(j) for j in jumps(loop.body)}
     loop.orelse = []
-    ends = _Ends(kinds, context)
+    ends = _Ends(kinds, context, _late_value(loop, bound))
     loop.body = ends.block(loop.body) or [s.at(s.Pass(), loop)]
     if not ends.done:
         return [loop, *orelse]
     after: list[Any] = []
     forever = isinstance(loop, s.While) and isinstance(loop.test, s.Constant) and bool(loop.test.value)
     if ends.result and forever and not ends.breaks:  # it ends by `return` only
-        after += quote("return $result", loop, result=ends.result)
+        after += quote("return $result", loop, result=ends.late or ends.result)
     elif ends.result:
-        after += quote("if $returned:\n    return $result", loop, returned=ends.returned, result=ends.result)
+        after += quote("if $returned:\n    return $result", loop, returned=ends.returned, result=ends.late or ends.result)
     if orelse:
         after += orelse if not ends.breaks else quote("if not $done:\n    $orelse", loop, done=ends.done, orelse=orelse)
     if isinstance(loop, s.While):
@@ -75,17 +83,19 @@ def _loop(loop: Any, context: Context) -> list[Any]:
 
 
 class _Ends:
-    """The flags of one loop: `done` ends it, `returned` and `result` are what a `return` in it leaves."""
+    """The flags of one loop: `done` ends it, `returned` and `result` are what a `return` in it leaves; or the value is `late`."""
 
-    def __init__(self, kinds: set[type], context: Context) -> None:
-        returns, self.breaks = s.Return in kinds, s.Break in kinds
+    def __init__(self, kinds: set[type], context: Context, late: Any) -> None:
+        returns, self.breaks, self.late = s.Return in kinds, s.Break in kinds, late
         self.done = context.fresh("done") if returns or self.breaks else ""
         self.returned = (context.fresh("returned") if self.breaks else self.done) if returns else ""
         self.result = context.fresh("result") if returns else ""
 
     def before(self, at: Any) -> list[Any]:
-        if not self.result:
+        if not self.result or (self.late is not None and not self.breaks):
             return quote("$done = False", at, done=self.done)
+        if self.late is not None:
+            return quote("$done, $returned = False, False", at, done=self.done, returned=self.returned)
         if not self.breaks:
             return quote("$done, $result = False, ag.blank", at, done=self.done, result=self.result)
         return quote("$done, $returned, $result = False, False, ag.blank", at, done=self.done, returned=self.returned, result=self.result)
@@ -100,6 +110,9 @@ class _Ends:
                 return init
             case s.Break():
                 return [*init, *quote("$done = True", last, done=self.done)]
+            case s.Return() if self.late is not None:
+                flags = "$done = True" if not self.breaks else "$done, $returned = True, True"
+                return [*init, *quote(flags, last, done=self.done, **({"returned": self.returned} if self.breaks else {}))]
             case s.Return():
                 value = last.value if last.value is not None else s.at(s.constant(None), last)
                 if not self.breaks:
@@ -119,6 +132,25 @@ class _Ends:
         if isinstance(last, s.If) and [type(x) for x in last.orelse] == [s.Pass]:
             last.orelse = []
         return block
+
+
+def _late_value(loop: Any, bound: frozenset[str]) -> Any:
+    """The value that a loop returns, if it is the same after the loop: the only one, of names that were set before or that no turn sets."""
+    found = [j for j in jumps(loop.body) if isinstance(j, s.Return)]
+    if len(found) != 1 or found[0].value is None or found[0] not in _ends_of(loop.body):
+        return None
+    value = found[0].value
+    if any(isinstance(n, (s.NamedExpr, s.Await, s.Yield, s.YieldFrom, s.Lambda)) for n in s.walk(value)):
+        return None
+    set_in_turns = frozenset().union(*(_names(part, s.Store) for part in (*loop.body, *([loop.target] if isinstance(loop, s.For) else []))))
+    return value if not (_names(value, s.Load) & set_in_turns) - bound else None
+
+
+def _ends_of(block: list[Any]) -> list[Any]:
+    """The statements at the ends of a block, also inside branches: nothing runs between them and what follows the block."""
+    if block and isinstance(block[-1], s.If):
+        return [*_ends_of(block[-1].body), *_ends_of(block[-1].orelse)]
+    return block[-1:]
 
 
 def _return_none(body: list[Any]) -> None:

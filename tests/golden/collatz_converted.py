@@ -3,15 +3,14 @@ import autograph.runtime as ag
 
 def collatz(n):
     steps = 0
-    done, result = False, ag.blank
+    done = False
 
-    def test(n, steps, done, result):
-        return ag.and_(ag.not_(done), lambda: n != 1)
-
-    def body(n, steps, done, result):
+    def body(n, steps, done):
         n = ag.cond(n % 2 == 0, lambda: n // 2, lambda: 3 * n + 1)
         steps += 1
-        done, result = ag.cond(steps > 100, lambda: (True, -1), lambda: (done, result))
-        return n, steps, done, result
-    n, steps, done, result = ag.while_loop(test, body, n, steps, done, result)
-    return ag.cond(done, lambda: result, lambda: steps)
+        done = ag.cond(steps > 100, lambda: True, lambda: done)
+        return n, steps, done
+    n, steps, done = ag.while_loop(
+        lambda n, steps, done: ag.and_(ag.not_(done), lambda: n != 1), body, n, steps, done
+    )
+    return ag.cond(done, lambda: -1, lambda: steps)
