@@ -17,6 +17,7 @@ from typing import Any
 from autograph.runtime import trees
 from autograph.runtime._jax import recording
 from autograph.runtime.arrays import handles
+from autograph.runtime.blocks.columns import MAKERS, made_of_column
 from autograph.runtime.decisions import decided, watching
 from autograph.runtime.errors import ConcreteValueError, NotStagedError
 from autograph.runtime.formatting import joined
@@ -158,6 +159,8 @@ def _needs_lengths(f: Any, called: Callable[..., Any], *args: Any, **kwargs: Any
 
 def _of_sections(f: Any, *args: Any, **kwargs: Any) -> Any:
     """A call of a function of `jax.numpy` that slices of unknown length may be given to."""
+    if f.__name__ in MAKERS and (made := made_of_column(f, args, kwargs)) is not NotImplemented:
+        return made
     given = any(isinstance(x, Section) for x in (*args, *kwargs.values()))
     return function_of(f.__name__, args, kwargs) if given else f(*args, **kwargs)
 

@@ -17,11 +17,10 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "adopted apart around begun bounds buffers changed changing checked choices chosen compared constants copied count created defaults "
-            "discarded exact "
-            "excluded foreign fresh given gone grows guarded guards holders joins key late lent let_go lifting made marked memory outside own log "
-            "parameters passed pending places points_to preset printed protected reached reads rebound refusal replaced root saved "
-            "sharing spoiled staged stands stored told trace twins values variables versions views waiting written"
+            "adopted apart around begun bounds buffers changed changing checked choices chosen columns compared constants copied count created "
+            "defaults discarded exact excluded foreign fresh given gone grows guarded guards holders joins key late lent let_go lifting made "
+            "marked memory outside own log parameters passed pending places points_to preset printed protected reached reads rebound refusal "
+            "replaced root saved sharing spoiled staged stands stored told trace twins values variables versions views waiting written"
         ).split()
     )
 
@@ -53,6 +52,7 @@ class Frame:
         self.twins: dict[int, list[Any]] = {}  # by identity: containers that may be the same object, as traced values decide
         self.fresh: set[int] = set()  # identities of those that this block has made
         self.spoiled: list[tuple[Any, Any]] = []  # a container that has changed, and one that may be the same
+        self.columns: dict[int, Any] = {}  # by identity: lists that a compiled loop has filled; `blocks/columns.py`
         self.compared: list[Any] = []  # values of which stores have asked whether they are one array
         self.stored: dict[Any, str] = {}  # places whose array is stored into, or that are bound anew
         self.pending: list[Any] = []  # the places that will be bound to the arrays that stores have made
@@ -124,6 +124,7 @@ class Frame:
         self.parameters.clear()
         self.apart.clear()
         self.compared.clear()
+        self.columns.clear()
         self.twins.clear()
         self.told.clear()
         self.spoiled.clear()

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 
 from autograph.runtime import _jax, errors
 from autograph.runtime.advice import changed_object
+from autograph.runtime.blocks.columns import note_column
 from autograph.runtime.frames import Frame, Place, frames, innermost, lifting
 from autograph.runtime.growing import Grow, Growing, Hidden, enlarged, grown, grown_at_home, hide, joint_of, key_of
 from autograph.runtime.heap import Attribute, Cell, Contents, Items, Variable
@@ -26,7 +27,7 @@ from autograph.runtime.objects import attributes, is_state
 from autograph.runtime.packing import unpack
 from autograph.runtime.places import caller, is_block, is_handed_on, read_after, shown_name, visible
 from autograph.runtime.raw_errors import is_generated, mark_of
-from autograph.runtime.specs import Spec, Static, spec_of, types, widen
+from autograph.runtime.specs import Spec, Static, Type, spec_of, types, widen
 from autograph.runtime.untraced.told import forget_told
 from autograph.runtime.values import ARRAYS, NUMBERS, Counted, Stale
 
@@ -272,7 +273,10 @@ def _settled(x: Any) -> Any:
     if bound.home is not None and may_have_failed():  # which is seen where an object holds the list
         return x
     touch(Contents(bound.base), late=False)
-    bound.base[:] = _rows(x, 0, length) if bound.shrunk else [*bound.items, *_rows(x, len(bound.items), length)]
+    start = 0 if bound.shrunk else len(bound.items)
+    bound.base[:] = [*bound.items[:start], *_rows(x, start, length)]
+    if isinstance(x.kind.spec, Type) and length > start:
+        note_column(bound.base, start, x.buffers[0])
     return bound.base
 
 

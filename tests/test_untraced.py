@@ -476,3 +476,201 @@ def test_what_code_does_is_read_from_its_instructions() -> None:
     assert not _facts_of("def f():\n    n = 0\n    def g():\n        nonlocal n\n        n += 1\n    return g").binds
     assert "super" in _facts_of("class A:\n    def f(self):\n        return super().f()\nf = A.f").variables
     assert all(op in dis.opmap for op in ("IMPORT_NAME", "STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "STORE_SUBSCR", "STORE_ATTR", "LOAD_GLOBAL"))
+
+
+# What programs written to break this have found.  Each gives the same as Python does on concrete values, called three times, with both outcomes of
+# its condition, and leaves the same outside.
+
+
+def an_error_in_the_middle(x: Any, log: list[Any]) -> Any:
+    for i in range(4):
+        log.append(i)
+        {0: 0, 1: 1}[i]
+    return x
+
+
+def read_by_a_function(x: Any, log: list[Any]) -> Any:
+    k, t = 0, 0
+
+    def get() -> Any:
+        return k
+
+    for i in range(3):
+        k = i
+        t += get()
+    return x + t
+
+
+def functions_that_see_the_variable(x: Any, log: list[Any]) -> Any:
+    k, fs = 0, []
+    for _ in range(3):
+        fs.append(lambda: k)
+    k = x
+    return fs[0]() + fs[1]()
+
+
+def functions_of_the_turns(x: Any, log: list[Any]) -> Any:
+    fs = {}
+    for i in range(3):
+        fs[i] = lambda y, i=i: y * i if y > i else y
+    return fs[2](x)
+
+
+def a_function_is_itself(x: Any, log: list[Any]) -> Any:
+    def h(v: Any) -> Any:
+        return v
+
+    fs, n = [h], 0
+    h.calls = 0  # type: ignore[attr-defined]
+    for _ in range(3):
+        if h in fs:
+            n += 1
+        h.calls += 1  # type: ignore[attr-defined]
+    return x + n + h.calls  # type: ignore[attr-defined]
+
+
+class Registry:
+    made = 0
+    names: list[int] = []
+
+    @classmethod
+    def make(cls) -> None:
+        cls.made += 1
+
+
+def counted_calls() -> None:
+    counted_calls.calls += 1  # type: ignore[attr-defined]
+
+
+counted_calls.calls = 0  # type: ignore[attr-defined]
+
+
+def a_class_attribute(x: Any, log: list[Any]) -> Any:
+    Registry.made = 0
+    if x > 0:
+        Registry.make()
+    return x + Registry.made
+
+
+def a_function_attribute(x: Any, log: list[Any]) -> Any:
+    counted_calls.calls = 0  # type: ignore[attr-defined]
+    if x > 0:
+        counted_calls()
+    return x + counted_calls.calls  # type: ignore[attr-defined]
+
+
+def put(items: list[int], v: int) -> None:
+    items.__setitem__(0, v)
+
+
+def applied(p: Callable[..., Any], v: Any) -> None:
+    p(v)
+
+
+def changes_by_dunders(x: Any, log: list[Any]) -> Any:
+    items = [0]
+    if x > 0:
+        put(items, 5)
+    return x + items[0]
+
+
+def a_method_is_handed_on(x: Any, log: list[Any]) -> Any:
+    for k in range(2):
+        applied(log.append, k)
+    return x + len(log)
+
+
+def taken(t: Any) -> int:
+    return next(t[0][0])  # type: ignore[no-any-return]
+
+
+def made_later(items: list[int]) -> Any:
+    return (items.append(i) for i in range(3))
+
+
+def a_lazy_result(x: Any, log: list[Any]) -> Any:
+    list(made_later(log))
+    return x + len(log)
+
+
+def an_exception_holds_it(x: Any, log: list[Any]) -> Any:
+    e = ValueError([x])
+
+    def positive() -> int:
+        return 1 if e.args[0][0] > 0 else 2
+
+    return x + positive()
+
+
+BROKEN = [
+    an_error_in_the_middle, read_by_a_function, functions_that_see_the_variable, functions_of_the_turns, a_function_is_itself, a_class_attribute,
+    a_function_attribute, changes_by_dunders, a_method_is_handed_on, a_lazy_result, an_exception_holds_it,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", BROKEN, ids=lambda f: f.__name__)
+def test_programs_that_broke_it(f: Callable[..., Any]) -> None:
+    log: list[Any] = []
+    own: list[Any] = []
+
+    def ours(x: Any) -> Any:
+        return f(x, own)
+
+    compiled = ag.function(ours)
+    for x in (2.0, -2.0, 3.0):
+        try:
+            expected: Any = f(x, log)
+        except KeyError as error:
+            expected = error
+        try:
+            found: Any = float(compiled(x))
+        except KeyError as error:
+            found = error
+        assert str(found) == str(expected), x
+        assert own == log
+
+
+def test_a_class_gets_an_attribute_later() -> None:
+    def sign(b: Any) -> int:
+        return 1 if b.v > 0 else 2
+
+    def f(x: Any) -> Any:
+        class A:
+            v = 0
+
+        class B(A):
+            pass
+
+        first = sign(B())
+        B.v = x
+        return first * 10 + sign(B())
+
+    assert [int(jax.jit(ag.convert(f))(x)) for x in (3.0, -3.0)] == [21, 22]
+
+
+def test_a_variable_of_a_function_that_has_ended() -> None:
+    def counter() -> Callable[[], int]:
+        count = 0
+
+        def tick() -> int:
+            nonlocal count
+            count += 1
+            return count
+
+        return tick
+
+    tick = counter()
+    f = ag.function(lambda x: tick() + x)
+    assert [int(f(0)) for _ in range(3)] == [1, 2, 3]
+
+
+def test_iterators_in_a_branch_are_refused_as_before() -> None:
+    def f(x: Any) -> Any:
+        t = ((iter([1, 2, 3]),),)
+        a = 0
+        if x > 0:
+            a = taken(t)
+        return a + taken(t)
+
+    with pytest.raises(ag.AutographError, match="AG405"):
+        jax.jit(ag.convert(f))(-2.0)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dis
+import functools
 import inspect
+import re
 import weakref
 from types import CodeType
 from typing import NamedTuple
@@ -11,18 +13,22 @@ from typing import NamedTuple
 _GLOBALS = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
 _ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "LOAD_SUPER_METHOD", "STORE_ATTR", "DELETE_ATTR"})
 _CHANGES = frozenset({"STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE", "STORE_ATTR", "DELETE_ATTR"})
+_STORES = frozenset({"STORE_ATTR", "DELETE_ATTR"})
 _CELLS = frozenset({"STORE_DEREF", "DELETE_DEREF"})
 _NEVER = frozenset({"LOAD_BUILD_CLASS", "IMPORT_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"})
 _OTHERS = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-_MUTATING = frozenset(
+MUTATING = frozenset(
     "append extend insert pop remove clear sort reverse update setdefault popitem add discard appendleft popleft extendleft rotate move_to_end "
     "subtract difference_update intersection_update symmetric_difference_update heappush heappop heapify heapreplace heappushpop insort insort_left "
-    "insort_right".split()
+    "insort_right setitem delitem concat iconcat iadd isub imul itruediv ifloordiv imod ipow imatmul ilshift irshift iand ior ixor "
+    "__setitem__ __delitem__ __setattr__ __delattr__ __iadd__ __isub__ __imul__ __iand__ __ior__ __ixor__ __setstate__".split()
 )
 _CHANGING_OPERATORS = frozenset(
     "set_item set_path set_attr set_attr_item set_attr_path update_attr update_item update_path update_attr_item update_attr_path del_item del_attr "
     "del_attr_item in_place append extend pop insert delete remove reverse_list clear call_in call_at call_of".split()
 )
+_BY_NAME = frozenset("set_attr set_attr_item set_attr_path update_attr update_attr_item update_attr_path del_attr del_attr_item".split())
+_LOOKS_INTO = re.compile(r"\{[^{}]*[.\[]")
 
 
 class Facts(NamedTuple):
@@ -32,6 +38,7 @@ class Facts(NamedTuple):
     attributes: frozenset[str]
     changes: bool  # may it change an object that it has not made?
     binds: bool  # does it bind variables of functions around?
+    stored: frozenset[str]  # attributes that it stores
     refused: str  # why it cannot be run unseen, or nothing
 
 
@@ -45,19 +52,22 @@ def facts_of(code: CodeType) -> Facts:
         return found[1]
     facts = _read(code)
     key = id(code)
-    _facts[key] = weakref.ref(code, lambda _: _facts.pop(key, None)), facts
+    _facts[key] = weakref.ref(code, functools.partial(_facts.pop, key)), facts
     return facts
 
 
 def _read(code: CodeType) -> Facts:
     variables: set[str] = set()
     attributes: set[str] = set()
+    stored: set[str] = set()
+    texts: set[str] = set()
     changes = binds = False
     refused = ""
     todo = [code]
     while todo:
         one = todo.pop()
         todo += [c for c in one.co_consts if isinstance(c, CodeType)]
+        texts |= {c for c in one.co_consts if isinstance(c, str)}
         if one.co_flags & _OTHERS:
             refused = "it is asynchronous"
         for step in dis.get_instructions(one):
@@ -70,8 +80,14 @@ def _read(code: CodeType) -> Facts:
                 attributes.add(step.argval)
             elif step.opcode in dis.hasname and name != "STORE_NAME":
                 refused = f"it has a `{name}`"
+            if name in _STORES:
+                stored.add(step.argval)
             if name in _CELLS:
                 binds = binds or step.argval in code.co_freevars
             changes = changes or name in _CHANGES or name == "BINARY_OP" and step.argrepr.endswith("=")
-    changes = changes or not attributes.isdisjoint(_MUTATING | _CHANGING_OPERATORS) or not variables.isdisjoint(_MUTATING)
-    return Facts(frozenset(variables), frozenset(attributes), changes, binds, refused)
+    if not attributes.isdisjoint(_BY_NAME):
+        stored |= texts
+    if "format" in attributes and any(map(_LOOKS_INTO.search, texts)):
+        refused = "a text with attributes of what it formats"
+    changes = changes or not attributes.isdisjoint(MUTATING | _CHANGING_OPERATORS) or not variables.isdisjoint(MUTATING)
+    return Facts(frozenset(variables), frozenset(attributes), changes, binds, frozenset(stored), refused)

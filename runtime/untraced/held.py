@@ -23,7 +23,7 @@ from autograph.runtime.raised import is_users
 ATOMS = frozenset(
     {
         bool, int, float, complex, str, bytes, type(None), type(...), type(NotImplemented), range, slice, fractions.Fraction, decimal.Decimal,
-        re.Pattern, operator.itemgetter, operator.attrgetter, operator.methodcaller,
+        re.Pattern, operator.itemgetter,
     }
 )  # fmt: skip
 _ROWS = frozenset({list, set, collections.deque})
@@ -31,16 +31,22 @@ _TABLES = frozenset({dict, collections.OrderedDict, collections.Counter, collect
 _VIEWS = frozenset({type({}.keys()), type({}.values()), type({}.items())})
 _OF_EACH: tuple[Any, ...] = ([], (), range(1), range(1 << 70), "", b"", reversed([]), reversed(range(1)))
 _ITERATORS = frozenset({enumerate, zip, map, filter, reversed, *map(type, map(iter, _OF_EACH))})
+_TWIN = "__autograph_twin__"  # where a function of the user's keeps the one that it was converted to
 _MEMO = functools._lru_cache_wrapper
 _CODE = (FunctionType, MethodType, BuiltinFunctionType, type, ModuleType, functools.partial, _MEMO)
 
 
 class Held:
-    """What some values hold: `mutable` containers and objects, and the functions, classes and modules among it, whose code may run."""
+    """What some values hold: `mutable` containers and objects, and the functions, classes and modules among it, whose code may run.
 
-    __slots__ = ("budget", "mutable", "running")
+    `passing`: are there iterators, of which items are taken?  `making`: are there dicts that make a key when it is read?
+    With `all_parts` the walk goes on where it would end.
+    """
 
-    def __init__(self, budget: int) -> None:
+    __slots__ = ("all_parts", "budget", "making", "mutable", "passing", "running")
+
+    def __init__(self, budget: int, all_parts: bool = False) -> None:
+        self.all_parts, self.passing, self.making = all_parts, False, False
         self.mutable: dict[int, Any] = {}
         self.running: dict[int, Any] = {}
         self.budget = budget
@@ -73,21 +79,24 @@ class Held:
                     return False
                 todo += [*_others(x), *_others(x.values())]
                 if kind is collections.defaultdict:
+                    self.making = True
                     todo.append(x.default_factory)
             elif kind in _VIEWS:
                 todo += gc.get_referents(x)  # its dict
             elif kind in _ITERATORS:
+                self.passing = True
                 todo += x.__reduce__()[1]
             elif isinstance(x, _CODE):
                 self.running[id(x)] = x
                 todo += brought(x)
-            elif is_plain(kind):
+            elif is_plain(kind) and not isinstance(x, BaseException):
                 self.mutable[id(x)] = x
                 self.running[id(kind)] = kind
                 if isinstance(x, tuple):
                     todo += x
-                if not isinstance(x, enum.Enum):
-                    todo += [Attribute(x, name).get() for name in own_attributes(x)]
+                todo += [Attribute(x, name).get() for name in own_attributes(x) if not (isinstance(x, enum.Enum) and name == "__objclass__")]
+            elif self.all_parts:
+                continue
             elif kind.__module__ != "dataclasses":  # marks that the methods which it writes compare with
                 return False
         return True
@@ -102,7 +111,8 @@ def brought(f: Any) -> list[Any]:
     """What a function, class or module brings along."""
     if isinstance(f, FunctionType):
         cells = [c.cell_contents for c in f.__closure__ or () if not _is_empty(c)]
-        return [*cells, *(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
+        own = [x for name, x in f.__dict__.items() if name != _TWIN]
+        return [*cells, *own, *(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
     if isinstance(f, MethodType):
         return [f.__func__, f.__self__]
     if isinstance(f, functools.partial):

@@ -12,13 +12,15 @@ import operator
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
+
+import jax
 
 from autograph.runtime import _jax
 from autograph.runtime.decisions import watching
 from autograph.runtime.frames import frames, in_block, unwatched, watched
-from autograph.runtime.heap import Contents
+from autograph.runtime.heap import Attribute, Contents, Variable
 from autograph.runtime.hints import Hints, hints_here
 from autograph.runtime.iterators import is_held
 from autograph.runtime.lifted import may_have_failed
@@ -28,7 +30,6 @@ from autograph.runtime.raw_errors import mark_of
 from autograph.runtime.specs import is_container
 from autograph.runtime.untraced import operators
 from autograph.runtime.untraced.held import ATOMS, Held, brought
-from autograph.runtime.untraced.operators import as_known
 from autograph.runtime.untraced.reach import Reach, Unknown
 from autograph.runtime.values import ITERATORS
 from autograph.runtime.watching import Watch, makes_keys
@@ -39,6 +40,8 @@ _VARIANTS = 8
 _ONE_TIME = frozenset({enumerate, zip, reversed})
 _AGAIN = frozenset({range, list, tuple, dict, set, frozenset, str, bytes, collections.deque, type({}.keys()), type({}.values()), type({}.items())})
 _COPIED = frozenset({list, dict})
+_MISSING = object()
+_OF_TRACED = (jax.errors.TracerBoolConversionError, jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError)
 _generators = frozenset(ITERATORS)
 
 
@@ -48,7 +51,7 @@ class _Known:
     __slots__ = ("code", "never", "reaches", "refused", "staged")
 
     def __init__(self, code: CodeType) -> None:
-        self.code = weakref.ref(code, functools.partial(_forget, id(code)))
+        self.code = weakref.ref(code, functools.partial(_known.pop, id(code)))
         self.never = not is_users(code.co_filename)
         self.staged = 0  # runs in a trace that are going on
         self.reaches: list[Reach] = []
@@ -75,10 +78,6 @@ class _Known:
 
 
 _known: dict[int, _Known] = {}
-
-
-def _forget(key: int, _: Any) -> None:
-    _known.pop(key, None)
 
 
 def _of(code: CodeType) -> _Known:
@@ -108,8 +107,8 @@ def call_known(f: FunctionType, otherwise: Callable[..., Any], /, *args: Any, **
     values = [x for x in (*args, *kwargs.values()) if type(x) not in ATOMS]
     if f.__closure__ or f.__defaults__ or f.__kwdefaults__:
         values += brought(f)
-    if (run := _admitted(f, values, _OF_A_CALL)) is not None:
-        return run(lambda: as_known(f)(*args, **kwargs), lambda: otherwise(f)(*args, **kwargs))
+    if (run := _admitted(f, values, _OF_A_CALL, (f,))) is not None:
+        return run(lambda: f(*args, **kwargs), lambda: otherwise(f)(*args, **kwargs))
     known = _of(f.__code__)
     known.staged += 1  # if it calls itself, it does so without the question: recursion is as deep as the interpreter allows
     try:
@@ -123,22 +122,20 @@ def loop_known(items: Any, body: Callable[..., Any], state: Sequence[Any], flag:
     if not _is_loop(body, hints_here()) or type(items) not in _AGAIN and not (type(items) in _ONE_TIME and not in_block() and not is_held(items)):
         return NotImplemented
     until = None if flag is None else parameter_names(body, len(state))[flag]
-    run = _admitted(body, [items, *state, *brought(body)], _OF_A_LOOP)  # type: ignore[arg-type]
+    run = _admitted(body, [items, *state, *brought(body)], _OF_A_LOOP, (body,))  # type: ignore[arg-type]
     if run is None:
         return NotImplemented
-    known = as_known(body)  # type: ignore[arg-type]
-    return run(lambda: operators.for_loop(items, known, *state, until=until), lambda: NotImplemented)
+    return run(lambda: operators.for_loop(items, body, *state, until=until), lambda: NotImplemented)
 
 
 def while_known(test: Callable[..., Any], body: Callable[..., Any], state: Sequence[Any]) -> Any:
     """The same of a `while` loop."""
     if not _is_loop(body, hints_here()) or not _is_loop(test, Hints()):
         return NotImplemented
-    run = _admitted(body, [*state, test, *brought(body)], _OF_A_LOOP)  # type: ignore[arg-type]
+    run = _admitted(body, [*state, test, *brought(body)], _OF_A_LOOP, (body,))  # type: ignore[arg-type]
     if run is None:
         return NotImplemented
-    going, known = as_known(test), as_known(body)  # type: ignore[arg-type]
-    return run(lambda: operators.while_loop(going, known, *state), lambda: NotImplemented)
+    return run(lambda: operators.while_loop(test, body, *state), lambda: NotImplemented)
 
 
 def _is_loop(block: Any, hints: Hints) -> bool:
@@ -149,8 +146,8 @@ def _is_loop(block: Any, hints: Hints) -> bool:
     )  # fmt: skip
 
 
-def _admitted(f: FunctionType, values: list[Any], budget: int) -> Callable[..., Any] | None:
-    """How to run code that comes to nothing traced: a function of the run, and of what stands for it in a block."""
+def _admitted(f: FunctionType, values: list[Any], budget: int, blocks: Sequence[Any] = ()) -> _Run | None:
+    """How to run code that comes to nothing traced; the `blocks` are its own functions."""
     known, space = _of(f.__code__), f.__globals__
     if known.never:
         return None
@@ -160,40 +157,84 @@ def _admitted(f: FunctionType, values: list[Any], budget: int) -> Callable[..., 
     reach = known.reach(_own(f), space, held.running.values())
     if reach is None or reach.values and not (held.walk(reach.held(space)) and reach.admits(held.running.values())):
         return None
-    mutable = list(held.mutable.values()) if reach.changes else []
+    mutable = list(held.mutable.values()) if reach.changes or held.making else []
     blocked = in_block() or may_have_failed()
-    if blocked and not all(type(x) in _COPIED for x in mutable):
+    if blocked and (held.passing or not all(type(x) in _COPIED for x in mutable)):
         return None
-    untold = mutable if blocked else [x for x in mutable if not _is_told(x)] if watched() else []
+    return _Run(reach, mutable, blocked, operators.known_functions([*held.running.values(), *blocks]))
 
-    def run(as_written: Callable[[], Any], instead: Callable[[], Any]) -> Any:
+
+class _Run:
+    """A run of code that comes to nothing traced, but may change what is `mutable`; `blocked`: in a block that may not be made."""
+
+    def __init__(self, reach: Reach, mutable: list[Any], blocked: bool, functions: list[tuple[FunctionType, CodeType]]) -> None:
+        self.reach, self.mutable, self.blocked, self.functions = reach, mutable, blocked, functions
+
+    def __call__(self, as_written: Callable[[], Any], instead: Callable[[], Any]) -> Any:
+        """What it gives; where the operators have to do it after all, nothing has happened, and it is what they give."""
+        untold = self.mutable if self.blocked else [x for x in self.mutable if not _is_told(x)] if watched() else []
         before = [(x, x.copy()) for x in untold if type(x) in _COPIED]
         others = [x for x in untold if type(x) not in _COPIED]
+        places = [(place, name, vars(place).get(name, _MISSING)) for ref, name in self.reach.stores if (place := ref()) is not None]
+        codes = [f.__code__ for f, _ in self.functions]
         try:
             with ExitStack() as around:
-                if before and not blocked:
-                    around.callback(_tell, before)
+                if not self.blocked:
+                    around.callback(_tell, before, places)
                 if others:
-                    around.enter_context(importlib.import_module("autograph.runtime.unstaged").Noticed([], others))
-                if reach.converted:
+                    around.enter_context(_noticed([], others))
+                if self.reach.converted:
                     around.enter_context(unwatched())
                     around.enter_context(_jax.set_current_trace(_jax.eval_trace))
-                out = as_written()
-        except Exception:
-            if not blocked:
+                for f, code in self.functions:
+                    f.__code__ = code
+                try:
+                    out = as_written()
+                finally:
+                    for (f, _), own in zip(self.functions, codes, strict=True):
+                        f.__code__ = own
+        except Exception as error:
+            if not self.blocked and not isinstance(error, _OF_TRACED):
                 raise
-            out = None
         else:
-            again = type(out) in _generators and not mutable
-            if not again and not (blocked and any(not _is_same(*pair) for pair in before)):
-                if reach.makes_keys:
-                    _note_makers(out)
-                return out
+            same = all(_is_same(*pair) for pair in before) and all(vars(p).get(n, _MISSING) is x for p, n, x in places)
+            if not (self.blocked and not same) and not (_is_lazy(out) and same and not others):
+                return self._given(out)
         for pair in before:
             _put(*pair)
+        for place, name, held in places:
+            _set(place, name, held)
         return instead()
 
-    return run
+    def _given(self, out: Any) -> Any:
+        """What the run gives to code in a trace."""
+        if self.functions or self.reach.makes_keys:
+            found = Held(1 << 30, all_parts=True)
+            found.walk([out, *self.mutable])
+            operators.put_back(found.running.values())
+            frame = next((f for f in frames() if f.root), None)
+            if self.reach.makes_keys and frame is not None:
+                frame.defaults += [Contents(x) for x in found.mutable.values() if makes_keys(type(x))]
+        return out
+
+
+def _noticed(places: list[Any], objects: list[Any]) -> Any:
+    return importlib.import_module("autograph.runtime.unstaged").Noticed(places, objects)
+
+
+def _is_lazy(out: Any) -> bool:
+    """Whether code of it runs later, when items are taken."""
+    return type(out) in _generators or type(out) in (list, tuple) and any(type(x) in _generators for x in out)
+
+
+def _set(place: Any, name: str, held: Any) -> None:
+    """Let a class, module or function have an attribute again, or none."""
+    if vars(place).get(name, _MISSING) is held:
+        return
+    if held is _MISSING:
+        delattr(place, name)
+    else:
+        setattr(place, name, held)
 
 
 def _is_same(x: Any, before: Any) -> bool:
@@ -212,8 +253,8 @@ def _put(x: Any, held: Any) -> None:
         x.update(held)
 
 
-def _tell(before: list[tuple[Any, Any]]) -> None:
-    """Tell the blocks around of lists and dicts that have changed."""
+def _tell(before: list[tuple[Any, Any]], places: list[tuple[Any, str, Any]]) -> None:
+    """Tell the blocks around of lists, dicts and attributes that have changed."""
     for x, held in before:
         if not _is_same(x, held):
             now = x.copy()
@@ -221,6 +262,11 @@ def _tell(before: list[tuple[Any, Any]]) -> None:
             watch = Watch([x])
             _put(x, now)
             watch.notice()
+    for place, name, held in places:
+        if (now := vars(place).get(name, _MISSING)) is not held and watched():
+            _set(place, name, held)
+            with _noticed([Variable(vars(place), name) if isinstance(place, ModuleType) else Attribute(place, name)], []):
+                _set(place, name, now)
 
 
 def _is_told(x: Any) -> bool:
@@ -234,12 +280,3 @@ def _is_told(x: Any) -> bool:
         if frame.lifting:
             return place in frame.written
     return False
-
-
-def _note_makers(value: Any) -> None:
-    """Let the trace know of dicts in a value that make a key when it is read."""
-    found = Held(10_000)
-    found.walk(value if type(value) is tuple else [value])
-    frame = next((f for f in frames() if f.root), None)
-    if frame is not None:
-        frame.defaults += [Contents(x) for x in found.mutable.values() if makes_keys(type(x))]

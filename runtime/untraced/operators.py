@@ -6,10 +6,11 @@ An operator that is not here is of arrays, or tells the blocks around of somethi
 from __future__ import annotations
 
 import builtins
+import functools
 import operator
 import weakref
-from collections.abc import Callable, Iterator
-from types import CellType, CodeType, FunctionType, ModuleType, SimpleNamespace
+from collections.abc import Callable, Iterable, Iterator
+from types import CellType, CodeType, FunctionType, GeneratorType, ModuleType
 from typing import Any
 
 from autograph import runtime
@@ -167,10 +168,6 @@ def clear(x: Any) -> Any:
     return x
 
 
-def call(f: Any) -> Any:
-    return f if type(f) is not FunctionType else as_known(f)
-
-
 def call_in(obj: Any, name: str, method: str) -> Any:
     return getattr(getattr(obj, name), method)
 
@@ -211,12 +208,6 @@ def is_same(a: Any, symbol: str, b: Any) -> bool:
     return (a is b) == (symbol == "is")
 
 
-def asserted(p: Any, message: Block | None = None) -> bool:
-    if not p:
-        raise AssertionError(*(() if message is None else (message(),)))
-    return True
-
-
 def each(items: Any, value: Block, test: Block | None = None, *, unpack: int = 0, inner: bool = False) -> Iterator[Any]:
     return _each(iter(items), value, test, unpack, inner)
 
@@ -241,7 +232,8 @@ def _unpacking(count: int, wanted: int) -> str:
 
 
 def length(x: Any) -> int:
-    return builtins.sum(1 for _ in x) if isinstance(x, Iterator) else builtins.len(x)
+    folded = type(x) is GeneratorType and x.gi_code is _each.__code__
+    return builtins.sum(1 for _ in x) if folded else builtins.len(x)
 
 
 def first(values: Iterator[Any], *default: Any) -> Any:
@@ -260,7 +252,7 @@ def renew(old: Any, new: Any, *others: Any) -> Any:
 def storing(f: Block, *wanted: int | str) -> Block:
     def run(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
         given = [args[k] if isinstance(k, int) else kwargs[k] for k in wanted]
-        return (call(f)(*args, **kwargs), *given)
+        return (f(*args, **kwargs), *given)
 
     return run
 
@@ -281,15 +273,23 @@ def _same(x: Any, *_: Any) -> Any:
 
 _PLACE = object()  # a place that may hold an array: none does
 
-KNOWN = SimpleNamespace(
+
+class _Operators:
+    """What stands in code for the module of the operators: a constant, which is compared and hashed by identity."""
+
+    def __init__(self, **operators: Any) -> None:
+        self.__dict__.update(operators)
+
+
+KNOWN = _Operators(
     cond=cond, keep=keep, switch=switch, while_loop=while_loop, for_loop=for_loop, get_item=operator.getitem, set_item=set_item, set_path=set_path,
     set_attr=setattr, set_attr_path=set_attr_path, set_attr_item=set_attr_item, update_attr=update_attr, update_item=update_item,
     update_path=update_path, update_attr_item=update_attr_item, update_attr_path=update_attr_path, in_place=in_place, del_item=operator.delitem,
     del_attr=delattr, del_attr_item=del_attr_item, append=append, extend=extend, pop=pop, insert=insert, delete=delete, remove=remove,
-    reverse_list=reverse_list, clear=clear, call=call, call_in=call_in, call_at=call_at, call_of=call_of, and_=and_, or_=or_, not_=operator.not_,
+    reverse_list=reverse_list, clear=clear, call=_same, call_in=call_in, call_at=call_at, call_of=call_of, and_=and_, or_=or_, not_=operator.not_,
     and_then=and_then, or_else=or_else, compare=compare, in_=_COMPARE["in"], not_in=_COMPARE["not in"], equal=operator.eq, not_equal=operator.ne,
     ordered=lambda a, symbol, b: _COMPARE[symbol](a, b), is_none=lambda x: x is None, is_not_none=lambda x: x is not None, is_same=is_same,
-    is_bool=is_same, asserted=asserted, each=each, len=length, next=first, min=min, max=max, sum=sum, any=any, all=all, int=int, float=float,
+    is_bool=is_same, each=each, len=length, next=first, min=min, max=max, sum=sum, any=any, all=all, int=int, float=float,
     bool=bool, complex=complex, sorted=sorted, isinstance=isinstance, callable=callable, type_of=type, range=range, static_range=range,
     enumerate=enumerate, zip=zip, reversed=reversed, indices=_same, row=lambda items, item: item, over=_same, live_rows=_same, part=_same,
     matched=_same, is_array=lambda x: False, slice=slice, span=lambda start, stop, length: slice(start, stop), text=text, percent=operator.mod,
@@ -300,6 +300,7 @@ KNOWN = SimpleNamespace(
 for _name in ("read", "read_free", "some", "some_free", "blank", "Unset"):  # of variables that may be unset
     setattr(KNOWN, _name, getattr(runtime, _name))
 
+_staged: dict[int, tuple[weakref.ref[CodeType], CodeType]] = {}  # by identity of code with these operators: the code that it was
 _codes: dict[int, tuple[weakref.ref[CodeType], CodeType | None]] = {}
 
 
@@ -311,7 +312,7 @@ def known_code(code: CodeType) -> CodeType | None:
     key = id(code)
     others = (facts_of(code).attributes & runtime.public_names()) - vars(KNOWN).keys()
     new = None if others else _replaced(code)
-    _codes[key] = weakref.ref(code, lambda _: _codes.pop(key, None)), new
+    _codes[key] = weakref.ref(code, functools.partial(_codes.pop, key)), new
     return new
 
 
@@ -323,26 +324,23 @@ def _replaced(code: CodeType) -> CodeType:
         elif isinstance(c, ModuleType) and c is runtime:
             c = KNOWN
         constants.append(c)
-    return code.replace(co_consts=tuple(constants))
-
-
-def as_known(f: FunctionType, made: dict[int, FunctionType] | None = None) -> FunctionType:
-    """A function of staged code with these operators, as are those that its variables hold; any other, or one that has others, as it is.
-
-    The run binds no variable of functions around (`Facts.binds`): it may have cells of its own.
-    """
-    made = {} if made is None else made
-    if id(f) in made:
-        return made[id(f)]
-    if mark_of(f.__code__) != "Staged" or (code := known_code(f.__code__)) is None:
-        return f
-    cells = [CellType() for _ in f.__closure__ or ()]
-    new = made[id(f)] = FunctionType(code, f.__globals__, f.__name__, f.__defaults__, tuple(cells) or None)
-    new.__kwdefaults__ = f.__kwdefaults__
-    for cell, own in zip(f.__closure__ or (), cells, strict=True):
-        try:
-            held = cell.cell_contents
-        except ValueError:  # it is unset
-            continue
-        own.cell_contents = as_known(held, made) if type(held) is FunctionType else held
+    new = code.replace(co_consts=tuple(constants))
+    key = id(new)
+    _staged[key] = weakref.ref(new, functools.partial(_staged.pop, key)), code
     return new
+
+
+def known_functions(running: Iterable[Any]) -> list[tuple[FunctionType, CodeType]]:
+    """The functions of staged code among some, with the code that has these operators."""
+    found = []
+    for f in running:
+        if type(f) is FunctionType and mark_of(f.__code__) == "Staged" and (code := known_code(f.__code__)) is not None:
+            found.append((f, code))
+    return found
+
+
+def put_back(functions: Iterable[Any]) -> None:
+    """Give functions that were made meanwhile the code that they have in a trace."""
+    for f in functions:
+        if type(f) is FunctionType and (found := _staged.get(id(f.__code__))) is not None and found[0]() is f.__code__:
+            f.__code__ = found[1]

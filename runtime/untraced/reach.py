@@ -7,7 +7,9 @@ found is remembered with the place where it was found, and looked at again befor
 from __future__ import annotations
 
 import builtins
+import enum
 import functools
+import operator
 import sys
 import weakref
 from collections.abc import Iterable, Mapping
@@ -16,8 +18,8 @@ from typing import Any
 
 from autograph.runtime.raised import is_users
 from autograph.runtime.raw_errors import mark_of
-from autograph.runtime.untraced.code import facts_of
-from autograph.runtime.untraced.held import ATOMS, Held, is_plain, users_class
+from autograph.runtime.untraced.code import MUTATING, facts_of
+from autograph.runtime.untraced.held import ATOMS, Held, brought, is_plain, users_class
 from autograph.runtime.untraced.operators import known_code
 
 _PURE = frozenset(
@@ -53,7 +55,13 @@ class Reach:
         self._seen: dict[int, Any] = {}
         self._named: set[tuple[int, str]] = set()
         self._todo: list[Any] = [*running]
+        self.stores: list[tuple[weakref.ref[Any], str]] = []  # attributes of classes, modules and functions that may be stored
+        self._sizes: list[tuple[weakref.ref[Any], int]] = []  # of classes: an attribute that is added later may hide another
+        self._stored: set[str] = set()
+        self._memo = False
         self._space = space
+        if facts_of(code).binds:
+            raise Unknown("it binds a variable of the function around")
         self._code(code, space)
         self._follow()
         while True:
@@ -64,8 +72,13 @@ class Reach:
                 break
             self._todo += new
             self._follow()
+        if self._memo and self.changes:
+            raise Unknown("what a cache holds may change")
+        places = [*self._classes, *self._modules, *(x for x in self._seen.values() if isinstance(x, FunctionType))]
+        self.stores = [(weakref.ref(place), name) for place in places for name in sorted(self._stored) if not _is_descriptor(place, name)]
+        self._sizes = [(weakref.ref(cls), len(vars(cls))) for cls in self._classes]
         self._known = {id(x): weakref.ref(x) for x in map(_lasting, self._seen.values()) if x is not None}
-        del self._todo, self._seen, self._named, self._codes, self._modules, self._classes, self._attributes, self._space
+        del self._stored, self._todo, self._seen, self._named, self._codes, self._modules, self._classes, self._attributes, self._space
 
     def admits(self, running: Iterable[Any]) -> bool:
         """Whether these functions, classes and modules are all within reach."""
@@ -77,6 +90,9 @@ class Reach:
 
     def holds(self, space: dict[str, Any]) -> bool:
         """Whether the names still stand for what was found."""
+        for cls, size in self._sizes:
+            if (found := cls()) is None or len(vars(found)) != size:
+                return False
         for owner, name, what in self.pins:
             now = _variables(owner, space).get(name, _MISSING)
             if what is None:
@@ -112,6 +128,7 @@ class Reach:
             raise Unknown(f"`{code.co_name}`: {facts.refused}")
         self.changes = self.changes or facts.changes
         self._attributes |= facts.attributes
+        self._stored |= facts.stored
         for name in facts.variables:
             value = space.get(name, _MISSING)
             if value is _MISSING:
@@ -131,7 +148,7 @@ class Reach:
         elif isinstance(inner, (FunctionType, type, ModuleType)):
             self.pins.append((owner, name, weakref.ref(inner)))
             self._todo.append(value)
-            if isinstance(inner, FunctionType) and (inner.__closure__ or inner.__defaults__ or inner.__kwdefaults__):
+            if isinstance(inner, FunctionType) and (brought(inner)):
                 self.values.append((owner, name))
         elif isinstance(inner, (BuiltinFunctionType, _MEMO)):
             self.pins.append((owner, name, weakref.ref(inner)))
@@ -157,8 +174,10 @@ class Reach:
         elif isinstance(x, functools.partial):
             self._todo += [x.func]
         elif isinstance(x, _MEMO):
+            self._memo = True
             self._todo.append(x.__wrapped__)
         elif isinstance(x, BuiltinFunctionType):
+            self.changes = self.changes or x.__name__ in MUTATING
             if (x.__module__ or "builtins") not in _PURE and not (x.__module__ in ("builtins", None) and (x.__name__ in _PYTHONS or _is_method(x))):
                 raise Unknown(f"`{x.__name__}`")
         elif callable(x) and type(x).__module__ not in _PURE and not isinstance(x, _DESCRIPTORS) and not is_plain(type(x)):
@@ -184,6 +203,8 @@ class Reach:
 
     def _class(self, cls: type) -> None:
         if cls.__module__ == "builtins" or cls.__module__ in _PURE:
+            if cls in (operator.attrgetter, operator.methodcaller):
+                raise Unknown(f"`{cls.__name__}`")
             self.makes_keys = self.makes_keys or hasattr(cls, "__missing__")
             if (
                 cls.__module__ == "builtins"
@@ -197,6 +218,8 @@ class Reach:
         for k in cls.__mro__:
             if users_class(k) and k not in self._classes:
                 self._classes.append(k)
+                if issubclass(k, enum.Enum):
+                    self.values.append((weakref.ref(k), "_member_map_"))
                 for name, member in vars(k).items():
                     if name.startswith("__") and isinstance(_inner(member), FunctionType):
                         self._at(weakref.ref(k), name, member)
@@ -215,6 +238,11 @@ class Reach:
 _MOST = 10_000  # values that globals hold
 _MEMO = functools._lru_cache_wrapper
 _DESCRIPTORS = (GetSetDescriptorType, MemberDescriptorType, type(str.upper), type(object.__init__), type(dict.fromkeys))
+
+
+def _is_descriptor(place: Any, name: str) -> bool:
+    """Whether what a class has under a name takes what its objects are given."""
+    return isinstance(place, type) and hasattr(type(vars(place).get(name)), "__set__")
 
 
 def _inner(x: Any) -> Any:
