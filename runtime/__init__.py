@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from autograph.runtime.comparisons import not_equal as not_equal
     from autograph.runtime.comparisons import not_in as not_in
     from autograph.runtime.entry import entered as entered
+    from autograph.runtime.folds import collected as collected
     from autograph.runtime.folds import each as each
     from autograph.runtime.function import Function as Function
     from autograph.runtime.function import jit as jit
@@ -88,7 +89,7 @@ _WHERE = {
     "comparisons": "compare in_ not_in equal not_equal ordered",
     "logical": "and_ or_ not_ and_then or_else asserted is_bool is_same matched",
     "loops": "while_loop",
-    "folds": "each len next",
+    "folds": "each collected len next",
     "entry": "entered",
     "kinds": "isinstance hasattr callable type_of",
     "numbers": "min max sum any all int float bool complex",

@@ -135,6 +135,14 @@ class Block:
         if frame.discarded:
             self.drop_dead()
 
+    def forget_written(self, location: Location, first: int) -> None:
+        """A place outside, of one value, that the block leaves as it is after all; what it changes stands from its result `first` on."""
+        for other, spec in self.wrote.items():
+            if other is location:
+                break
+            first += len(types([spec]))
+        del self.outvars[first], self.wrote[location]
+
     def _markers(self, frame: Frame) -> dict[Location, tuple[Spec, list[Var]]]:
         """The state outside that the block reads: its spec, and the variables that stand for it."""
         if not any(slots for _, slots in frame.reads.values()):

@@ -10,17 +10,19 @@ from typing import Any
 import numpy as np
 from jax import lax
 
+from autograph.runtime import _jax
 from autograph.runtime.branches import cond
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import BranchTypeError, NotStagedError
 from autograph.runtime.growing import refuse_hidden
 from autograph.runtime.iteration import for_loop, over
+from autograph.runtime.lists import append
 from autograph.runtime.logical import and_, not_, or_
 from autograph.runtime.optional import some
 from autograph.runtime.packing import blank_uses
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
-from autograph.runtime.rows import rows_of
+from autograph.runtime.rows import Rows, rows_of
 from autograph.runtime.sized import length
 from autograph.runtime.spec_text import describe, pair
 from autograph.runtime.specs import spec_of
@@ -84,6 +86,23 @@ def each(items: Any, value: Value, test: Value | None = None, *, unpack: int = 0
     Array(6., dtype=float32)
     """
     return Each(items, value, test, unpack, inner)
+
+
+def collected(values: Each) -> list[Any]:
+    """The list `[value(x) for x in items]`: over a range or the rows of an array a loop like any other, which is compiled as one turn if it is long.
+
+    >>> import jax, jax.numpy as jnp, autograph.runtime as ag
+    >>> jax.jit(lambda v: ag.collected(ag.each(v, lambda x: x + 1)))(jnp.array([1.0, 2.0]))
+    [Array(2., dtype=float32), Array(3., dtype=float32)]
+    """
+    items = values.items
+    rows = rows_of(items) if _jax.compiling() and not isinstance(items, (Each, builtins.range)) else None
+    if not _jax.compiling() or not isinstance(rows, Rows) and not isinstance(items, builtins.range):
+        return list(values)
+    found: list[Any] = []
+    item = rows.item if isinstance(rows, Rows) else lambda i: i
+    count = builtins.range(rows.length) if isinstance(rows, Rows) else items
+    return for_loop(count, lambda i, items: append(items, values.of(values.value, item(i))), found)  # type: ignore[no-any-return]
 
 
 def total(values: Each, start: Any) -> Any:

@@ -26,6 +26,7 @@ from autograph.runtime.growing import Growing
 from autograph.runtime.heap import HeapLocation, Items
 from autograph.runtime.iterators import Positions
 from autograph.runtime.lengths import marks, reset
+from autograph.runtime.lifted import ERROR, may_have_failed
 from autograph.runtime.places import here, parameter_names
 from autograph.runtime.room import discard, snapshot, unless_grown, with_room
 from autograph.runtime.specs import Spec, Type, spec_of, types, widen
@@ -163,6 +164,7 @@ def _checked(
     block = stage.block
     known: Known = {}
     final: dict[int, Any] = {}
+    code: Any = None  # the error code after a turn
     flat, outs = iter(block.invars), iter(block.outvars)
     index = next(flat)
     known[index] = Integer(within((min(items[0], items[-1]), max(items[0], items[-1])), "the index"))
@@ -195,6 +197,8 @@ def _checked(
         inner = iter(block.reads[location][1] if location in block.reads else ())
         if not isinstance(location, HeapLocation):
             given = [next(outs) for _ in types([spec])]
+            if location is ERROR:
+                code = given[0]
             continue
         held = location.get()
         for k, (x, part) in enumerate(zip(*((held.values, spec.values) if isinstance(held, Items) else ([held], [spec])), strict=True)):
@@ -215,6 +219,9 @@ def _checked(
     if numbers := _still_numbers(block.eqns, known, {v: (out, number) for v, (_, out, number) in become.items()}):
         raise _changes(become[min(numbers, key=list(become).index)][0])
     found = Numbers().follow(block.eqns, known)
+    if code is not None and not isinstance(code, Literal) and found.get(code) == Integer((0, 0)):  # what is checked holds in all turns
+        block.forget_written(ERROR, len(types(stage.specs)))
+        stage.guarded = may_have_failed()
     for name, given in kept:
         if any(not isinstance(o, Literal) and o in found for o in given):
             raise Inexact(f"`{name}` becomes a Python number")

@@ -4,6 +4,7 @@ sum(f(x) for x in v if x > 0)      =>   ag.sum(ag.each(v, lambda x: f(x), lambda
 any(p(i, x) for i, x in items)     =>   ag.any(ag.each(items, lambda i, x: p(i, x), unpack=2))
 max(a for r in m for a in r)       =>   ag.max(ag.each(m, lambda r: ag.each(r, lambda a: a), inner=True))
 len([x for x in v if x > 0])       =>   ag.len(ag.each(v, lambda x: x, lambda x: x > 0))
+[g(x) for x in v]                  =>   ag.collected(ag.each(v, lambda x: g(x)))
 
 What a comprehension stores into on its way is stored by a condition:
 [f() for o.a in v]                 =>   [f() for target in v if ag.set_attr(o, 'a', target) is None]
@@ -84,6 +85,26 @@ class _Comprehensions(s.Transformer):
         if counts:
             node.func = s.at(s.runtime("len"), func)
         return node
+
+    def visit_ListComp(self, node: Any) -> Any:
+        self.generic_visit(node)
+        if len(node.generators) > 1 or node.generators[0].ifs or not _movable(node) or not self._calls_users(node.elt):
+            return node
+        return quote_expr("ag.collected($values)", node, values=_each(node.generators, node.elt, node))
+
+    def _calls_users(self, value: Any) -> bool:
+        """Whether a value calls what may be the user's, and makes no function that would see the variable of the last turn."""
+        nodes = list(s.walk(value))
+        return any(isinstance(n, s.Call) and self._is_users(n.func) for n in nodes) and not any(
+            isinstance(n, (s.Lambda, s.GeneratorExp)) for n in nodes
+        )
+
+    def _is_users(self, func: Any) -> bool:
+        if isinstance(func, s.Name):
+            return func.id in self.local or not self.context.is_builtin(func)
+        while isinstance(func, s.Attribute):
+            func = func.value
+        return isinstance(func, s.Name) and func.id not in self.context.modules
 
     def _filtered(self, source: Any) -> bool:
         """`filter(f, items)` with a function."""

@@ -11,8 +11,8 @@
                                     else:
                                         return x
 
-A `for` ends with `if done: break`, which the lowering of loops knows.  A value that can as well be computed when the loop has ended is (`late_value`):
-then no turn computes it, and nothing is kept for its derivative.
+A `for` ends with `if done: break`, which the lowering of loops knows.  A value that can as well be computed when the loop has ended is: then no turn
+computes it, and nothing is kept for its derivative (`_late_value`).
 """
 
 from __future__ import annotations

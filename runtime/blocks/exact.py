@@ -35,7 +35,9 @@ class Fraction(NamedTuple):
 
 
 class Truth(NamedTuple):
-    """A truth value that Python would know."""
+    """A truth value that Python would know; its value, if it is the same in all turns."""
+
+    value: bool | None = None
 
 
 class Mixed(NamedTuple):
@@ -70,7 +72,7 @@ class Numbers:
     @staticmethod
     def constant(x: Any) -> Number:
         """What a Python number is that no turn changes."""
-        return Truth() if isinstance(x, bool) else Integer((x, x)) if isinstance(x, int) else Fraction()
+        return Truth(x) if isinstance(x, bool) else Integer((x, x)) if isinstance(x, int) else Fraction()
 
     @staticmethod
     def unknown(x: Any) -> Number:
@@ -102,6 +104,8 @@ class Numbers:
             return self._call(e, given)
         mine = [g for v, g in zip(e.invars, given, strict=True) if not isinstance(v, Literal)]
         if name == "select_n":
+            if isinstance(given[0], Truth) and given[0].value is not None:
+                return [given[1 + given[0].value]]
             return [union(given[1:])] if given[0] is not None else none
         if any(g is None for g in mine):  # it meets an array
             return none
@@ -110,13 +114,13 @@ class Numbers:
         if name in _SHAPES:
             return none  # of an array, to which it is an operand
         if name in _LOGIC and all(isinstance(g, Truth) for g in given):
-            return [Truth()]
+            return [Truth(_logic(name, [g.value for g in given if isinstance(g, Truth)]))]
         if name in ("reduce_or", "reduce_and") and all(isinstance(g, Truth) for g in given):
-            return [Truth()]
+            return [given[0]]
         if name in _COMPARISONS:
             if any(isinstance(g, Fraction) for g in given):
                 raise Inexact("Python floats are compared")
-            return [Truth()]
+            return [Truth(_compared(name, *given))]
         if all(isinstance(g, Integer) for g in given) and (of := _INTEGERS.get(name)) is not None:
             return [Integer(self._bounds(of, name, given, e.params))]
         if name in _REAL and any(isinstance(g, Fraction) for g in given):
@@ -139,8 +143,10 @@ class Numbers:
         if np.issubdtype(dtype, np.integer):
             if isinstance(given, Fraction):
                 raise Inexact("a Python float becomes an integer")
-            return Integer((0, 1)) if isinstance(given, Truth) else given  # type: ignore[return-value]
-        return Truth() if dtype == np.bool_ else Fraction()
+            if isinstance(given, Truth):
+                return Integer((0, 1) if given.value is None else (int(given.value), int(given.value)))
+            return given  # type: ignore[return-value]
+        return (given if isinstance(given, Truth) else Truth()) if dtype == np.bool_ else Fraction()
 
     def _divided(self, name: str, a: Integer, b: Integer) -> Interval | None:
         if a.bounds is None or b.bounds is None:
@@ -198,7 +204,7 @@ class Numbers:
         first = len(body.invars) - len(rows) - len(carry)
         carry = [g if v.aval.weak_type else None for v, g in zip(body.invars[first:], carry, strict=False)]
         loose = Numbers(strict=False)
-        now: list[Number | None] = [Integer(None) if isinstance(g, Integer) else g for g in carry]
+        now: list[Number | None] = [*map(_changing, carry)]
         while True:
             out = loose._inside(body, [*consts, *now, *rows])[: len(now)]
             outs = [_of(v, {}) if isinstance(v, Literal) else o for v, o in zip(body.outvars, out, strict=False)]
@@ -213,8 +219,8 @@ class Numbers:
     ) -> list[Number | None]:  # fmt: skip
         """The variables of a loop of which Python would know the turns, after it; `numbers` are those that are settled."""
         if not self.strict:
-            self._inside(body, [*consts, *(Integer(None) if isinstance(g, Integer) else g for g in numbers), *rows])
-            return [Integer(None) if isinstance(g, Integer) else g for g in numbers]
+            self._inside(body, [*consts, *map(_changing, numbers), *rows])
+            return [*map(_changing, numbers)]
         first = len(body.invars) - len(rows) - len(numbers)
         same = _unchanged(body, first, numbers)
         inside: list[Number | None] = []
@@ -258,7 +264,7 @@ def _of(v: Any, known: Known) -> Number | None:
     if getattr(v.aval, "shape", None) != ():
         return None
     if v.aval.dtype == np.bool_:
-        return Truth()
+        return Truth(bool(v.val))
     return Integer((int(v.val), int(v.val))) if np.issubdtype(v.aval.dtype, np.integer) else Fraction()
 
 
@@ -269,7 +275,37 @@ def union(numbers: Sequence[Number | None]) -> Number | None:
     if all(isinstance(g, Integer) for g in numbers):
         bounds = [g.bounds for g in numbers if isinstance(g, Integer)]
         return Integer(None if any(b is None for b in bounds) else (min(b[0] for b in bounds if b), max(b[1] for b in bounds if b)))
-    return Truth() if all(isinstance(g, Truth) for g in numbers) else Fraction()
+    if all(isinstance(g, Truth) for g in numbers):
+        values = {g.value for g in numbers if isinstance(g, Truth)}
+        return Truth(values.pop() if len(values) == 1 else None)
+    return Fraction()
+
+
+def _changing(number: Number | None) -> Number | None:
+    """What a number is of which a turn leaves another one."""
+    return Integer(None) if isinstance(number, Integer) else Truth() if isinstance(number, Truth) else number
+
+
+def _logic(name: str, values: Sequence[bool | None]) -> bool | None:
+    """What a logical operation gives, as far as it is the same in all turns."""
+    if name in ("and", "or"):
+        decides = name == "or"
+        return decides if decides in values else None if None in values else not decides
+    if None in values:
+        return None
+    return not values[0] if name == "not" else values[0] != values[1]
+
+
+def _compared(name: str, a: Any, b: Any) -> bool | None:
+    """What a comparison gives, as far as the bounds tell."""
+    (x, y) = (getattr(g, "bounds", None) for g in (a, b))
+    if x is None or y is None:
+        return None
+    less = True if x[1] < y[0] else False if x[0] >= y[1] else None  # a < b
+    more = True if x[0] > y[1] else False if x[1] <= y[0] else None
+    same = False if less or more else True if x == y and x[0] == x[1] else None
+    found = {"lt": less, "gt": more, "eq": same, "ge": less, "le": more, "ne": same}[name]
+    return found if name in ("lt", "gt", "eq") or found is None else not found
 
 
 def _unchanged(body: Any, first: int, carry: Sequence[Any]) -> set[int]:
