@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from autograph.runtime.errors import RetraceWarning as RetraceWarning
     from autograph.runtime.errors import StagingError as StagingError
     from autograph.runtime.hints import loop as loop
+    from autograph.runtime.hints import loops as loops
     from autograph.runtime.later import check as check
     from autograph.runtime.lists import padded as padded
     from autograph.runtime.reporting import progress as progress
@@ -69,7 +70,7 @@ _HOME = {
     "AutographError": "autograph.runtime.errors", "ConversionError": "autograph.runtime.errors", "StagingError": "autograph.runtime.errors",
     "LargeUnrollWarning": "autograph.runtime.errors", "RetraceWarning": "autograph.runtime.errors",
     "run_eagerly": "autograph.runtime.eager.switch",
-    "loop": "autograph.runtime.hints", "range": "autograph.runtime.rows",
+    "loop": "autograph.runtime.hints", "loops": "autograph.runtime.hints", "range": "autograph.runtime.rows",
     "static_range": "autograph.runtime.rows", "padded": "autograph.runtime.lists",
     "progress": "autograph.runtime.reporting", "check": "autograph.runtime.later",
 }  # fmt: skip

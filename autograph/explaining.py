@@ -16,7 +16,7 @@ from autograph.names import NONE, surely_binds
 from autograph.passes import run_passes
 from autograph.passes.plans import Plans
 from autograph.passes.stageable import WHY_PYTHON, obstacle
-from autograph.report import Call, Report, Statement, Variable
+from autograph.report import Call, Loop, Report, Statement, Variable
 from autograph.runtime.decisions import Decision, decisions
 from autograph.runtime.errors import without_comment
 from autograph.runtime.function import Method
@@ -161,11 +161,15 @@ def traced(report: Report, fn: Any, args: Sequence[Any], kwargs: Any) -> Report:
     report.traced = True
     by_line = {(x.line, "loop" if x.kind in ("while", "for") else "branch"): x for x in report.statements}
     calls: dict[tuple[int, str], Call] = {}
+    loops: dict[tuple[str, int], Loop] = {}
     lines = range(report.line, report.end_line + 1)
     for d in log:
-        if d.file != report.file:
+        if d.file != report.file or d.line not in lines:
+            if d.kind == "loop":
+                text = without_comment(str(linecache.getline(d.file, d.line)).strip())
+                loops[d.file, d.line] = Loop(d.file, d.line, text, d.became, d.why)
             continue
-        if d.line not in lines or (d.kind == "call" and d.line == report.line):
+        if d.kind == "call" and d.line == report.line:
             continue
         if d.kind == "call":
             name = d.types[0][0] if d.types else ""
@@ -193,6 +197,7 @@ def traced(report: Report, fn: Any, args: Sequence[Any], kwargs: Any) -> Report:
         if not statement.became and not report.error:
             statement.became, statement.why = "not reached", "the trace on these arguments does not come here"
     report.statements.sort(key=lambda x: (x.line, len(x.path)))
+    report.loops = list(loops.values())
     report.calls = sorted(calls.values(), key=lambda c: (c.line, c.name))
     return report
 
@@ -234,7 +239,7 @@ def explain(fn: Any, /, *args: Any, **kwargs: Any) -> Report:
 
     Returns:
       A `Report`: each `if`, `while`, `for` and `match` with its lines, its loop variables or results and why each is one, types before and after,
-      what it became (Python, cond, select, switch, scan, while_loop, unrolled) and why, and which callees were converted.
+      what it became (Python, cond, select, switch, scan, while_loop, unrolled) and why, which callees were converted, and what their loops became.
 
     Raises:
       ConversionError: as `convert`.  An error of the trace is part of the report.

@@ -55,6 +55,17 @@ class Call:
 
 
 @dataclass
+class Loop:
+    """A loop of a function that is called: where it stands, what it became, and why."""
+
+    file: str
+    line: int
+    text: str
+    became: str
+    why: str
+
+
+@dataclass
 class Report:
     """What `ag.explain` found: print it, show it in a notebook, or ask for `to_json()` or `svg()`.
 
@@ -72,6 +83,7 @@ class Report:
     retraces: list[str] = field(default_factory=list)
     error: str = ""
     python: str = ""
+    loops: list[Loop] = field(default_factory=list)  # of the functions that it calls
 
     def to_json(self) -> str:
         """The report as JSON: an object with the fields of this class."""
@@ -111,6 +123,10 @@ class Report:
             out.append(paint("calls", "1"))
             width = max(len(c.name) for c in self.calls)
             out += [f"  {paint(f'{c.line:>4}', '2')}  {c.name:<{width}}  {paint(c.became, '32')}{': ' if c.why else ''}{c.why}" for c in self.calls]
+        if self.loops:
+            out.append(paint("loops of what is called", "1"))
+            places = [f"{file_name(x.file)}:{x.line}" for x in self.loops]
+            out += [f"  {paint(p, '2')}  {x.text}  {paint(x.became, '1;32')}: {x.why}" for p, x in zip(places, self.loops, strict=True)]
         if self.retraces:
             out += [paint("traced again", "1"), *(f"  {r}" for r in self.retraces)]
         if self.error:
@@ -133,6 +149,11 @@ class Report:
         rows += [
             f"<tr><td>{c.line}</td><td><code>{html.escape(c.name)}()</code></td><td>{c.became}</td><td colspan=2>{html.escape(c.why)}</td></tr>"
             for c in self.calls
+        ]
+        rows += [
+            f"<tr><td>{html.escape(file_name(x.file))}:{x.line}</td><td><code>{html.escape(x.text)}</code></td>"
+            f"<td colspan=3><b>{html.escape(x.became)}</b>: {html.escape(x.why)}</td></tr>"
+            for x in self.loops
         ]
         refused = f"<p><b>refused</b>: {html.escape(self.error)}</p>" if self.error else ""
         notes = "".join(f"<p>{html.escape(text)}</p>" for text in (self.python, *self.retraces) if text)

@@ -83,7 +83,7 @@ _WHERE = {
     "handlers": "finishing finished trying",
     "managers": "entering",
     "homes": "call_in call_at call_of del_attr_item",
-    "hints": "loop",
+    "hints": "loop loops",
     "lists": "append extend pop insert delete remove reverse_list clear padded",
     "loads": "get_item",
     "comparisons": "compare in_ not_in equal not_equal ordered",

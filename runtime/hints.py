@@ -20,6 +20,7 @@ class Hints(NamedTuple):
 class _Active(threading.local):
     def __init__(self) -> None:
         self.stack: list[tuple[FrameType | None, Hints]] = []
+        self.rolls: list[str] = []
 
 
 _active = _Active()
@@ -75,3 +76,51 @@ def hints_here() -> Hints:
         return Hints()
     frame = caller()
     return next((hints for f, hints in reversed(_active.stack) if f is frame), Hints())
+
+
+class loops:
+    """How loops over ranges that are known when they are traced become programs, in whatever is traced in the block:
+    around a call, or in the function itself.
+
+    Args:
+      roll: "auto": one compiled turn from some 250 operations on, wherever it can be; "always": however few; "never": turn by turn.
+        `ag.range(rolled=)` and `ag.static_range` decide for one loop.
+
+    What has been compiled stays as it is: the setting counts when a function is traced.
+
+    >>> import autograph as ag
+    >>> def powers(x):
+    ...     for _ in range(10):
+    ...         x = x * 1.5
+    ...     return x
+    >>> with ag.loops(roll="always"):
+    ...     print(ag.explain(powers, 1.0).statements[0].became)
+    scan of 10 turns
+
+    Raises:
+      ValueError: another word than these.
+    """
+
+    def __init__(self, *, roll: str) -> None:
+        if roll not in ("auto", "always", "never"):
+            raise ValueError(f"roll is 'auto', 'always' or 'never', not {roll!r}")
+        self.roll = roll
+
+    def __enter__(self) -> None:
+        _active.rolls.append(self.roll)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        _active.rolls.pop()
+
+    def everywhere(self) -> None:
+        """From now on, in all threads: `ag.loops(roll="never").everywhere()`."""
+        global _roll
+        _roll = self.roll
+
+
+_roll = "auto"
+
+
+def rolling() -> str:
+    """How loops over known ranges become programs now."""
+    return _active.rolls[-1] if _active.rolls else _roll

@@ -24,6 +24,7 @@ from autograph.runtime.errors import LargeUnrollWarning
 from autograph.runtime.frames import Place
 from autograph.runtime.growing import Growing
 from autograph.runtime.heap import HeapLocation, Items
+from autograph.runtime.hints import rolling
 from autograph.runtime.iterators import Positions
 from autograph.runtime.lengths import marks, reset
 from autograph.runtime.lifted import ERROR, may_have_failed
@@ -68,18 +69,19 @@ def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any
 
         def told(why: str) -> list[Any]:
             tell_cost(count, size, why)
-            return unrolled(rest, state, f"one compiled turn is not possible: {why}")
+            return unrolled(rest, state, f"one compiled turn is not possible: {why}; about {size} operations")
 
         return compiled_or_unrolled(code, lambda: compiled(rest, state, False), told)  # type: ignore[no-any-return]
 
-    if count < _FEWEST:
-        return unrolled(items, state, "the range is known, and it has few turns")
+    mode = rolling()
+    if mode == "never" or count < (2 if mode == "always" else _FEWEST):
+        return unrolled(items, state, "`ag.loops(roll='never')`" if mode == "never" else "the range is known, and it has few turns")
     positions = Positions()
     while made < _LOOKED_AT:  # a turn may be shorter than the others, as at a border
         before, recorded, known = snapshot(), _jax.equations(), marks()
         with place.scope(("turn", made)) as frame:
             after = turn(items[made], state)
-        if (size := cost(count - made - 1, recorded)) > LONG:
+        if (size := cost(count - made - 1, recorded)) > (0 if mode == "always" else LONG):
             break
         made, state = made + 1, after
     else:

@@ -59,6 +59,19 @@ def test_what_a_statement_became(report: ag.Report, text: str, became: str) -> N
     assert statement(report, text).became == became and statement(report, text).why
 
 
+def of_a_callee(x: Any) -> Any:
+    for i in range(300):
+        x = x + jnp.sin(x) * i
+    return x
+
+
+def test_loops_of_callees_are_told() -> None:
+    report = ag.explain(lambda x: of_a_callee(x) * 2, 1.0)
+    ((loop),) = report.loops
+    assert (loop.text, loop.became) == ("for i in range(300):", "scan of 300 turns")
+    assert "loops of what is called" in str(report) and loop.text in report._repr_html_()
+
+
 def test_why_variables_are_carried(report: ag.Report) -> None:
     first = several.__code__.co_firstlineno
     loop = variables(report, "for k in range(n)")

@@ -365,3 +365,89 @@ def test_no_array_is_copied_in_a_loop():
     text = fill.lower(jnp.zeros((200, 200)), jnp.arange(200.0)).compile().as_text()
     inner = [line for line in text.splitlines() if " copy(" in line and "f32[200,200]" in line]
     assert len(inner) <= 1  # of the argument, which the caller keeps
+
+
+def test_a_switch_says_what_is_rolled() -> None:
+    def short(x: Any) -> Any:
+        for i in range(6):
+            x = x + jnp.sin(x) * i
+        return x
+
+    def long(x: Any) -> Any:
+        for i in range(300):
+            x = x + jnp.sin(x) * i
+        return x
+
+    def became(f: Any) -> str:
+        return str(ag.explain(f, 1.0).statements[0].became)
+
+    assert [became(short), became(long)] == ["unrolled, 6 turns", "scan of 300 turns"]
+    with ag.loops(roll="always"):
+        assert became(short) == "scan of 6 turns"
+        with ag.loops(roll="never"):
+            assert became(long) == "unrolled, 300 turns"
+
+    def inside(x: Any) -> Any:
+        with ag.loops(roll="always"):
+            return short(x)
+
+    assert "scan" in str(jax.make_jaxpr(ag.convert(inside))(1.0))
+    assert float(ag.function(inside)(1.0)) == pytest.approx(float(short(1.0)), rel=1e-5)
+    with pytest.raises(ValueError, match="'always' or 'never', not 'perhaps'"):
+        ag.loops(roll="perhaps")
+    try:
+        ag.loops(roll="never").everywhere()
+        assert became(long) == "unrolled, 300 turns"
+    finally:
+        ag.loops(roll="auto").everywhere()
+
+
+def test_a_check_that_the_range_proves_is_none() -> None:
+    def smoothed(x: Any) -> Any:
+        out = jnp.zeros(())
+        for n in range(4, 200):
+            out = out * 0.9 + jnp.sum(x[n - 4 : n])
+        return out
+
+    x = jnp.arange(200.0)
+    assert "cond" not in str(jax.make_jaxpr(ag.convert(smoothed))(x))
+    expected = 0.0
+    for n in range(4, 200):
+        expected = expected * 0.9 + float(np.arange(200.0)[n - 4 : n].sum())
+    assert float(ag.function(smoothed)(x)) == pytest.approx(expected, rel=1e-5)
+
+    def beyond(x: Any) -> Any:
+        out = 0.0
+        for n in range(300):
+            out += x[n] if n < 5 else x[n - 5]
+        return out
+
+    assert float(ag.function(beyond)(jnp.arange(300.0))) == pytest.approx(sum(k if k < 5 else k - 5 for k in range(300)))
+
+
+def test_comprehensions_roll() -> None:
+    class Average:
+        def __init__(self) -> None:
+            self.m = 0.0
+
+        def step(self, v: Any) -> Any:
+            self.m = 0.9 * self.m + 0.1 * v
+            return self.m
+
+    def averages(x: Any) -> Any:
+        average = Average()
+        return jnp.array([average.step(v) for v in x])
+
+    x = jnp.arange(150.0)
+    text = str(jax.make_jaxpr(ag.convert(averages))(x))
+    assert "scan" in text and "concatenate" not in text
+    np.testing.assert_allclose(ag.function(averages)(x), averages(np.arange(150.0)), rtol=1e-5)
+
+    def f(v: Any) -> Any:
+        return v + 1
+
+    def kinds(x: Any) -> Any:
+        a, b = [f(v) for v in x]
+        return a * b, [f(k) for k in range(3)], [f(v) for v in [x[0], 2]], [f(k) for k in "ab" for k in (1, 2)]
+
+    assert [*map(float, jax.tree.leaves(ag.function(kinds)(jnp.array([1.0, 2.0]))))] == [6, 1, 2, 3, 2, 3, 2, 3, 2, 3]

@@ -4,6 +4,7 @@
     range(n), min(a, b)   =>   ag.range(n), ag.min(a, b)
     math.sqrt(x)          =>   ag.call(math.sqrt)(x)
     jax.grad(loss)(w)     =>   ag.call(jax.grad)(loss)(w)
+    jnp.array(items)      =>   ag.call(jnp.array)(items)         (of lists that a loop fills: they are an array already)
     jnp.sum(x[:n])        =>   ag.call(jnp.sum)(...)             (of slices whose length is not known; likewise `ag.len(x[:n])`)
     self.items.append(x)  =>   ag.call_in(self, 'items', 'append')(x)         (a list, which may become longer in a compiled loop)
     with lock:            =>   with ag.entering(lock):           (which does not belong into compiled code)
@@ -33,7 +34,7 @@ from autograph.passes.callables import (
     is_update,
 )
 from autograph.passes.context import Context
-from autograph.passes.sections import makes_section, sections
+from autograph.passes.sections import filled, fills, makes_section, sections
 from autograph.quote import quote_expr
 
 
@@ -53,7 +54,7 @@ class _Calls(s.Transformer):
         self.own: frozenset[str] = frozenset()  # of the innermost function
         self.shared: frozenset[str] = frozenset()  # of these, what functions inside it read
         self.defined: frozenset[str] = frozenset()
-        self.sections = sections(fn)
+        self.sections, self.filled = sections(fn), filled(fn)
         self._enter(fn)
 
     def _enter(self, fn: Any) -> None:
@@ -182,6 +183,8 @@ class _Calls(s.Transformer):
         if path.startswith(("jax.tree.", "jax.tree_util.")):
             return self._wrapped(node)
         if module[:2] == ["jax", "numpy"] and any(makes_section(a, self.sections) for a in node.args):
+            return self._wrapped(node)
+        if module == ["jax", "numpy"] and last in ("array", "asarray", "stack") and node.args and fills(node.args[0], self.filled):
             return self._wrapped(node)
         if module[:2] == ["jax", "experimental"] or path.startswith(CALLING_LIBRARIES):
             return self._wrapped(node)

@@ -68,3 +68,19 @@ def _may_take_any(index: Any) -> bool:
         case s.UnaryOp(op=op) | s.BinOp(op=op):
             return type(op).__name__ in ("Invert", "BitAnd", "BitOr", "BitXor")
     return False
+
+
+def filled(fn: Any) -> frozenset[str]:
+    """The names of lists that something is appended to, and of what comprehensions that are loops give."""
+    assigned = [n for n in s.walk(fn) if isinstance(n, s.Assign) and isinstance(n.targets[0], s.Name)]
+    return frozenset(n.targets[0].id for n in assigned if fills(n.value, ()))
+
+
+def fills(node: Any, names: Collection[str]) -> bool:
+    """Whether an expression is such a list."""
+    match node:
+        case s.Name(id=id):
+            return id in names
+        case s.Call(func=s.Attribute(value=s.Name(id=s.RUNTIME), attr="append" | "collected")):
+            return True
+    return False
