@@ -172,7 +172,7 @@ class _Run:
 
     def __call__(self, as_written: Callable[[], Any], instead: Callable[[], Any]) -> Any:
         """What it gives; where the operators have to do it after all, nothing has happened, and it is what they give."""
-        untold = self.mutable if self.blocked else [x for x in self.mutable if not _is_told(x)] if watched() else []
+        untold = self.mutable if self.blocked else [x for x in self.mutable if _is_small(x) or not _is_told(x)] if watched() else []
         before = [(x, x.copy()) for x in untold if type(x) in _COPIED]
         others = [x for x in untold if type(x) not in _COPIED]
         places = [(place, name, vars(place).get(name, _MISSING)) for ref, name in self.reach.stores if (place := ref()) is not None]
@@ -267,6 +267,11 @@ def _tell(before: list[tuple[Any, Any]], places: list[tuple[Any, str, Any]]) -> 
             _set(place, name, held)
             with _noticed([Variable(vars(place), name) if isinstance(place, ModuleType) else Attribute(place, name)], []):
                 _set(place, name, now)
+
+
+def _is_small(x: Any) -> bool:
+    """Whether a copy of it is made sooner than it is looked up."""
+    return type(x) in _COPIED and len(x) < 50
 
 
 def _is_told(x: Any) -> bool:
