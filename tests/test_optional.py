@@ -617,3 +617,21 @@ def test_a_list_of_an_object_that_was_there_is_no_new_one() -> None:
     for x in (2.0, -2.0):
         n, items = f(x, Row([0.0, 0.0]))
         assert n == (x > 0) and items == ([2.0, 0.0] if x > 0 else [0.0, -2.0])
+
+
+def test_a_name_that_may_hold_an_array_and_is_not_set_yet() -> None:
+    """Another name that an augmented assignment asks about is no read of the program's."""
+
+    def f(a: Any, x: Any, y: Any) -> Any:
+        for _ in range(a):
+            try:
+                y += 2
+                p = (1, x)
+            finally:
+                pass
+            y, x = p
+        return x, y
+
+    for form in ("both", "staged"):
+        assert ag.convert(f, form=form)(np.int32(2), np.float32(2.5), np.float32(1.0)) == (2.5, 1)
+    assert [*map(float, ag.function(f, static_argnums=0)(2, 2.5, 1.0))] == [2.5, 1.0]

@@ -63,6 +63,9 @@ def reads_of(stmt: Any) -> Iterator[Any]:
     stack = [c for c in s.children(stmt) if id(c) not in inside]
     while stack:
         node = stack.pop()
+        match node:  # the other names that may hold the array are no reads of the user's
+            case s.Call(func=s.Attribute(value=s.Name(id=s.RUNTIME), attr="in_place" | "renew" as name), args=args):
+                inside |= {id(a) for a in args[3 if name == "in_place" else 2 :] if isinstance(a, s.Name)}
         if isinstance(node, s.Name):
             if not isinstance(node.ctx, s.Store) or isinstance(stmt, s.AugAssign):
                 yield node
