@@ -286,3 +286,34 @@ def test_dicts_of_dicts_that_a_branch_makes() -> None:
     got = ag.function(f)(params, jnp.array(2.0))
     assert got["net"]["dense"]["kernel"].tolist() == [5, 5] and got["net"]["list"][0].tolist() == [4]
     assert params["net"]["dense"]["kernel"].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("whole", [np.s_[:], np.s_[0:], np.s_[...], np.s_[0:3], np.s_[::1]], ids=str)
+def test_a_store_of_a_whole_array_on_one_side(whole: Any) -> None:
+    def once(w: Any, p: Any) -> Any:
+        w = w.copy()
+        if p:
+            w[whole] = w * 2
+        return w
+
+    def often(w: Any, p: Any) -> Any:
+        w = w.copy()
+        for i in range(4):
+            if p:
+                w[whole] = w + 1
+            elif i == 2:
+                w[0] = 7.0
+        return w
+
+    def on_both(w: Any, p: Any) -> Any:
+        w = w.copy()
+        if p:
+            w[whole] = w + 1
+        else:
+            w[whole] = w - 1
+        return w
+
+    w = np.array([0.75, 0.0, 1.25], np.float32)
+    for f in (once, often, on_both):
+        for p in (True, False):
+            np.testing.assert_allclose(ag.function(f)(jnp.array(w), p), f(w, p))

@@ -87,6 +87,8 @@ def _stores(block: Block, out: Any, made: dict[Var, Any]) -> _Stores | None:
 def _alike(blocks: Sequence[Block], sides: Sequence[_Stores]) -> bool:
     """Whether all sides store into one array, if at all, and each store in the same way."""
     longest = max((s.eqns for s in sides), key=len)
+    if any(not e.invars[1].aval.size for e in longest) and any(len(s.eqns) < len(longest) for s in sides):
+        return False  # a store of the whole array has no place that is out of range
     if not longest or len({id(b.consts[s.base]) for b, s in zip(blocks, sides, strict=True)}) > 1:
         return False
     return isinstance(longest[0].invars[2].aval.dtype, np.dtype) and all(  # there are no other zeros, as of random keys
