@@ -70,7 +70,7 @@ def adopt(cls: type) -> None:
 
 def call(f: Any) -> Any:
     """What to call in the place of `f`: `call(f)(x)` is `f(x)` with `f` converted, if it is the user's and can be."""
-    if type(f) is FunctionType and may_be_known(f) and recording():
+    if type(f) is FunctionType and recording() and may_be_known(f):
         return functools.partial(call_known, f, _called)
     if watched():
         if type(f) in _CHANGING or getattr(f, "__module__", None) == "_operator":

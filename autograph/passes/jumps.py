@@ -17,9 +17,12 @@ computes it, and nothing is kept for its derivative (`_late_value`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from autograph import syntax as s
+from autograph.facts import Bound
+from autograph.names import Names, State, binds, reads
 from autograph.passes.context import Context
 from autograph.passes.exits import falls_through, jumps, returns
 from autograph.passes.generators import kept, yields
@@ -28,16 +31,17 @@ from autograph.quote import quote, quote_expr
 
 
 def lower_jumps(fn: Any, context: Context) -> None:
-    given = [*fn.args.posonlyargs, *fn.args.args, *fn.args.kwonlyargs, fn.args.vararg, fn.args.kwarg]
-    body = nest(_block(fn.body, context, frozenset(a.id for a in given if a is not None)), context)
+    returning = any(isinstance(j, s.Return) for n in s.own(*fn.body) if isinstance(n, s.LOOPS) for j in jumps([n]))
+    bound = Bound(fn.body, frozenset(s.parameter_names(fn.args)), context.memo).before if returning else {}
+    body = nest(_block(fn.body, context, bound), context)
     if any(isinstance(j, s.Return) for j in jumps(body)):
         _return_none(body)
     fn.body = body
     context.kept |= kept(body)
 
 
-def _block(block: list[Any], context: Context, bound: frozenset[str]) -> list[Any]:
-    """`block`, before which the names `bound` have been set."""
+def _block(block: list[Any], context: Context, bound: Mapping[Any, State]) -> list[Any]:
+    """`block`; `bound` tells which names are surely set before a loop."""
     out: list[Any] = []
     for stmt in block:
         if isinstance(stmt, s.LOOPS):
@@ -45,23 +49,18 @@ def _block(block: list[Any], context: Context, bound: frozenset[str]) -> list[An
             continue
         for inner in s.blocks(stmt):
             inner[:] = _block(inner, context, bound)
-        bound = bound - _names(stmt, s.Del) | (_names(stmt, s.Store) if isinstance(stmt, (s.Assign, s.AugAssign)) else frozenset())
         out.append(stmt)
     return out
 
 
-def _names(tree: Any, use: type) -> frozenset[str]:
-    return frozenset(n.id for n in s.walk(tree) if isinstance(n, s.Name) and isinstance(n.ctx, use))
-
-
-def _loop(loop: Any, context: Context, bound: frozenset[str]) -> list[Any]:
+def _loop(loop: Any, context: Context, bound: Mapping[Any, State]) -> list[Any]:
     loop.body, orelse = nest(_block(loop.body, context, bound), context), _block(loop.orelse, context, bound)
     if yields(loop):
         loop.orelse = orelse
         return [loop]
     kinds = {type(j) for j in jumps(loop.body)}
     loop.orelse = []
-    ends = _Ends(kinds, context, _late_value(loop, bound))
+    ends = _Ends(kinds, context, _late_value(loop, bound.get(loop) or frozenset()))
     loop.body = ends.block(loop.body) or [s.at(s.Pass(), loop)]
     if not ends.done:
         return [loop, *orelse]
@@ -134,7 +133,7 @@ class _Ends:
         return block
 
 
-def _late_value(loop: Any, bound: frozenset[str]) -> Any:
+def _late_value(loop: Any, bound: Names) -> Any:
     """The value that a loop returns, if it is the same after the loop: the only one, of names that were set before or that no turn sets."""
     found = [j for j in jumps(loop.body) if isinstance(j, s.Return)]
     if len(found) != 1 or found[0].value is None or found[0] not in _ends_of(loop.body):
@@ -142,8 +141,8 @@ def _late_value(loop: Any, bound: frozenset[str]) -> Any:
     value = found[0].value
     if any(isinstance(n, (s.NamedExpr, s.Await, s.Yield, s.YieldFrom, s.Lambda)) for n in s.walk(value)):
         return None
-    set_in_turns = frozenset().union(*(_names(part, s.Store) for part in (*loop.body, *([loop.target] if isinstance(loop, s.For) else []))))
-    return value if not (_names(value, s.Load) & set_in_turns) - bound else None
+    set_in_turns = frozenset().union(*map(binds, loop.body), binds(loop.target) if isinstance(loop, s.For) else ())
+    return value if not (reads(value) & set_in_turns) - bound else None
 
 
 def _ends_of(block: list[Any]) -> list[Any]:

@@ -32,8 +32,8 @@ _VIEWS = frozenset({type({}.keys()), type({}.values()), type({}.items())})
 _OF_EACH: tuple[Any, ...] = ([], (), range(1), range(1 << 70), "", b"", reversed([]), reversed(range(1)))
 _ITERATORS = frozenset({enumerate, zip, map, filter, reversed, *map(type, map(iter, _OF_EACH))})
 _TWIN = "__autograph_twin__"  # where a function of the user's keeps the one that it was converted to
-_MEMO = functools._lru_cache_wrapper
-_CODE = (FunctionType, MethodType, BuiltinFunctionType, type, ModuleType, functools.partial, _MEMO)
+MEMO = functools._lru_cache_wrapper
+_CODE = (FunctionType, MethodType, BuiltinFunctionType, type, ModuleType, functools.partial, MEMO)
 
 
 class Held:
@@ -117,7 +117,7 @@ def brought(f: Any) -> list[Any]:
         return [f.__func__, f.__self__]
     if isinstance(f, functools.partial):
         return [f.func, *f.args, *f.keywords.values()]
-    if isinstance(f, _MEMO):
+    if isinstance(f, MEMO):
         return [f.__wrapped__]
     if isinstance(f, BuiltinFunctionType):
         return [] if isinstance(f.__self__, (type, ModuleType, type(None))) else [f.__self__]

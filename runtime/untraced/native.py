@@ -8,6 +8,7 @@ from __future__ import annotations
 import collections
 import functools
 import importlib
+import inspect
 import operator
 import weakref
 from collections.abc import Callable, Iterable, Sequence
@@ -27,10 +28,10 @@ from autograph.runtime.lifted import may_have_failed
 from autograph.runtime.places import parameter_names
 from autograph.runtime.raised import is_users
 from autograph.runtime.raw_errors import mark_of
-from autograph.runtime.specs import is_container
 from autograph.runtime.untraced import operators
 from autograph.runtime.untraced.held import ATOMS, Held, brought
 from autograph.runtime.untraced.reach import Reach, Unknown
+from autograph.runtime.untraced.told import is_remembered
 from autograph.runtime.values import ITERATORS
 from autograph.runtime.watching import Watch, makes_keys
 
@@ -64,6 +65,7 @@ class _Known:
         for reach in self.reaches:
             if reach.admits(running) and reach.holds(space):
                 return reach
+        self.reaches = [reach for reach in self.reaches if reach.holds(space)]  # what has been bound anew is not coming back
         key = frozenset(id(getattr(x, "__code__", x)) for x in running)
         if key in self.refused or len(self.reaches) > _VARIANTS:
             return None
@@ -89,7 +91,7 @@ def _of(code: CodeType) -> _Known:
 
 def may_be_known(f: Any) -> bool:
     """Whether it is a function that comes to nothing of JAX's by its own names."""
-    if type(f) is not FunctionType or f.__code__.co_flags & 0x20 or watching():  # a generator runs later
+    if type(f) is not FunctionType or f.__code__.co_flags & inspect.CO_GENERATOR or watching():  # a generator runs later
         return False
     known = _of(f.__code__)
     if not known.reaches and not known.never:
@@ -172,7 +174,7 @@ class _Run:
 
     def __call__(self, as_written: Callable[[], Any], instead: Callable[[], Any]) -> Any:
         """What it gives; where the operators have to do it after all, nothing has happened, and it is what they give."""
-        untold = self.mutable if self.blocked else [x for x in self.mutable if _is_small(x) or not _is_told(x)] if watched() else []
+        untold = self.mutable if self.blocked else [x for x in self.mutable if _is_small(x) or not is_remembered(x)] if watched() else []
         before = [(x, x.copy()) for x in untold if type(x) in _COPIED]
         others = [x for x in untold if type(x) not in _COPIED]
         places = [(place, name, vars(place).get(name, _MISSING)) for ref, name in self.reach.stores if (place := ref()) is not None]
@@ -272,16 +274,3 @@ def _tell(before: list[tuple[Any, Any]], places: list[tuple[Any, str, Any]]) -> 
 def _is_small(x: Any) -> bool:
     """Whether a copy of it is made sooner than it is looked up."""
     return type(x) in _COPIED and len(x) < 50
-
-
-def _is_told(x: Any) -> bool:
-    """Whether the blocks around remember already what a container held."""
-    if not is_container(x):
-        return False
-    place = Contents(x)
-    for frame in reversed(frames()):
-        if place not in frame.saved:
-            return False
-        if frame.lifting:
-            return place in frame.written
-    return False

@@ -19,7 +19,7 @@ from typing import Any
 from autograph.runtime.raised import is_users
 from autograph.runtime.raw_errors import mark_of
 from autograph.runtime.untraced.code import MUTATING, facts_of
-from autograph.runtime.untraced.held import ATOMS, Held, brought, is_plain, users_class
+from autograph.runtime.untraced.held import ATOMS, MEMO, Held, brought, is_plain, users_class
 from autograph.runtime.untraced.operators import known_code
 
 _PURE = frozenset(
@@ -150,7 +150,7 @@ class Reach:
             self._todo.append(value)
             if isinstance(inner, FunctionType) and (brought(inner)):
                 self.values.append((owner, name))
-        elif isinstance(inner, (BuiltinFunctionType, _MEMO)):
+        elif isinstance(inner, (BuiltinFunctionType, MEMO)):
             self.pins.append((owner, name, weakref.ref(inner)))
             self._todo.append(inner)
         else:
@@ -173,7 +173,7 @@ class Reach:
             self._modules.append(x)
         elif isinstance(x, functools.partial):
             self._todo += [x.func]
-        elif isinstance(x, _MEMO):
+        elif isinstance(x, MEMO):
             self._memo = True
             self._todo.append(x.__wrapped__)
         elif isinstance(x, BuiltinFunctionType):
@@ -236,7 +236,6 @@ class Reach:
 
 
 _MOST = 10_000  # values that globals hold
-_MEMO = functools._lru_cache_wrapper
 _DESCRIPTORS = (GetSetDescriptorType, MemberDescriptorType, type(str.upper), type(object.__init__), type(dict.fromkeys))
 
 

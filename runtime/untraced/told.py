@@ -8,14 +8,28 @@ from __future__ import annotations
 from typing import Any
 
 from autograph.runtime.frames import frames
-from autograph.runtime.heap import HeapLocation
+from autograph.runtime.heap import Contents, HeapLocation
 from autograph.runtime.lifted import may_have_failed
+from autograph.runtime.specs import is_container
 
 
 def is_told(x: Any) -> bool:
     """Whether the innermost run, and so all around it, remembers what a container held before it changed it."""
     around = frames()
     return bool(around) and id(x) in around[-1].told and not may_have_failed()
+
+
+def is_remembered(x: Any) -> bool:
+    """Whether the blocks around have noted what a container held, though perhaps nobody has told this run of a change."""
+    if not is_container(x):
+        return False
+    place = Contents(x)
+    for frame in reversed(frames()):
+        if place not in frame.saved:
+            return False
+        if frame.lifting:
+            return place in frame.written
+    return False
 
 
 def note_told(location: HeapLocation) -> None:
