@@ -9,6 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph.runtime.aliasing import Fixed, Place, same
+from autograph.runtime.arrays.objects import Array
+from autograph.runtime.arrays.stores import change
 from autograph.runtime.attributes import place_of, set_attr
 from autograph.runtime.contents import is_array
 from autograph.runtime.errors import AliasError
@@ -80,9 +82,16 @@ def changed(x: Any, symbol: str, value: Any, home: Home | None = None) -> Any:
 def update_item(x: Any, i: Any, symbol: str, value: Any, *old: Any) -> Any:
     """`x[i] += value` (or another operator): read, operate, store; a repeated index counts once, as in NumPy."""
     x, i = read(x), index_of(i)
+    if is_mask(i) and type(x) is Array and np.ndim(value) == 0:
+        change(x, lambda now, p: where_masked(now, _both(i, p), IN_PLACE[symbol](now, value)))
+        return x
     if is_mask(i) and is_array(x) and np.ndim(value) == 0:
         return becomes(x, where_masked(x, i, IN_PLACE[symbol](x, value)))
     return set_item(x, i, _item(x, (i,), symbol, value, *old))
+
+
+def _both(mask: Any, p: Any) -> Any:
+    return mask if p is None else jnp.logical_and(mask, p)
 
 
 def update_path(x: Any, path: tuple[Any, ...], symbol: str, value: Any, *old: Any) -> Any:

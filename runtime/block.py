@@ -16,6 +16,7 @@ from jax.extend.core import jaxpr_as_fun
 
 from autograph.runtime import _jax, trees, views
 from autograph.runtime._jax import ClosedJaxpr, Literal, Var
+from autograph.runtime.arrays.objects import as_object, content, of_objects
 from autograph.runtime.cells import held_in, held_in_cells, restored
 from autograph.runtime.deferred import Exit, defer
 from autograph.runtime.frames import Frame, Place, with_defaults
@@ -39,8 +40,7 @@ class Block:
 
     `finish(block, result)` runs at the end of the same trace and says which arrays the jaxpr returns.  `consts` maps variables of the
     jaxpr to the values that they stand for: arrays and tracers of the trace around.  `sources` are the user's blocks that run in it, `state` what
-    they are given besides the arguments; `stands` are the values outside that the last of the flat arguments stand for, `like` those of the last
-    arguments; `rows` are the arrays that the first flat arguments are rows of.  `chosen` is what chooses a side of a branch, and which side this is.
+    they are given besides the arguments; `begins` is told of the arguments; `like` are the values outside that the last of them stand for; `rows` are the arrays that the first flat arguments are rows of.  `chosen` is what chooses a side of a branch, and which side this is.
     """
 
     def __init__(
@@ -55,13 +55,15 @@ class Block:
         preset: Mapping[Location, Spec] | None = None,
         outside: Mapping[Location, Spec] | None = None,
         state: Sequence[Any] = (),
-        stands: Sequence[Any] = (),
+        begins: Callable[[list[Any]], None] = lambda args: None,
         like: Sequence[Any] = (),
         rows: Sequence[Any] = (),
         chosen: Any = None,
     ) -> None:
         self.args: list[Any] = []
         self.before: Any = None  # the objects in it that were there before
+        self.home: Any = None  # the trace in which its arrays are made
+        self.gives: Any = None  # what a side of a branch gives, and what it leaves in places
         self.given: dict[Any, Any] = {}  # the lists and dicts in what it gives
         self.kept: dict[str, Any] = {}  # what its shared variables hold where it ends in an error
         self.left = False  # does it certainly end in an error?
@@ -78,11 +80,12 @@ class Block:
             known_shares: list[Share | None] = []
 
             def run(*flat: Any) -> Sequence[Any]:
+                self.home = frame.trace = _jax.current_trace()
+                of_objects(frame.trace)
+                flat = tuple(map(as_object, flat))
                 arrays = iter(flat)
-                frame.trace = _jax.current_trace()
                 self.args = [unpack(s, arrays) for s in specs]
-                for x, outer in zip(flat[len(flat) - len(stands) :], stands, strict=True):
-                    frame.stands[id(x)] = x, outer
+                begins(self.args)
                 for x, outer in zip(flat, rows):
                     views.part(x, outer)
                 frame.passed = containers(self.args)
@@ -113,7 +116,7 @@ class Block:
                     conflict = functools.partial(refuse_or_grow, around=[frame])
                     forget_local(frame, box, conflict)
                     settle_late(frame, conflict)
-                    outs = list(map(known_again, finish(self, with_guards(box.pop(), frame.guards))))
+                    outs = [content(known_again(x)) for x in finish(self, with_guards(box.pop(), frame.guards))]
                     known_shares.extend(shares(outs) if chosen is not None else ())
                     return outs
                 finally:

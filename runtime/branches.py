@@ -15,7 +15,8 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime import _jax, trees
-from autograph.runtime.alias_joins import one_for_each, share_in
+from autograph.runtime.arrays.objects import as_object, content
+from autograph.runtime.arrays.ties import tie
 from autograph.runtime.block import Block
 from autograph.runtime.blocks.choices import given_before, note_choice
 from autograph.runtime.blocks.sinking import sunk
@@ -116,7 +117,7 @@ class _Sides:
     def __init__(
         self, fns: Sequence[Callable[..., Any]], state: Sequence[Any], sources: Sequence[Callable[..., Any]], facts: Sequence[Any], chosen: Any
     ) -> None:
-        self.fns, self.state = fns, state
+        self.fns, self.state, self.chosen = fns, state, content(chosen)
         self.axes = _jax.axes_of(_jax.aval_of(chosen))  # devices of a mesh that choose differently hold different results
         self.joint: Spec = BLANK
         self.wrote: dict[Location, Spec] = {}  # what some side sets outside, with its joint type
@@ -164,6 +165,7 @@ class _Sides:
         self.spans[-1].end()
         block.before = given_before(out, self.fns[len(self.blocks)], self.state)
         self.specs.append(spec_of(out))
+        block.gives = out, held
         self.tags += [] if block.left else [tags_of(out)]
         self._join(block, spec_out(out))
         block.wrote = {location: left_spec(location, value, block.frame) for location, value in held.items()}
@@ -275,6 +277,17 @@ class _Sides:
         outs = [x if x is y else select(p, x, y) for x, y in zip(*(b.inline() for b in blocks), strict=True)] if selected else bind_cond(p, blocks)
         return self._given(iter(outs if without is None else without.stored(outs)))
 
+    def _objects(self, block: Block) -> list[Any]:
+        """What a side gives for each of the results."""
+        out, held = block.gives
+        before = {location: held[location] if location in held else blank if location in self.new else load(location) for location in self.wrote}
+        return [*pack(out, self.joint, as_is), *(x for location, value in before.items() for x in pack(value, self.wrote[location], as_is))]
+
+    def _choose(self, tags: Sequence[Any]) -> Any:
+        """What the chosen side has."""
+        tags = [jax.numpy.asarray(t, np.int32) for t in tags]
+        return lax.select_n(self.chosen, *(tags[::-1] if len(tags) == 2 else tags))
+
     def _tell(self, selected: bool) -> None:
         """Tell `ag.explain` what the branch becomes."""
         if selected:
@@ -287,9 +300,9 @@ class _Sides:
         decided("branch", became, why, given_names(len(outs)), (), outs)
 
     def _given(self, flat: Iterator[Any]) -> Any:
-        flat = iter(
-            one_for_each(list(flat), [b.outvars for b in self.blocks], lambda k, x: share_in(x, self.blocks[k].shares, self.blocks[k].consts))
-        )
+        results = [as_object(content(x)) for x in flat]
+        tie(results, [self._objects(b) for b in self.blocks], [b.home for b in self.blocks], self._choose)
+        flat = iter(results)
         new: dict[Any, Any] = {"": unpack(self.joint, flat)}
         for location, spec in self.wrote.items():
             new[location] = unpack(spec, flat)

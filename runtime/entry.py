@@ -11,6 +11,7 @@ import numpy as np
 
 from autograph.runtime import _jax
 from autograph.runtime.adapters.loading import adapt
+from autograph.runtime.arrays.objects import contents_in, objects_in, of_objects
 from autograph.runtime.deferred import Exit, received, values_of
 from autograph.runtime.eager.reading import refuse_assigned
 from autograph.runtime.errors import ArrayStoreError, NotStagedError
@@ -35,6 +36,8 @@ def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
             out = staged(*args, **kwargs)
         else:
             adapt()
+            of_objects(_jax.current_trace())
+            args, kwargs = objects_in((args, kwargs))
             with root(_jax.current_trace(), {ERROR: 0}, checked=False) as frame:
                 try:
                     out = staged(*args, **kwargs)
@@ -52,6 +55,7 @@ def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
                         raise changed_under(place, transformation())
             if type(code := frame.values.pop(ERROR)) is not int:
                 received(code, values_of(frame.values))
+            out = contents_in(out)
         if (counted := counted_in(out)) is not None and mark_of(sys._getframe(2).f_code) != "Staged":
             raise counted.refusal("it is returned to code that is not converted")
         if has_maybe(out) and mark_of(sys._getframe(2).f_code) != "Staged":  # the frame below is the plain form, which enters

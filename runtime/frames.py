@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ class Frame:
     __slots__ = tuple(
         (
             "adopted apart around begun bounds buffers changed changing checked choices chosen columns compared constants copied count created "
-            "defaults discarded exact excluded foreign fresh given gone grows guarded guards holders joins key late lent let_go lifting made "
+            "defaults discarded exact excluded foreign fresh given gone grows guarded guards holders identities joins key late lent let_go lifting made "
             "marked memory outside own log parameters passed pending places points_to preset printed protected reached reads rebound refusal "
             "replaced root saved sharing spoiled staged stands stored told trace twins values variables versions views waiting written"
         ).split()
@@ -64,6 +65,7 @@ class Frame:
         self.late: dict[Any, list[tuple[Any, Any]]] = {}  # what places held before changes, and the error code at that time
         self.copied: dict[int, Any] = {}  # by identity: containers that a list has taken a copy of
         self.grows: dict[int, Any] = {}  # lists that the code makes longer or shorter, and what holds them: an object, or (none) a variable
+        self.identities = itertools.count(1)  # of the outermost run: the numbers of arrays
         self.made: dict[int, Any] = {}  # by identity: iterators, generators and files that this run has made
         self.own: dict[int, int] = {}  # by identity, at the end: containers and objects that only the places hold which it changes, and how often
         self.defaults: list[Any] = []  # of a whole function: what the dicts hold that make a key when it is read

@@ -21,6 +21,7 @@ from autograph.runtime._jax import eval_trace, trace_state
 from autograph.runtime.adapters.loading import adapt
 from autograph.runtime.arguments import has_static
 from autograph.runtime.arrays import handles
+from autograph.runtime.arrays.objects import objects_in, of_objects
 from autograph.runtime.blocks.needs import NeedsState
 from autograph.runtime.buffers import GivenAnother
 from autograph.runtime.calls import call
@@ -264,6 +265,8 @@ def traced_by(
             args, kwargs = state.arguments(args, kwargs)
         if not _jax.recording():  # `jax.disable_jit`
             return fn(*args, **kwargs)
+        of_objects(_jax.current_trace())
+        held, args, kwargs = objects_in((held if state is not None else None, args, kwargs))
         try:
             out = compiled(given, held if state is not None else None, args, kwargs)
         except GivenAnother as error:  # its text is raised if tags do not tell either

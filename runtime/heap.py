@@ -44,6 +44,10 @@ class HeapLocation(Record):
     def put(self, value: Any) -> None:
         raise NotImplementedError
 
+    def is_made_in(self, trace: Any) -> bool:
+        """Whether it is a place of something that was made in a trace of JAX's: there, its changes are nobody's matter."""
+        return False
+
     def refusal(self, why: str, place: Place | None, advice: str = "") -> StagingError:
         return self.error(f"{self.name} is changed in a staged loop or branch: {why}", place, advice or self.advice)
 

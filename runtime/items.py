@@ -13,6 +13,8 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime._jax import is_reference, recording
+from autograph.runtime.arrays.objects import Array, as_object
+from autograph.runtime.arrays.stores import change
 from autograph.runtime.attributes import (
     class_that_holds,
     holding,
@@ -68,13 +70,16 @@ slice = builtins.slice
 
 
 def set_item(x: Any, i: Any, value: Any) -> Any:
-    """`x[i] = value`; returns what the name `x` is bound to afterwards.
+    """`x[i] = value`; returns what the name `x` is bound to afterwards: an array of a trace is the same object.
 
     A NumPy array that receives a traced value, or any in a staged block, which may not run, becomes a traced array.
     """
     if (type(x) is list or type(x) is dict) and store_known(x, i, value):
         return x
     x = read(x)
+    if type(x) is Array:
+        store_into(x, index_of(i), value)
+        return x
     if isinstance(x, (jax.Array, np.ndarray)):
         held_elsewhere = is_held_elsewhere(x)
         if held_elsewhere or watched():
@@ -86,6 +91,9 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
 
 def _set_item(x: Any, i: Any, value: Any) -> Any:
     i = index_of(i)
+    if type(x) is Array:
+        store_into(x, i, value)
+        return x
     if isinstance(x, Growing):
         x.kind.bound.shrunk = True
         return x.with_row(x.inside(i, "list assignment index out of range"), value, x.length)
@@ -97,6 +105,21 @@ def _set_item(x: Any, i: Any, value: Any) -> Any:
         return becomes(x, _stored(jnp.array(x) if isinstance(x, np.ndarray) else x, i, new))
     store_item(x, i, value)
     return x
+
+
+def store_into(x: Array, i: Any, value: Any) -> None:
+    """`x[i] = value` of an array of the trace."""
+    new = present(value, "a value is needed, and None is stored") if isinstance(value, Maybe) else value
+
+    def update(now: Any, p: Any) -> Any:
+        if p is None:
+            return _stored(now, i, new)
+        if is_mask(i) or isinstance(new, Section) or split_index(i) is not None or has_span(i):
+            return jnp.where(p, _stored(now, i, new), now)
+        old = now[plain(i)]
+        return _stored(now, i, jnp.where(p, jnp.asarray(new, old.dtype), old))
+
+    change(x, update)
 
 
 def refuse_view(x: Any) -> None:
@@ -239,6 +262,9 @@ def store_item(x: Any, i: Any, value: Any, renewed: bool = False) -> None:
       ArrayStoreError: (AG403) a traced value into a NumPy array that has no name to bind a new array to.
       ConcreteValueError: (AG502) a traced key of a dict.
     """
+    if type(x) is Array:
+        store_into(x, index_of(i), value)
+        return
     if isinstance(x, np.ndarray) and (traced(value) or traced(i) or in_block()):
         raise ArrayStoreError(
             "a NumPy array that has no name here is stored into in compiled code", here(), "make it a `jnp` array before: `x = jnp.asarray(x)`"
@@ -302,10 +328,15 @@ def _set_path(x: Any, path: tuple[Any, ...], value: Any, told: bool) -> Any:
     i, *rest = path
     if not rest:
         return _set_item(x, i, value)
+    if type(x) is Array:
+        _store_part(x, path, value)
+        return x
     if type(x) is list and unknown(i) and any(map(is_container, x)):
         _store_inside(x, i, tuple(rest), value)
         return x
     inner, begin = load_item(x, i), log().count
+    if type(inner) is Array and not (type(x) is list and unknown(i)):
+        return x if _set_path(inner, tuple(rest), value, told) is inner else x
     picked = type(x) is list and unknown(i)  # one of the items, which all are renewed: which one it is need not be known
     if picked:
         no_doubt(inner)
@@ -342,6 +373,17 @@ def _set_path(x: Any, path: tuple[Any, ...], value: Any, told: bool) -> Any:
     return after
 
 
+def _store_part(x: Array, path: tuple[Any, ...], value: Any) -> None:
+    """`x[i][j] = value` of an array of the trace: the part has no name, and is stored back."""
+    i, *rest = path
+    part = as_object(load_item(x, i))
+    if len(rest) == 1:
+        store_into(part, index_of(rest[0]), value)
+    else:
+        _store_part(part, tuple(rest), value)
+    store_into(x, index_of(i), part)
+
+
 def renew_items(x: Any, old: Any, new: Any) -> None:
     """The other items of a list or dict that are the array which has been stored into."""
     for k in range(len(x)) if isinstance(x, list) else list(x) if isinstance(x, dict) else ():
@@ -357,6 +399,9 @@ def set_attr_item(obj: Any, name: str, i: Any, value: Any) -> Any:
 def set_attr_path(obj: Any, name: str, path: tuple[Any, ...], value: Any) -> Any:
     """`obj.name[i][j] = value`."""
     x = attribute_of(obj, name)
+    if type(x) is Array:
+        _set_path(x, path, value, told=True)
+        return x
     obj = class_that_holds(obj, name)
     if is_property(obj, name) and (is_array(x) or isinstance(x, np.ndarray) and recording()):  # Python would not ask the class to store
         if isinstance(obj, tuple):

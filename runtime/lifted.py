@@ -109,8 +109,12 @@ def _leaf(value: Any, outer: Any) -> Spec:
 
 
 def spec_out(value: Any) -> Spec:
-    """The spec of what comes out of the block that is being traced: a container that it made is looked into, any other stays what it is."""
-    return spec_in_block(value, _made_here)
+    """The spec of what comes out of the block that is being traced: a container that it made is looked into, any other stays what it is.
+
+    So does an array of the blocks around.
+    """
+    here = _jax.current_trace()
+    return spec_in_block(value, _made_here, lambda array: array.home is not here)
 
 
 def _made_here(container: Any) -> bool:
@@ -192,6 +196,8 @@ def touch(location: HeapLocation, late: bool = True) -> None:
         if id(location.obj) in frame.copied:
             copy = frame.copied[id(location.obj)]
             raise location.error(f"{location.name} is changed: {copy.why}", here(), copy.advice)
+        if frame.lifting and location.is_made_in(frame.trace):
+            return
         if location not in frame.saved:
             frame.saved[location] = location.get()
             frame.places[location] = here()

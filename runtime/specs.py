@@ -15,6 +15,7 @@ import numpy as np
 from autograph.runtime import trees
 from autograph.runtime._jax import ShapedArray, Tracer, axes_of, shaped
 from autograph.runtime.arrays.handles import Handle
+from autograph.runtime.arrays.objects import Array
 from autograph.runtime.frames import unwatched
 from autograph.runtime.values import (
     ARRAYS,
@@ -189,6 +190,8 @@ def type_of(v: Any) -> Type | None:
         return of_aval(v.aval)
     if isinstance(v, Type):
         return v
+    if isinstance(v, Kept):
+        return None
     if isinstance(v, Static):
         return type_of(v.value) if isinstance(v.value, (*NUMBERS, *ARRAYS)) else None
     if isinstance(v, NUMBERS) and not isinstance(v, np.generic):
@@ -217,19 +220,23 @@ def spec_of(v: Any) -> Spec:
     return described(_leaf_spec, v, is_leaf=is_value)
 
 
-def spec_in_block(v: Any, inside: Callable[[Any], bool] = lambda container: False) -> Spec:
+def spec_in_block(v: Any, inside: Callable[[Any], bool] = lambda container: False, kept: Callable[[Any], bool] = lambda array: False) -> Spec:
     """The spec of what goes into a block or comes out of it: lists, dicts, sets and deques stay the objects that they are.
 
-    Those for which `inside` holds are looked into.
+    Those for which `inside` holds are looked into.  So do the arrays for which `kept` holds.
     """
 
     def leaf(x: Any) -> Spec:
-        return spec_of(x) if is_container(x) and inside(x) else Kept(x) if is_container(x) else _leaf_spec(x)
+        if is_container(x):
+            return spec_of(x) if inside(x) else Kept(x)
+        return Kept(x) if type(x) is Array and kept(x) else _leaf_spec(x)
 
-    if type(v) in ATOMS or isinstance(v, ARRAYS):
+    if type(v) in ATOMS:
         return spec_of(v)
+    if isinstance(v, ARRAYS):
+        return leaf(v)
     if isinstance(v, Maybe):
-        return Option(spec_in_block(v.value, inside), v.bits, v.name)
+        return Option(spec_in_block(v.value, inside, kept), v.bits, v.name)
     if is_container(v):
         return leaf(v)
     return described(leaf, v, is_leaf=lambda x: is_value(x) or is_container(x))

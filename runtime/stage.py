@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from jax import lax
@@ -11,7 +12,8 @@ from jax import lax
 from autograph.runtime import _jax, errors, trees
 from autograph.runtime._jax import Var
 from autograph.runtime.active import where_active
-from autograph.runtime.alias_joins import Pairs, after_loop, shared_pairs
+from autograph.runtime.arrays.objects import Array, as_object, content
+from autograph.runtime.arrays.ties import NeedsTags, Turns
 from autograph.runtime.block import Block
 from autograph.runtime.decisions import decided, watching
 from autograph.runtime.deferred import fine
@@ -46,9 +48,8 @@ from autograph.runtime.packing import as_is, blank_uses, pack, unpack
 from autograph.runtime.places import caller, last_store, parameter_names, place_of, transformation
 from autograph.runtime.predicates import truth
 from autograph.runtime.room import refuse_or_grow
-from autograph.runtime.shared import replaced_in
 from autograph.runtime.spec_text import describe, described, for_turns, instead, instead_of_change, pair, two, where_to_begin
-from autograph.runtime.specs import Mismatch, Option, Spec, Static, has_option, join, of_aval, over, spec_in_block, spec_of, type_of, types, widen
+from autograph.runtime.specs import Kept, Mismatch, Option, Spec, Static, children, has_option, is_leaf, join, of_aval, over, spec_in_block, spec_of, type_of, types, widen
 from autograph.runtime.values import CONTAINERS, NUMBERS, Blank, Maybe, Unset, is_value, map_maybe, nothing
 
 _MOST_RUNS = 30  # the lattice of types is finite and low: this is never reached by types that settle
@@ -84,9 +85,10 @@ class Stage:
         hidden: tuple[str, ...] = (), turns: int | None = None, all_made: bool = False, rows: Sequence[Any] = (),
     ) -> None:  # fmt: skip
         self.body, self.state, self.source, self.place, self.items, self.rows = body, state, source, place, list(items), rows
+        self.by_object: set[int] = set()  # identities of arrays that are the same objects in each turn
         entry = [widen(spec_in_block(x)) for x in state]
         self.opened = [widen(spec_of(x)) for x in state]  # with what lists and dicts hold before the loop
-        self.hidden, self.pairs = hidden, Pairs()
+        self.hidden = hidden
         self.preset: dict[Location, Spec] = {}
         self.specs = self._from_memory(entry)
         if begin is not None:
@@ -105,19 +107,27 @@ class Stage:
             self.uses = blank_uses.count
             facts = self._facts(test) if test is not None and any(map(has_option, self.specs)) else []
             known_of = functools.partial(_of_state, facts)
-            self.block = Block(
-                self.body,
-                [*self.items, *self.specs],
-                place,
-                "body",
-                self._finish,
-                [self.source],
-                known_of,
-                self.preset,
-                stands=self._before(),
-                like=self.state,
-                rows=self.rows,
-            )
+            self.loop = Turns(self._before())
+            try:
+                self.block = Block(
+                    self.body,
+                    [*self.items, *self.specs],
+                    place,
+                    "body",
+                    self._finish,
+                    [self.source],
+                    known_of,
+                    self.preset,
+                    like=self.state,
+                    rows=self.rows,
+                    begins=self._begin,
+                )
+            except NeedsTags as need:
+                if need.entry is None or id(need.entry) in self.by_object or not any(x is need.entry for x in self.loop.before):
+                    raise
+                self.by_object.add(id(need.entry))
+                self.specs = [self._kept(x, s) for x, s in zip(self.state, self.specs, strict=True)]
+                continue
             old, self.specs = self.specs, self.joint
             if self.settled:
                 self._add_inputs(old)
@@ -129,6 +139,14 @@ class Stage:
             at = [(location.name, self._place(location, self.block)) for location in moved]
             raise unsettled(self.names(), old, self.specs, _MOST_RUNS, at)
         repeated(self.remembered, self.state, self.turns, self.all_made)
+
+    def _begin(self, args: list[Any]) -> None:
+        self.loop.begin([x for a, s in zip(args[len(self.items) :], self.specs, strict=True) for x in pack(a, s, as_is)])
+
+    def _kept(self, x: Any, spec: Spec) -> Spec:
+        """The spec of a variable, some arrays of which are the same objects in each turn."""
+        kept = spec_in_block(x, kept=lambda array: id(array) in self.by_object)
+        return _with_kept(spec, kept)
 
     def _before(self) -> list[Any]:
         """The arrays of the state before the loop."""
@@ -205,13 +223,7 @@ class Stage:
             return []
         packed = fitted(outs, joint, self.names, LOOP)
         packed += fitted(list(held.values()), [block.wrote[loc] for loc in held], lambda: [loc.name.strip("`") for loc in held], LOOP)
-        old = [x for loc in held for x in pack(before_turn(loc, block.frame), block.wrote[loc], as_is)]
-        flat = [x for o, s in zip(outs, joint, strict=True) for x in pack(o, s, as_is)]
-        flat += [x for loc, value in held.items() for x in pack(value, block.wrote[loc], as_is)]
-        initial = [x for s, t in zip(self.state, joint, strict=True) for x in pack(s, t, as_is)]
-        begin = [x for a, s in zip(args, joint, strict=True) for x in pack(a, s, as_is)]
-        begin += [x for loc in held for x in pack(at_begin(loc, block.frame), block.wrote[loc], as_is)]
-        self.pairs = shared_pairs([*initial, *old], begin, flat, block.frame)
+        self.ends = [x for o, s in zip(outs, joint, strict=True) for x in pack(o, s, as_is)]
         # A variable that a turn sets and never takes from the turn before only gets its type: the run stands.
         self.settled = self.settled or blank_uses.count == self.uses
         return packed if self.settled else []
@@ -262,26 +274,25 @@ class Stage:
     def names(self) -> list[str]:
         return [*self.hidden, *parameter_names(self.source, len(self.state) - len(self.hidden))]
 
-    def results(self, outs: Sequence[Any], certain: bool) -> list[Any]:
+    def results(self, outs: Sequence[Any], certain: bool, made: Callable[[], Any] | None = None) -> list[Any]:
         """The state after the loop; a number or array that no turn changes is what it was before.
 
         If it is `certain` that a turn is made, what every turn sets is set.
         """
         count = len(types(self.specs))
-        outs = list(outs)
-        after_loop(outs, self.pairs, certain)
+        outs = [as_object(content(x)) for x in outs]
         flat = iter(outs[count:])
-        before = {location: load(location) for location in self.block.wrote}
         for location, spec in self.block.wrote.items():
             store(location, unpack(spec, flat))
         raw = [x for s, t in zip(self.state, self.specs, strict=True) for x in pack(s, t, as_is)]
         mine = self.block.invars[len(types(self.items)) :]
-        flat = iter([
+        found = [
             r if u is v and _same_type(r, t) else o
             for o, r, u, v, t in zip(outs[:count], raw, mine, self.block.outvars[:count], types(self.specs), strict=True)
-        ])  # fmt: skip
+        ]  # fmt: skip
+        self.loop.results(found, self.ends, self.block.home, None if certain else made)
+        flat = iter(found)
         values = [unpack(s, flat) for s in self.specs]
-        replaced_in([self.block], before)
         after_turns(dict(enumerate(values)), dict(enumerate(self.state)), self.turn, self.block.given)
         if certain and not self.block.left:
             return [_surely(v, r) for v, r in zip(values, self.raw, strict=True)]
@@ -342,7 +353,8 @@ class Stage:
             asked.jaxpr([*asked.consts, *asked.invars, *tested]), body.jaxpr([*body.consts, *body.invars, *inner]),
             list(asked.consts.values()), list(body.consts.values()), [*self.pack_state(), *carry], place_of(caller()), hints_here().checkpoints,
         )  # fmt: skip
-        return self.results(outs, certain)
+        made = functools.partial(_first_test, asked, tested, carry, self.pack_state())
+        return self.results(outs, certain, made)
 
     def run_scan(self, xs: Sequence[Any], length: int, unroll: int, index: range | None = None) -> list[Any]:
         self._check()
@@ -367,6 +379,12 @@ class Stage:
         return self.results(outs if index is None else outs[:-1], certain=True)
 
 
+def _first_test(asked: Block, tested: Sequence[Var], carry: Sequence[Any], state: Sequence[Any]) -> Any:
+    """Whether the first turn of a loop was made."""
+    run = _jax.jaxpr_as_fun(asked.jaxpr([*asked.consts, *asked.invars, *tested]))
+    return run(*asked.consts.values(), *state, *carry)[0]
+
+
 def _surely(value: Any, raw: Spec) -> Any:
     """A loop variable after a turn, of which `raw` is the spec."""
     if not isinstance(value, Maybe) or isinstance(raw, Option) or _bare(raw):
@@ -386,6 +404,18 @@ def _of_state(facts: Iterable[tuple[int, int]], args: list[Any]) -> list[Fact]:
 
 def _known(value: Any) -> Any:
     return map_maybe(known, value, CONTAINERS)
+
+
+def _with_kept(spec: Spec, kept: Spec) -> Spec:
+    """The first spec, with the arrays that the second keeps."""
+    if isinstance(kept, Kept):
+        return kept if isinstance(kept.value, Array) else spec
+    if is_leaf(kept) or is_leaf(spec):
+        return spec
+    if isinstance(spec, Option):
+        return replace(spec, value=_with_kept(spec.value, kept.value if isinstance(kept, Option) else kept))
+    parts, tree = children(spec)
+    return tree.unflatten([_with_kept(a, b) for a, b in zip(parts, children(kept)[0], strict=True)])
 
 
 def _bare(spec: Spec) -> bool:

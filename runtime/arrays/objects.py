@@ -1,0 +1,154 @@
+"""Arrays that can change: inside of our traces every array is an object, which holds the value that it has now.
+
+JAX keeps only values: it asks each operand for its canonical value, which for an `Array` is what it holds at that time, so equations, constants
+and residuals never hold the object.  What the user's names, attributes, lists and closures hold is the object, so all of them see a store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+from jax._src import core, dtypes
+from jax._src.interpreters import ad, batching
+from jax._src.interpreters import partial_eval as pe
+
+
+class Array(core.Tracer):  # type: ignore[misc]
+    """An array as an object: `now` is the value of JAX's that it holds, `home` the trace in which it was made.
+
+    `who` says which array it may be, where only traced values decide that (`ties.py`); one that `lasts` is seen after an error.
+    """
+
+    __slots__ = ("home", "lasts", "now", "who")
+    __hash__ = object.__hash__
+
+    def __init__(self, now: Any, home: Any) -> None:
+        self.now, self.home, self.who, self.lasts = now, home, None, False
+        self._line_info = None
+
+    @property
+    def _trace(self) -> Any:
+        return self.now._trace if isinstance(self.now, core.Tracer) else core.eval_trace
+
+    @property
+    def aval(self) -> Any:
+        return core.typeof(self.now)
+
+    def full_lower(self) -> Any:
+        return core.full_lower(self.now)
+
+    def to_concrete_value(self) -> Any:
+        return core.to_concrete_value(self.now)
+
+    def get_referent(self) -> Any:
+        return core.get_referent(self.now)
+
+    def _short_repr(self) -> str:
+        return self.now._short_repr() if isinstance(self.now, core.Tracer) else repr(self.now)
+
+    def _origin_msg(self) -> str:
+        return self.now._origin_msg() if isinstance(self.now, core.Tracer) else ""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _OF_TRACERS:
+            raise AttributeError(name)
+        return getattr(self.now, name)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.now.__array__(*args, **kwargs)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.now)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise NotImplementedError
+
+
+_OF_TRACERS = frozenset({"val", "primal", "tangent", "batch_dim", "mutable_qdd", "parent", "__jax_array__"})
+
+
+def content(x: Any) -> Any:
+    """The value that an array holds now; anything else as it is."""
+    return x.now if type(x) is Array else x
+
+
+def as_object(x: Any, home: Any = None) -> Any:
+    """A value that comes into a trace (the current one): an object of its own."""
+    if isinstance(x, core.Tracer) and type(x) is not Array and isinstance(x.aval, core.ShapedArray):
+        return Array(x, home or core.trace_ctx.trace)
+    return x
+
+
+dtypes.register_canonicalize_value_handler(Array, content)
+core.pytype_aval_mappings[Array] = lambda x: x.aval
+
+
+def _of_results(name: str, cls: type) -> Any:
+    whole = getattr(cls, name)
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        out = whole(self, *args, **kwargs)
+        return [as_object(x, self) for x in out] if isinstance(out, (list, tuple)) else as_object(out, self)
+
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
+def _of_operands(name: str, cls: type) -> Any:
+    whole = getattr(cls, name)
+
+    def method(self: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        return whole(self, x.now if type(x) is Array else x, *args, **kwargs)
+
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
+_RESULTS = ("process_primitive", "process_call", "process_custom_jvp_call", "process_custom_vjp_call", "process_shard_map", "stage_value")
+_OPERANDS = ("to_jaxpr_tracer", "to_primal_tangent_pair", "to_batch_info")
+_ours: dict[type, type] = {}
+
+
+def _our(cls: type) -> type:
+    own: dict[str, Any] = {"__slots__": (), "__module__": __name__}
+    own |= {name: _of_results(name, cls) for name in _RESULTS if hasattr(cls, name)}
+    own |= {name: _of_operands(name, cls) for name in _OPERANDS if hasattr(cls, name)}
+    return type(cls.__name__, (cls,), own)
+
+
+_CHANGED = (pe.DynamicJaxprTrace, ad.JVPTrace, ad.LinearizeTrace, batching.BatchTrace)
+
+
+def of_objects(trace: Any) -> None:
+    """Let what a trace of JAX's gives be objects, from now on."""
+    cls = type(trace)
+    if cls in _CHANGED:
+        if cls not in _ours:
+            _ours[cls] = _our(cls)
+        trace.__class__ = _ours[cls]
+
+
+def _takes_values(cls: type) -> None:
+    """A tracer of a transformation is made of values."""
+    make = cls.__init__
+
+    def __init__(self: Any, trace: Any, *args: Any, **kwargs: Any) -> None:
+        make(self, trace, *[x.now if type(x) is Array else x for x in args], **kwargs)
+
+    cls.__init__ = __init__  # type: ignore[misc]
+
+
+for _cls in (ad.JVPTracer, ad.LinearizeTracer, batching.BatchTracer):
+    _takes_values(_cls)
+
+
+def objects_in(values: Any) -> Any:
+    """The same, with an object for each array of a trace."""
+    return jax.tree.map(as_object, values)
+
+
+def contents_in(values: Any) -> Any:
+    """The same, with the value for each array."""
+    return jax.tree.map(content, values)
