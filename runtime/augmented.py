@@ -82,7 +82,7 @@ def changed(x: Any, symbol: str, value: Any, home: Home | None = None) -> Any:
 def update_item(x: Any, i: Any, symbol: str, value: Any, *old: Any) -> Any:
     """`x[i] += value` (or another operator): read, operate, store; a repeated index counts once, as in NumPy."""
     x, i = read(x), index_of(i)
-    if is_mask(i) and type(x) is Array and np.ndim(value) == 0:
+    if is_mask(i) and isinstance(x, Array) and np.ndim(value) == 0:
         change(x, lambda now, p: where_masked(now, _both(i, p), IN_PLACE[symbol](now, value)))
         return x
     if is_mask(i) and is_array(x) and np.ndim(value) == 0:

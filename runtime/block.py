@@ -62,8 +62,7 @@ class Block:
     ) -> None:
         self.args: list[Any] = []
         self.before: Any = None  # the objects in it that were there before
-        self.home: Any = None  # the trace in which its arrays are made
-        self.gives: Any = None  # what a side of a branch gives, and what it leaves in places
+        self.gives: dict[Any, Any] = {}  # which arrays it gives, and leaves in places
         self.given: dict[Any, Any] = {}  # the lists and dicts in what it gives
         self.kept: dict[str, Any] = {}  # what its shared variables hold where it ends in an error
         self.left = False  # does it certainly end in an error?
@@ -80,7 +79,7 @@ class Block:
             known_shares: list[Share | None] = []
 
             def run(*flat: Any) -> Sequence[Any]:
-                self.home = frame.trace = _jax.current_trace()
+                frame.trace = _jax.current_trace()
                 of_objects(frame.trace)
                 flat = tuple(map(as_object, flat))
                 arrays = iter(flat)

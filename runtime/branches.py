@@ -16,7 +16,7 @@ from jax import lax
 
 from autograph.runtime import _jax, trees
 from autograph.runtime.arrays.objects import as_object, content
-from autograph.runtime.arrays.ties import tie
+from autograph.runtime.arrays.ties import described, tie
 from autograph.runtime.block import Block
 from autograph.runtime.blocks.choices import given_before, note_choice
 from autograph.runtime.blocks.sinking import sunk
@@ -165,10 +165,12 @@ class _Sides:
         self.spans[-1].end()
         block.before = given_before(out, self.fns[len(self.blocks)], self.state)
         self.specs.append(spec_of(out))
-        block.gives = out, held
         self.tags += [] if block.left else [tags_of(out)]
         self._join(block, spec_out(out))
         block.wrote = {location: left_spec(location, value, block.frame) for location, value in held.items()}
+        given = {None: (self.specs[-1], out)} | {location: (block.wrote[location], value) for location, value in held.items()}
+        flat = iter(described([x for spec, value in given.values() for x in pack(value, spec, as_is)]))
+        block.gives = {key: unpack_variables(spec, flat) for key, (spec, _) in given.items()}
         if len(self.blocks) < len(self.fns) - 1:
             return [*pack(out, self.specs[-1], as_is), *(x for location, value in held.items() for x in pack(value, block.wrote[location], as_is))]
         every = dict.fromkeys([*(w for b in self.blocks for w in b.wrote), *held])
@@ -277,16 +279,19 @@ class _Sides:
         outs = [x if x is y else select(p, x, y) for x, y in zip(*(b.inline() for b in blocks), strict=True)] if selected else bind_cond(p, blocks)
         return self._given(iter(outs if without is None else without.stored(outs)))
 
-    def _objects(self, block: Block) -> list[Any]:
-        """What a side gives for each of the results."""
-        out, held = block.gives
-        before = {location: held[location] if location in held else blank if location in self.new else load(location) for location in self.wrote}
-        return [*pack(out, self.joint, as_is), *(x for location, value in before.items() for x in pack(value, self.wrote[location], as_is))]
+    def _arrays(self, block: Block) -> list[Any]:
+        """Which array a side gives for each of the results."""
 
-    def _choose(self, tags: Sequence[Any]) -> Any:
-        """What the chosen side has."""
-        tags = [jax.numpy.asarray(t, np.int32) for t in tags]
-        return lax.select_n(self.chosen, *(tags[::-1] if len(tags) == 2 else tags))
+        def left(location: Location) -> Any:
+            if location in block.gives:
+                return block.gives[location]
+            if location in self.new:
+                return blank
+            outer = outer_spec(location, self.before)
+            return unpack_variables(outer, iter(described(pack(load(location), outer, as_is))))
+
+        given = {"": block.gives[None]} | {location: left(location) for location in self.wrote}
+        return [x for value, spec in zip(given.values(), (self.joint, *self.wrote.values()), strict=True) for x in pack(value, spec, as_is)]
 
     def _tell(self, selected: bool) -> None:
         """Tell `ag.explain` what the branch becomes."""
@@ -301,7 +306,7 @@ class _Sides:
 
     def _given(self, flat: Iterator[Any]) -> Any:
         results = [as_object(content(x)) for x in flat]
-        tie(results, [self._objects(b) for b in self.blocks], [b.home for b in self.blocks], self._choose)
+        tie(results, [self._arrays(b) for b in self.blocks], functools.partial(_choose, self.chosen))
         flat = iter(results)
         new: dict[Any, Any] = {"": unpack(self.joint, flat)}
         for location, spec in self.wrote.items():
@@ -321,6 +326,12 @@ class _Sides:
         if all(b.left for b in self.blocks):
             raise Exit
         return out
+
+
+def _choose(which: Any, tags: Sequence[Any]) -> Any:
+    """The tag that the side which is taken has."""
+    flat = [jax.numpy.asarray(t, np.int32) for t in tags]
+    return lax.select_n(which, *(flat[::-1] if len(flat) == 2 else flat))
 
 
 def _called(fn: Callable[..., Any], state: Sequence[Any]) -> Any:

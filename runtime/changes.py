@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -11,7 +11,9 @@ import numpy as np
 
 from autograph.runtime import trees
 from autograph.runtime.arguments import mutable_parts
+from autograph.runtime.arrays.objects import Array, content
 from autograph.runtime.blocks.needs import NeedsState
+from autograph.runtime.buffers import check_in_place
 from autograph.runtime.eager.reading import unknown
 from autograph.runtime.errors import AliasError, AttributeStateError
 from autograph.runtime.frames import Frame
@@ -31,7 +33,7 @@ from autograph.runtime.points_to import meeting
 from autograph.runtime.regrown import Left, bring_back, contents_left
 from autograph.runtime.shared import origin, unguarded
 from autograph.runtime.specs import Spec, Static, is_container, spec_of
-from autograph.runtime.values import ARRAYS, NUMBERS, Found, Unset, arrays_in, is_value, traced
+from autograph.runtime.values import ARRAYS, NUMBERS, Found, Unset, arrays_in, is_value, parts, traced
 
 
 class Known:
@@ -106,6 +108,10 @@ class Begin:
         self.own: dict[int, int] = {}
         self.containers = {id(x) for x in (*self.parts, *(walk.objects if walk else ())) if is_container(x)}
         self.places = {("place", k): p.get() for k, p in enumerate(walk.places if walk else ())}
+        held = inputs if walk is not None else [x for leaves in self.leaves for x in leaves]
+        self.held = [(k, x, content(x)) for k, x in enumerate(held) if isinstance(x, Array)]
+        for _, x, _ in self.held:
+            x.lasts = True
 
     def changes(self, frame: Frame, out: list[Any], direct: bool, variables: dict[str, Any]) -> Changes:
         """What has changed when the trace ends; `out` holds the result, and nothing else does; `variables` are the function's globals.
@@ -125,6 +131,13 @@ class Begin:
         keep_twins(frame, self._lasts)
         forget_local(frame, out)
         self.own = frame.own
+        stored = {id(x): (k, x) for k, x, before in self.held if x.now is not before}
+        if self.walk is not None:
+            for k, x in stored.values():
+                if isinstance(array := self.walk.arrays[k], np.ndarray):
+                    check_in_place(array, self.walk.name_of(k), here())
+                found.append(Change("input", k, None, spec_of(x)))
+                arrays.append(x.now)
         let_go, at_home = let_go_and_changed(frame), stored_at_home(frame)
         if self.walk is not None and self.walk.guards[-1] == "unused" and (unsure := maybe_at_home(frame)) is not None:
             raise unsure
@@ -139,7 +152,7 @@ class Begin:
             if self.walk is not None and place not in at_home:
                 refuse_chosen(frame, after, place, self._lasts, self._is_shared)
             after = Left.of(Made.of(after, frame.own), self._number)
-            spec = self._spec(before, after, place)
+            spec = self._spec(before, after, place, stored)
             for x in pack(after, spec, as_is):
                 self.outputs.setdefault(id(x), len(arrays))
                 arrays.append(x)
@@ -149,7 +162,7 @@ class Begin:
                 arrays.append(code)
             for code, held in frame.late.get(place, ()):
                 held = Left.of(Made.of(held, frame.own), self._number)
-                late.append(self._spec(before, held, place))
+                late.append(self._spec(before, held, place, stored))
                 arrays.extend([code, *pack(held, late[-1], as_is)])
             found.append(Change(where, number, getattr(place, "attribute", None), spec, tuple(late)))
 
@@ -170,7 +183,8 @@ class Begin:
         def look(where: str, number: int, place: HeapLocation, before: Any, after: Any) -> None:
             covered.add(place)
             after = contents_left(after)
-            if not all(_unchanged(before, now) for now in _ends(frame, place, after)):
+            ends = _ends(frame, place, after)
+            if not all(_unchanged(before, now) for now in ends) or any(id(x) in stored for now in ends for x in parts_of(now)):
                 note(where, number, place, before, after)
 
         for (where, number), x in objects.items():
@@ -325,13 +339,13 @@ class Begin:
                     "use the library's own `jit` on a function with `@ag.convert` (`nnx.jit`), or return what changes",
                 )  # fmt: skip
 
-    def _spec(self, before: Any, after: Any, place: HeapLocation) -> Spec:
+    def _spec(self, before: Any, after: Any, place: HeapLocation, stored: Collection[int]) -> Spec:
         if not isinstance(after, Items):
             return self._leaf(after, place)
         same = {id(v): k for k, v in reversed(list(enumerate(before.values)))} if isinstance(before, Items) else {}
         return Items(
             after.keys,
-            [Static(Known("same", same[id(v)])) if id(v) in same and not isinstance(v, NUMBERS) else self._leaf(v, place) for v in after.values],
+            [Static(Known("same", same[id(v)])) if id(v) in same and not isinstance(v, NUMBERS) and id(v) not in stored else self._leaf(v, place) for v in after.values],
         )
 
     def _leaf(self, value: Any, place: HeapLocation) -> Spec:
@@ -378,6 +392,11 @@ def _unchanged(before: Any, after: Any) -> bool:
     if before is after or (isinstance(before, Unset) and isinstance(after, Unset)):
         return True
     return type(before) is type(after) and isinstance(before, (*NUMBERS, str)) and repr(before) == repr(after)
+
+
+def parts_of(held: Any) -> list[Any]:
+    """What a place holds, each of its parts."""
+    return [x for v in (held.values if isinstance(held, Items) else [held]) for x in parts(v)]
 
 
 def _numbers(before: Any, after: Any, name: Any) -> set[Any]:

@@ -260,13 +260,13 @@ def traced_by(
         given = args[state is not None :], kwargs
         if checks.direct and checks.looked_at(args, kwargs):
             checks.undo()
+        of_objects(_jax.current_trace())
+        args, kwargs = objects_in((args, kwargs))
         if state is not None:
             held, *args = args  # type: ignore[assignment]
             args, kwargs = state.arguments(args, kwargs)
         if not _jax.recording():  # `jax.disable_jit`
             return fn(*args, **kwargs)
-        of_objects(_jax.current_trace())
-        held, args, kwargs = objects_in((held if state is not None else None, args, kwargs))
         try:
             out = compiled(given, held if state is not None else None, args, kwargs)
         except GivenAnother as error:  # its text is raised if tags do not tell either

@@ -14,7 +14,7 @@ from jax import lax
 
 from autograph.runtime._jax import is_reference, recording
 from autograph.runtime.arrays.objects import Array, as_object
-from autograph.runtime.arrays.stores import change
+from autograph.runtime.arrays.stores import store, stored_at
 from autograph.runtime.attributes import (
     class_that_holds,
     holding,
@@ -47,7 +47,6 @@ from autograph.runtime.replaced import log, note_replaced
 from autograph.runtime.rows import unknown
 from autograph.runtime.sections import Section
 from autograph.runtime.shared import origin
-from autograph.runtime.slicing import split_index, stored, stored_masked
 from autograph.runtime.specs import is_container
 from autograph.runtime.stale import (
     Spot,
@@ -61,7 +60,6 @@ from autograph.runtime.stale import (
     taken,
     unforeseen,
 )
-from autograph.runtime.subscripts import check_static, has_span, is_mask, plain, store_masked, store_span
 from autograph.runtime.unwound import is_exact
 from autograph.runtime.values import Maybe, traced
 from autograph.runtime.views import attribute_of, note_parts
@@ -77,7 +75,7 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
     if (type(x) is list or type(x) is dict) and store_known(x, i, value):
         return x
     x = read(x)
-    if type(x) is Array:
+    if isinstance(x, Array):
         store_into(x, index_of(i), value)
         return x
     if isinstance(x, (jax.Array, np.ndarray)):
@@ -91,7 +89,7 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
 
 def _set_item(x: Any, i: Any, value: Any) -> Any:
     i = index_of(i)
-    if type(x) is Array:
+    if isinstance(x, Array):
         store_into(x, i, value)
         return x
     if isinstance(x, Growing):
@@ -102,24 +100,14 @@ def _set_item(x: Any, i: Any, value: Any) -> Any:
     if is_array(x) or (isinstance(x, np.ndarray) and x.dtype.kind in "biufc" and (traced(value) or traced(i) or in_block() or _is_outside(x))):
         new = present(value, "a value is needed, and None is stored") if isinstance(value, Maybe) else value
         refuse_view(x)
-        return becomes(x, _stored(jnp.array(x) if isinstance(x, np.ndarray) else x, i, new))
+        return becomes(x, stored_at(jnp.array(x) if isinstance(x, np.ndarray) else x, i, new))
     store_item(x, i, value)
     return x
 
 
 def store_into(x: Array, i: Any, value: Any) -> None:
     """`x[i] = value` of an array of the trace."""
-    new = present(value, "a value is needed, and None is stored") if isinstance(value, Maybe) else value
-
-    def update(now: Any, p: Any) -> Any:
-        if p is None:
-            return _stored(now, i, new)
-        if is_mask(i) or isinstance(new, Section) or split_index(i) is not None or has_span(i):
-            return jnp.where(p, _stored(now, i, new), now)
-        old = now[plain(i)]
-        return _stored(now, i, jnp.where(p, jnp.asarray(new, old.dtype), old))
-
-    change(x, update)
+    store(x, i, present(value, "a value is needed, and None is stored") if isinstance(value, Maybe) else value)
 
 
 def refuse_view(x: Any) -> None:
@@ -203,11 +191,11 @@ def becomes(x: Any, after: Any) -> Any:
 
 def _share(x: Any, after: Any, places: list[HeapLocation]) -> None:
     """Places that held one array when the call began, and hold it still, hold the new one."""
-    stored, x = x, origin(x)
+    was, x = x, origin(x)
     one = [v for place in places for v in _values(place) if origin(v) is x]
     if after is x or not one:
         return
-    note_comparison([stored], one, True, frames())  # they have to be one in every turn of a loop
+    note_comparison([was], one, True, frames())  # they have to be one in every turn of a loop
     for spot in unforeseen(x, places[0].name):
         put_at(spot, after)
     for place in places:
@@ -245,16 +233,6 @@ def _values(place: HeapLocation) -> list[Any]:
     return [v.value if isinstance(v, Maybe) else v for v in values]
 
 
-def _stored(x: Any, i: Any, value: Any) -> Any:
-    check_static(x, i)
-    if is_mask(i):
-        return stored_masked(x, i, value) if isinstance(value, Section) else store_masked(x, i, value)
-    if (split := split_index(i)) is not None:
-        whole, part = split
-        return x.at[whole].set(stored(x[whole], part, value)) if whole else stored(x, part, value)
-    return store_span(x, i, value) if has_span(i) else x.at[plain(i)].set(value)
-
-
 def store_item(x: Any, i: Any, value: Any, renewed: bool = False) -> None:
     """`x[i] = value`, by the object's own `__setitem__`; `renewed`: an array there has been stored into.
 
@@ -262,7 +240,7 @@ def store_item(x: Any, i: Any, value: Any, renewed: bool = False) -> None:
       ArrayStoreError: (AG403) a traced value into a NumPy array that has no name to bind a new array to.
       ConcreteValueError: (AG502) a traced key of a dict.
     """
-    if type(x) is Array:
+    if isinstance(x, Array):
         store_into(x, index_of(i), value)
         return
     if isinstance(x, np.ndarray) and (traced(value) or traced(i) or in_block()):
@@ -292,14 +270,14 @@ def _store_inside(x: list[Any], i: Any, rest: tuple[Any, ...], value: Any) -> No
     """`x[i][j] = value` of a list of lists and a traced index: each of them is stored into, if it is the one."""
     i = inside(i, len(x), "list index out of range")
 
-    def store(k: int) -> None:
+    def store_one(k: int) -> None:
         new = set_path(x[k], rest, value)
         if new is not x[k]:
             touch(Contents(x))
             x[k] = new
 
     for k in range(len(x)):
-        staged_cond(lax.eq(i, jnp.asarray(k, i.dtype)), functools.partial(store, k), _nothing, ())
+        staged_cond(lax.eq(i, jnp.asarray(k, i.dtype)), functools.partial(store_one, k), _nothing, ())
 
 
 def _nothing() -> None:
@@ -328,14 +306,14 @@ def _set_path(x: Any, path: tuple[Any, ...], value: Any, told: bool) -> Any:
     i, *rest = path
     if not rest:
         return _set_item(x, i, value)
-    if type(x) is Array:
+    if isinstance(x, Array):
         _store_part(x, path, value)
         return x
     if type(x) is list and unknown(i) and any(map(is_container, x)):
         _store_inside(x, i, tuple(rest), value)
         return x
     inner, begin = load_item(x, i), log().count
-    if type(inner) is Array and not (type(x) is list and unknown(i)):
+    if isinstance(inner, Array) and not (type(x) is list and unknown(i)):
         return x if _set_path(inner, tuple(rest), value, told) is inner else x
     picked = type(x) is list and unknown(i)  # one of the items, which all are renewed: which one it is need not be known
     if picked:
@@ -399,7 +377,7 @@ def set_attr_item(obj: Any, name: str, i: Any, value: Any) -> Any:
 def set_attr_path(obj: Any, name: str, path: tuple[Any, ...], value: Any) -> Any:
     """`obj.name[i][j] = value`."""
     x = attribute_of(obj, name)
-    if type(x) is Array:
+    if isinstance(x, Array):
         _set_path(x, path, value, told=True)
         return x
     obj = class_that_holds(obj, name)

@@ -229,7 +229,7 @@ def spec_in_block(v: Any, inside: Callable[[Any], bool] = lambda container: Fals
     def leaf(x: Any) -> Spec:
         if is_container(x):
             return spec_of(x) if inside(x) else Kept(x)
-        return Kept(x) if type(x) is Array and kept(x) else _leaf_spec(x)
+        return Kept(x) if isinstance(x, Array) and kept(x) else _leaf_spec(x)
 
     if type(v) in ATOMS:
         return spec_of(v)

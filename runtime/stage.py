@@ -30,8 +30,6 @@ from autograph.runtime.lifted import (
     CODE,
     ERROR,
     Location,
-    at_begin,
-    before_turn,
     forget_dead,
     goes_with_block,
     joined,
@@ -223,7 +221,7 @@ class Stage:
             return []
         packed = fitted(outs, joint, self.names, LOOP)
         packed += fitted(list(held.values()), [block.wrote[loc] for loc in held], lambda: [loc.name.strip("`") for loc in held], LOOP)
-        self.ends = [x for o, s in zip(outs, joint, strict=True) for x in pack(o, s, as_is)]
+        self.loop.end([x for o, s in zip(outs, joint, strict=True) for x in pack(o, s, as_is)])
         # A variable that a turn sets and never takes from the turn before only gets its type: the run stands.
         self.settled = self.settled or blank_uses.count == self.uses
         return packed if self.settled else []
@@ -290,7 +288,7 @@ class Stage:
             r if u is v and _same_type(r, t) else o
             for o, r, u, v, t in zip(outs[:count], raw, mine, self.block.outvars[:count], types(self.specs), strict=True)
         ]  # fmt: skip
-        self.loop.results(found, self.ends, self.block.home, None if certain else made)
+        self.loop.results(found, raw, None if certain else made)
         flat = iter(found)
         values = [unpack(s, flat) for s in self.specs]
         after_turns(dict(enumerate(values)), dict(enumerate(self.state)), self.turn, self.block.given)
@@ -353,7 +351,8 @@ class Stage:
             asked.jaxpr([*asked.consts, *asked.invars, *tested]), body.jaxpr([*body.consts, *body.invars, *inner]),
             list(asked.consts.values()), list(body.consts.values()), [*self.pack_state(), *carry], place_of(caller()), hints_here().checkpoints,
         )  # fmt: skip
-        made = functools.partial(_first_test, asked, tested, carry, self.pack_state())
+        begun = [*asked.consts.values(), *self.pack_state(), *carry]
+        made = functools.partial(_first_test, asked.jaxpr([*asked.consts, *asked.invars, *tested]), list(map(content, begun)))
         return self.results(outs, certain, made)
 
     def run_scan(self, xs: Sequence[Any], length: int, unroll: int, index: range | None = None) -> list[Any]:
@@ -379,10 +378,9 @@ class Stage:
         return self.results(outs if index is None else outs[:-1], certain=True)
 
 
-def _first_test(asked: Block, tested: Sequence[Var], carry: Sequence[Any], state: Sequence[Any]) -> Any:
+def _first_test(test: _jax.ClosedJaxpr, values: Sequence[Any]) -> Any:
     """Whether the first turn of a loop was made."""
-    run = _jax.jaxpr_as_fun(asked.jaxpr([*asked.consts, *asked.invars, *tested]))
-    return run(*asked.consts.values(), *state, *carry)[0]
+    return _jax.jaxpr_as_fun(test)(*values)[0]
 
 
 def _surely(value: Any, raw: Spec) -> Any:

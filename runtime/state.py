@@ -18,7 +18,6 @@ from autograph.runtime._jax import recording
 from autograph.runtime.arguments import Held, is_array, mutable_parts, unwrapped, wrapped
 from autograph.runtime.arrays.handles import Handle
 from autograph.runtime.blocks.needs import NeedsState
-from autograph.runtime.buffers import Buffers
 from autograph.runtime.cells import stores
 from autograph.runtime.changes import Begin
 from autograph.runtime.eager.reading import note_read, recorders, restore_what_is_there
@@ -30,7 +29,6 @@ from autograph.runtime.objects import Walk
 from autograph.runtime.options import shifted, static_arguments
 from autograph.runtime.packing import as_is, pack, unpack
 from autograph.runtime.places import here
-from autograph.runtime.points_to import doubt
 from autograph.runtime.values import ARRAYS, arrays_in
 from autograph.runtime.watching import makes_keys
 
@@ -131,11 +129,10 @@ class State:
         for cls in {type(x) for x in walk.objects}:
             calls.adopt(cls)
         slots: list[tuple[HeapLocation, Any, Any]] = []
-        for tracer, array in zip(held.arrays, walk.arrays, strict=True):
-            if isinstance(array, ARRAYS):
-                frame.stands[id(tracer)] = tracer, array
+        one: dict[int, Any] = {}  # by identity: what is one array outside is one here
+        inputs = [one.setdefault(id(a), x) if isinstance(a, ARRAYS) and a.ndim else x for x, a in zip(held.arrays, walk.arrays, strict=True)]
         frame.defaults += [Contents(x) for x in walk.objects if makes_keys(type(x))]
-        arrays = iter(held.arrays)
+        arrays = iter(inputs)
         holders: dict[int, list[HeapLocation]] = {}
         for place, spec in walk.slots:
             frame.saved[place] = before = place.get()
@@ -148,13 +145,7 @@ class State:
         for name, value in named.items():
             if id(value) in holders:
                 holders[id(value)].append(Variable(self.variables, name))
-        for pair in walk.doubts():
-            doubt(*(self.variables[k] if isinstance(k, str) else held.arrays[k] for k in pair))
-        frame.sharing = [places for places in holders.values() if len(places) > 1]
-        if held.guards[-1] in ("tried", "used"):
-            frame.buffers = Buffers(slots, walk.arrays, held.arrays)
-            frame.versions = frame.buffers.versions
-        return Begin(args, kwargs, walk, held.arrays)
+        return Begin(args, kwargs, walk, inputs)
 
     def arguments(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
         """The user's arguments of the call that is being traced."""

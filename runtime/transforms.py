@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from autograph.runtime import _jax, trees
+from autograph.runtime.arrays.objects import contents_in, objects_in, of_objects
 from autograph.runtime.deferred import Exit, checked, values_of
 from autograph.runtime.errors import EffectError, NotStagedError
 from autograph.runtime.frames import Frame, lifting, root
@@ -60,6 +61,8 @@ class _Run:
 
         @functools.wraps(self.fn)
         def inside(*args: Any, **kwargs: Any) -> Any:
+            of_objects(_jax.current_trace())
+            args, kwargs = objects_in((args, kwargs))
             with root(_jax.current_trace(), dict(self.before), checked=self.checked) as frame:
                 try:
                     try:
@@ -81,8 +84,8 @@ class _Run:
                     error = jnp.asarray(code, jnp.int32), values_of(frame.values)
             if self.has_aux:
                 result, aux = box.pop()
-                return result, (aux, error, state)
-            return box.pop(), error, state
+                return contents_in((result, (aux, error, state)))
+            return contents_in((box.pop(), error, state))
 
         return inside
 

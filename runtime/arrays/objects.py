@@ -6,17 +6,19 @@ and residuals never hold the object.  What the user's names, attributes, lists a
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
 import jax
+import numpy as np
 from jax._src import core, dtypes
 from jax._src.interpreters import ad, batching
 from jax._src.interpreters import partial_eval as pe
 
 
 class Array(core.Tracer):  # type: ignore[misc]
-    """An array as an object: `now` is the value of JAX's that it holds, `home` the trace in which it was made.
+    """An array as an object: `now` is the value of JAX's that it holds, `home` (weakly) the trace in which it was made.
 
     `who` says which array it may be, where only traced values decide that (`ties.py`); one that `lasts` is seen after an error.
     """
@@ -35,6 +37,10 @@ class Array(core.Tracer):  # type: ignore[misc]
     @property
     def aval(self) -> Any:
         return core.typeof(self.now)
+
+    def constant(self) -> Any:
+        """What stands for an array of NumPy's that is known: JAX keeps constants by reference, so it is given a copy."""
+        return dtypes.canonicalize_value(self.now.copy())
 
     def full_lower(self) -> Any:
         return core.full_lower(self.now)
@@ -62,22 +68,22 @@ class Array(core.Tracer):  # type: ignore[misc]
     def __iter__(self) -> Iterator[Any]:
         return iter(self.now)
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        raise NotImplementedError
-
 
 _OF_TRACERS = frozenset({"val", "primal", "tangent", "batch_dim", "mutable_qdd", "parent", "__jax_array__"})
 
 
 def content(x: Any) -> Any:
-    """The value that an array holds now; anything else as it is."""
-    return x.now if type(x) is Array else x
+    """The value of JAX's that an array holds now; anything else as it is."""
+    if not isinstance(x, Array):
+        return x
+    now = x.now
+    return x.constant() if type(now) is np.ndarray else now
 
 
 def as_object(x: Any, home: Any = None) -> Any:
     """A value that comes into a trace (the current one): an object of its own."""
-    if isinstance(x, core.Tracer) and type(x) is not Array and isinstance(x.aval, core.ShapedArray):
-        return Array(x, home or core.trace_ctx.trace)
+    if isinstance(x, core.Tracer) and not isinstance(x, Array) and isinstance(x.aval, core.ShapedArray):
+        return Array(x, weakref.ref(home or core.trace_ctx.trace))
     return x
 
 
@@ -100,7 +106,7 @@ def _of_operands(name: str, cls: type) -> Any:
     whole = getattr(cls, name)
 
     def method(self: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
-        return whole(self, x.now if type(x) is Array else x, *args, **kwargs)
+        return whole(self, content(x), *args, **kwargs)
 
     method.__name__ = method.__qualname__ = name
     return method
@@ -135,7 +141,7 @@ def _takes_values(cls: type) -> None:
     make = cls.__init__
 
     def __init__(self: Any, trace: Any, *args: Any, **kwargs: Any) -> None:
-        make(self, trace, *[x.now if type(x) is Array else x for x in args], **kwargs)
+        make(self, trace, *[content(x) for x in args], **kwargs)
 
     cls.__init__ = __init__  # type: ignore[misc]
 

@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
+from autograph.runtime import _jax
+from autograph.runtime.arrays.numpys import Numpys, View, is_known, plain
 from autograph.runtime.arrays.objects import Array, content
-from autograph.runtime.arrays.ties import others, same
+from autograph.runtime.arrays.ties import dependents, others, same
 from autograph.runtime.deferred import fine
 from autograph.runtime.errors import AliasError
+from autograph.runtime.frames import frames
 from autograph.runtime.heap import HeapLocation
 from autograph.runtime.lifted import may_have_failed, touch
 from autograph.runtime.places import variable_of
+from autograph.runtime.sections import Section
+from autograph.runtime.slicing import split_index, stored, stored_masked
+from autograph.runtime.subscripts import check_static, has_span, is_mask, store_masked, store_span
+from autograph.runtime.subscripts import plain as as_index
 
 
 class Value(HeapLocation):
@@ -34,10 +43,12 @@ class Value(HeapLocation):
         return self.obj.now
 
     def put(self, value: Any) -> None:
-        self.obj.now = content(value)
+        self.obj.now = value.now if isinstance(value, Array) else value
+        if isinstance(self.obj, Numpys):
+            self.obj.frozen = None
 
     def is_made_in(self, trace: Any) -> bool:
-        return self.obj.home is trace
+        return trace is not None and self.obj.home() is trace
 
 
 def change(x: Array, update: Callable[[Any, Any], Any]) -> None:
@@ -45,10 +56,22 @@ def change(x: Array, update: Callable[[Any, Any], Any]) -> None:
 
     The second argument of `update` says whether it is made: None where it surely is.
     """
+    if isinstance(x, View):
+        change(x.whole, lambda now, p: x.part.put(now, update(x.part.get(now), p)))
+        return
     tied = [(y, same(x, y)) for y in others(x)]
-    _put(x, update(x.now, _unless_failed(x, None)))
+    _put(x, update(content(x), _unless_failed(x, None)))
     for y, p in tied:
-        _put(y, update(y.now, _unless_failed(y, p)))
+        if isinstance(y, View):
+            change(y, lambda now, q, p=p: update(now, _both(p, q)))  # type: ignore[misc]
+        else:
+            _put(y, update(content(y), _unless_failed(y, p)))
+    for y, part, p in dependents(x):
+        _put(y, jnp.where(p, content(part), content(y)))
+
+
+def _both(p: Any, q: Any) -> Any:
+    return p if q is None else lax.bitwise_and(p, q)
 
 
 def _unless_failed(x: Array, p: Any) -> Any:
@@ -63,9 +86,99 @@ def _put(x: Array, new: Any) -> None:
     place.put(new)
 
 
-def select(p: Any, new: Any, old: Any) -> Any:
-    """What is stored where `p` says whether it is: None where it surely is."""
-    if p is None:
-        return new
-    new, old = jnp.asarray(new), jnp.asarray(old)
-    return jnp.where(p, new.astype(old.dtype), old)
+def store(x: Array, i: Any, value: Any) -> None:
+    """`x[i] = value`."""
+    if isinstance(x, Numpys):
+        i = plain(i)
+        if _by_numpy(x, i, value):
+            return
+        value = _of_type(value, x.dtype)
+
+    def update(now: Any, p: Any) -> Any:
+        if p is None:
+            return stored_at(now, i, value)
+        if is_mask(i) or isinstance(value, Section) or split_index(i) is not None or has_span(i):
+            return jnp.where(p, stored_at(now, i, value), now)
+        old = now[as_index(i)]
+        return stored_at(now, i, jnp.where(p, jnp.asarray(value, old.dtype), old))
+
+    change(x, update)
+
+
+def _by_numpy(x: Numpys, i: Any, value: Any) -> bool:
+    """Store what is known into an array that is known, where that is surely made."""
+    root = x.root if isinstance(x, View) else x
+    value = plain(value)
+    if not root.known or root.home() is not _jax.current_trace() or _is_traced(i) or _is_traced(value) or others(root) or dependents(root):
+        return False
+    place = Value(root)
+    touch(place, late=False)
+    if any(frame.saved.get(place) is root.now for frame in frames()):
+        root.now = root.now.copy()
+    now = x.now
+    if now is not root.now and not np.may_share_memory(now, root.now):
+        return False
+    now[i] = value
+    root.frozen = None
+    return True
+
+
+def _is_traced(x: Any) -> bool:
+    if type(x) in (tuple, list):
+        return any(map(_is_traced, x))
+    if isinstance(x, slice):
+        return any(map(_is_traced, (x.start, x.stop, x.step)))
+    return isinstance(x, (jax.Array, Section)) and not is_known(x)
+
+
+def _of_type(value: Any, dtype: Any) -> Any:
+    """What is stored into an array of NumPy's has its type."""
+    if isinstance(value, Section) or not isinstance(value, (jax.Array, np.ndarray, np.generic, list, tuple, int, float, complex)):
+        return value
+    dtype = jax.dtypes.canonicalize_dtype(dtype)
+    array = jnp.asarray(value)
+    if jnp.issubdtype(array.dtype, jnp.complexfloating) and not jnp.issubdtype(dtype, jnp.complexfloating):
+        array = array.real
+    return array.astype(dtype)
+
+
+def stored_at(x: Any, i: Any, value: Any) -> Any:
+    """The value after `x[i] = value`."""
+    check_static(x, i)
+    if is_mask(i):
+        return stored_masked(x, i, value) if isinstance(value, Section) else store_masked(x, i, value)
+    if (split := split_index(i)) is not None:
+        whole, part = split
+        return x.at[whole].set(stored(x[whole], part, value)) if whole else stored(x, part, value)
+    return store_span(x, i, value) if has_span(i) else x.at[as_index(i)].set(value)
+
+
+def replace_whole(x: Array, new: Any) -> None:
+    """Let an array hold what is computed of all of it: of its shape, and converted to its type.
+
+    Raises:
+      ValueError: the shapes differ.
+    """
+    if np.shape(new) != x.shape and (np.ndim(new) > x.ndim or np.broadcast_shapes(np.shape(new), x.shape) != x.shape):
+        raise ValueError(f"non-broadcastable output operand with shape {x.shape} doesn't match the broadcast shape {np.shape(new)}")
+    if x.ndim:
+        store(x, (slice(None),) * x.ndim if not isinstance(new, np.ndarray) or x.ndim else (), new)
+    else:
+        store(x, (), new)
+
+
+def update_at(x: Array, where: Any, name: str, *values: Any) -> None:
+    """`np.add.at` and its kin: what is computed at each place as often as it is there."""
+    method = {"add": "add", "subtract": "subtract", "multiply": "mul", "divide": "divide", "true_divide": "divide", "minimum": "min", "maximum": "max",
+              "fmin": "min", "fmax": "max", "power": "power"}.get(name)  # fmt: skip
+    index = as_index(tuple(map(content, where)) if type(where) is tuple else content(where))
+
+    def update(now: Any, p: Any) -> Any:
+        at = now.at[index]
+        if method is not None:
+            new = getattr(at, method)(_of_type(values[0], now.dtype))
+        else:
+            new = at.apply(lambda v: getattr(jnp, name)(v, *map(content, values)).astype(now.dtype))
+        return new if p is None else jnp.where(p, new, now)
+
+    change(x, update)

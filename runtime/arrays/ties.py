@@ -7,14 +7,17 @@ into.  Which array it is tells a number, its *tag*: the number of the array itse
 
 from __future__ import annotations
 
+import functools
 import itertools
 import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax._src import core
 
 from autograph.runtime.arrays.objects import Array
 from autograph.runtime.frames import frames
@@ -35,9 +38,10 @@ class NeedsTags(BaseException):
 class Identity:
     """One of Python's arrays: its number, and the objects that may be it."""
 
-    __slots__ = ("_holders", "number")
+    __slots__ = ("_holders", "number", "part")
 
-    def __init__(self) -> None:
+    def __init__(self, part: Any = None) -> None:
+        self.part = part  # the view that it is
         root = frames()[0] if frames() else None
         self.number = next(_numbers if root is None else root.identities)
         self._holders: dict[int, Any] = {}
@@ -72,7 +76,7 @@ class Who:
 def who(x: Array) -> Who:
     """Which array it may be; itself, if nothing else is known."""
     if x.who is None:
-        be(x, Who((Identity(),), None))
+        be(x, Who((Identity(x if hasattr(x, "whole") else None),), None))
     found: Who = x.who
     return found
 
@@ -82,6 +86,22 @@ def be(x: Array, one_of: Who) -> None:
     x.who = one_of
     for identity in one_of.possible:
         identity.holds(x)
+        if identity.part is not None and identity.part is not x:
+            _dependents.setdefault(id(identity.part.root), []).append((weakref.ref(identity.part.root), weakref.ref(x)))
+
+
+_dependents: dict[int, list[tuple[Any, Any]]] = {}  # by identity of an array: those that may be a part of it
+
+
+def dependents(x: Array) -> list[tuple[Array, Array, Any]]:
+    """The objects that may be a view of an array: each with the view, and whether it is that."""
+    found = []
+    for root, ref in _dependents.get(id(x), ()):
+        if root() is x and (y := ref()) is not None and y.who is not None:
+            for identity in y.who.possible:
+                if identity.part is not None and identity.part.root is x:
+                    found.append((y, identity.part, lax.eq(y.who.tag(), np.int32(identity.number))))
+    return found
 
 
 def others(x: Array) -> list[Array]:
@@ -107,83 +127,111 @@ def chosen(x: Array, sides: Sequence[Who], choose: Callable[[Sequence[Any]], Any
     be(x, Who(tuple(possible.values()), lambda: choose([side.tag() for side in sides])))
 
 
-def tie(results: list[Any], sides: Sequence[Sequence[Any]], homes: Sequence[Any], choose: Callable[[Sequence[Any]], Any]) -> None:
-    """Tie what a branch gives to what each of its sides gives, and make one object of two results that are one array on all sides.
+class Given(NamedTuple):
+    """An array that a block gives, when it has ended: one that lasts, or one of the block's, which may be some arrays that last."""
 
-    `homes` are the traces of the sides.
-    """
-    count = [Counter(id(x) for x in side if type(x) is Array) for side in sides]
-    made: dict[tuple[int, int], Who] = {}
-    one: dict[tuple[int, ...], Any] = {}
+    array: Any
+    key: int
+    possible: tuple[Identity, ...]
+    shared: bool
 
-    def lasting(k: int, x: Any) -> bool:
-        return type(x) is Array and x.home is not homes[k]
+    def who(self, made: dict[Any, Who], side: int = 0) -> Who:
+        """Which array it is: one of the block's gets a number of its own."""
+        if self.array is not None:
+            return who(self.array)
+        if self.possible:
+            return Who(self.possible, None)
+        return made.setdefault((side, self.key), Who((Identity(),), None))
 
-    def of(k: int, x: Any) -> Who:
-        if lasting(k, x):
-            return who(x)
-        if type(x) is Array and x.who is not None:
-            return Who(x.who.possible, None)
-        return made.setdefault((k, id(x)), Who((Identity(),), None))
+    @property
+    def is_new(self) -> bool:
+        """Whether nothing else is this array."""
+        return self.array is None and not self.possible and not self.shared
 
+
+def described(values: Sequence[Any]) -> list[Given | None]:
+    """At the end of a block: which arrays it gives."""
+    here = core.trace_ctx.trace
+    arrays = [x for x in values if isinstance(x, Array) and x.ndim]
+    count = Counter(map(id, arrays))
+    keys = {k: n for n, k in enumerate(count)}
+
+    def given(x: Array) -> Given:
+        lasts = x.home() is not here
+        return Given(x if lasts else None, keys[id(x)], () if lasts or x.who is None else x.who.possible, count[id(x)] > 1)
+
+    return [given(x) if isinstance(x, Array) and x.ndim else None for x in values]
+
+
+def tie(results: list[Any], sides: Sequence[Sequence[Given | None]], choose: Callable[[Sequence[Any]], Any]) -> None:
+    """Tie what a branch gives to what each of its sides gives, and make one object of two results that are one array on all sides."""
+    made: dict[Any, Who] = {}
+    one: dict[tuple[Any, ...], Any] = {}
     for i, result in enumerate(results):
-        given = [side[i] for side in sides]
-        if type(result) is not Array or not result.ndim:
+        given = [side[i] if type(side[i]) is Given else None for side in sides]
+        if not isinstance(result, Array) or not result.ndim or all(g is None or g.is_new for g in given):
             continue
-        if not any(lasting(k, x) or type(x) is Array and (x.who is not None or count[k][id(x)] > 1) for k, x in enumerate(given)):
-            continue  # each side has made it
-        if all(type(x) is Array for x in given) and (first := one.setdefault(tuple(map(id, given)), result)) is not result:
-            results[i] = first
-            continue
-        chosen(result, [of(k, x) for k, x in enumerate(given)], choose)
+        if all(g is not None for g in given):
+            key = tuple((id(g.array), g.key) for g in given if g is not None)
+            if (first := one.setdefault(key, result)) is not result:
+                results[i] = first
+                continue
+        sources = [g.who(made, k) if g is not None else Who((Identity(),), None) for k, g in enumerate(given)]
+        chosen(result, sources, choose)
 
 
 class Turns:
     """The arrays among the variables of a loop: what they held before it, what a turn begins with, and what it ends with."""
 
     def __init__(self, before: Sequence[Any]) -> None:
-        self.before = [x if type(x) is Array and x.ndim else None for x in before]
+        self.before = [x if isinstance(x, Array) and x.ndim else None for x in before]
+        self.ends: list[Given | None] = []
+        self.alike: list[tuple[Identity, ...]] = []
+        self.params: list[Any] = []
         self.slots = [Identity() if x is not None else None for x in self.before]
 
     def begin(self, params: Sequence[Any]) -> None:
         """A turn begins: a variable may hold what it held before the loop, or what a turn before has given it."""
         self.params = list(params)
         for x, p, slot in zip(self.before, params, self.slots, strict=True):
-            if x is not None and type(p) is Array and p is not x:
+            if x is not None and isinstance(p, Array) and p is not x:
                 be(p, Who((slot, *who(x).possible), None, x))
 
-    def results(self, results: list[Any], ends: Sequence[Any], home: Any, made: Callable[[], Any] | None) -> None:
-        """Tie what the loop gives to what its last turn gave (`ends`), and, unless it is certain that one is `made`, to what there was before."""
-        given: dict[int, Who] = {}
+    def end(self, ends: Sequence[Any]) -> None:
+        """A turn ends: which arrays the variables hold."""
+        self.ends = described(ends)
+        self.alike = [(p.who.possible if isinstance(p, Array) and p.who is not None else ()) for p in self.params]
+        self.params = []
+
+    def results(self, results: list[Any], before: Sequence[Any], made: Callable[[], Any] | None) -> None:
+        """Tie what the loop gives to what its last turn gave, and, unless it is certain that one is `made`, to what there was before."""
+        new: dict[Any, Who] = {}
         one: dict[Any, Any] = {}
-        for k, (result, x, end) in enumerate(zip(results, self.before, ends, strict=True)):
-            if type(result) is not Array or not result.ndim or result is x or type(end) is not Array:
+        for k, (result, x, end) in enumerate(zip(results, before, self.ends, strict=True)):
+            if not isinstance(result, Array) or not result.ndim or result is x or end is None:
                 continue
-            shared = sum(e is end for e in ends) > 1
-            alone = end.home is home and end.who is None and not shared
-            if alone and (made is None or x is None):
+            x = x if isinstance(x, Array) and x.ndim else None
+            if end.is_new and (made is None or x is None):
                 continue
-            first = one.setdefault((id(end), id(x) if made is not None else 0), result)
-            if first is not result:
+            key = id(end.array), end.key, id(x) if made is not None else 0
+            if (first := one.setdefault(key, result)) is not result:
                 results[k] = first
                 continue
-            after = self._of(end, home, given)
+            after = end.who(new) if not end.possible else Who(self._closed(end.possible), None)
             if made is None or x is None:
                 be(result, after)
             else:
-                chosen(result, [who(x), after], lambda tags: lax.select(made(), tags[1], tags[0]))
-
-    def _of(self, end: Array, home: Any, given: dict[int, Who]) -> Who:
-        if end.home is not home:
-            return who(end)
-        if end.who is None:
-            return given.setdefault(id(end), Who((Identity(),), None))
-        return Who(self._closed(end.who.possible), None)
+                chosen(result, [who(x), after], functools.partial(_last, made))
 
     def _closed(self, possible: Sequence[Identity]) -> list[Identity]:
         """With what the variables may hold whose arrays are possible."""
         found = {i.number: i for i in possible}
-        for p in self.params:
-            if type(p) is Array and p.who is not None and any(i.number in found for i in p.who.possible):
-                found |= {i.number: i for i in p.who.possible}
+        for alike in self.alike:
+            if any(i.number in found for i in alike):
+                found |= {i.number: i for i in alike}
         return list(found.values())
+
+
+def _last(made: Callable[[], Any], tags: Sequence[Any]) -> Any:
+    before, after = (jnp.asarray(t, np.int32) for t in tags)
+    return lax.select(made(), after, before)

@@ -1,0 +1,183 @@
+"""Parts of arrays as NumPy's views have them: what a part is of the whole, and the whole with another part.
+
+A part is a lens: `get(whole)` takes it, `put(whole, new)` gives the whole that has another in its place.  Indices of indices are one index
+(`composed`), so a chain of views costs what one view costs.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from autograph.runtime._jax import concrete
+
+
+class Part:
+    """Part of an array.  `of_shadow` is the same of an array of NumPy's, whose memory tells whether it is a view."""
+
+    def get(self, whole: Any) -> Any:
+        raise NotImplementedError
+
+    def put(self, whole: Any, new: Any) -> Any:
+        raise NotImplementedError
+
+    def of_shadow(self, shadow: Any) -> Any:
+        return self.get(shadow)
+
+
+@dataclass(frozen=True, eq=False)
+class Index(Part):
+    """`whole[index]`, of an index without arrays: integers, which may be traced, slices, `None` and `...`."""
+
+    index: tuple[Any, ...]
+
+    def get(self, whole: Any) -> Any:
+        return whole[self.index]
+
+    def put(self, whole: Any, new: Any) -> Any:
+        return jnp.asarray(whole).at[self.index].set(new)
+
+    def of_shadow(self, shadow: Any) -> Any:
+        return shadow[tuple(0 if isinstance(i, jax.Array) and not concrete(i) else i for i in self.index)]
+
+
+@dataclass(frozen=True, eq=False)
+class Arranged(Part):
+    """All elements in another order or shape: `there` and `back` are inverse, and `permuted` says how if it only exchanges axes."""
+
+    there: Callable[[Any], Any]
+    back: Callable[[Any], Any]
+    permuted: tuple[int, ...] | None = None
+
+    def get(self, whole: Any) -> Any:
+        return self.there(whole)
+
+    def put(self, whole: Any, new: Any) -> Any:
+        return self.back(new)
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen(Part):
+    """The elements at some places of the flat array."""
+
+    places: np.ndarray[Any, Any]
+
+    def get(self, whole: Any) -> Any:
+        return whole.reshape(-1)[self.places]
+
+    def put(self, whole: Any, new: Any) -> Any:
+        return jnp.asarray(whole).reshape(-1).at[self.places].set(new).reshape(whole.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Component(Part):
+    """The real or imaginary part of complex numbers."""
+
+    imaginary: bool
+
+    def get(self, whole: Any) -> Any:
+        return whole.imag if self.imaginary else whole.real
+
+    def put(self, whole: Any, new: Any) -> Any:
+        if not jnp.iscomplexobj(whole):
+            return new
+        new = jnp.broadcast_to(new, whole.shape)
+        return jax.lax.complex(jnp.real(whole), new) if self.imaginary else jax.lax.complex(new, jnp.imag(whole))
+
+
+@dataclass(frozen=True, eq=False)
+class Bits(Part):
+    """The same bits as another type."""
+
+    dtype: Any
+
+    def get(self, whole: Any) -> Any:
+        return whole.view(self.dtype)
+
+    def put(self, whole: Any, new: Any) -> Any:
+        return jnp.asarray(new).view(whole.dtype)
+
+
+def transposed(axes: tuple[int, ...]) -> Arranged:
+    back = tuple(builtins.sorted(range(len(axes)), key=axes.__getitem__))
+    return Arranged(lambda x: x.transpose(axes), lambda x: x.transpose(back), axes)
+
+
+def reshaped(before: tuple[int, ...], after: tuple[int, ...]) -> Arranged:
+    return Arranged(lambda x: x.reshape(after), lambda x: x.reshape(before))
+
+
+def is_basic(index: Any) -> bool:
+    """Whether an index takes a view in NumPy."""
+    return all(i is None or i is Ellipsis or isinstance(i, slice) or is_integer(i) for i in as_tuple(index))
+
+
+def as_tuple(index: Any) -> tuple[Any, ...]:
+    return index if type(index) is tuple else (index,)
+
+
+def is_integer(i: Any) -> bool:
+    """Whether it is one integer, which may be traced."""
+    if isinstance(i, (bool, np.bool_)):
+        return False
+    if isinstance(i, (int, np.integer)):
+        return True
+    return isinstance(i, (np.ndarray, jax.Array)) and i.ndim == 0 and bool(jnp.issubdtype(i.dtype, jnp.integer))
+
+
+def count_axes(index: tuple[Any, ...], ndim: int) -> int:
+    """How many axes what an index takes has."""
+    return ndim - sum(is_integer(i) for i in index) + sum(i is None for i in index)
+
+
+def whole_index(shape: tuple[int, ...], index: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """The index with one entry for each axis; None if it makes new axes."""
+    if any(i is None for i in index):
+        return None
+    at = next((k for k, i in enumerate(index) if i is Ellipsis), len(index))
+    before, after = index[:at], index[at + 1 :]
+    return (*before, *(slice(None),) * (len(shape) - len(before) - len(after)), *after)
+
+
+def composed(shape: tuple[int, ...], first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """One index for `x[first][second]`, of an `x` with a shape; None if there is none."""
+    outer = whole_index(shape, first)
+    if outer is None or len(outer) != len(shape):
+        return None
+    kept = [k for k, i in enumerate(outer) if isinstance(i, slice)]
+    ranges = [range(*outer[k].indices(shape[k])) for k in kept]
+    inner = whole_index(tuple(map(len, ranges)), second)
+    if inner is None or len(inner) != len(kept):
+        return None
+    out = list(outer)
+    for k, places, i in zip(kept, ranges, inner, strict=True):
+        if isinstance(i, slice):
+            if not all(x is None or isinstance(x, (int, np.integer)) for x in (i.start, i.stop, i.step)):
+                return None
+            part = places[i]
+            out[k] = slice(part.start, None if part.stop < 0 else part.stop, part.step)
+        elif isinstance(i, (int, np.integer)):
+            out[k] = places[operator.index(i)]
+        else:
+            out[k] = places.start + places.step * jnp.where(i < 0, i + len(places), i)
+    return tuple(out)
+
+
+def moved(perm: tuple[int, ...], shape: tuple[int, ...], index: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[int, ...]] | None:
+    """An index of an array whose axes are exchanged, as an index of the array and the exchange of what that takes."""
+    inner = whole_index(shape, index)
+    if inner is None or len(inner) != len(perm):
+        return None
+    own: list[Any] = [None] * len(perm)
+    for axis, i in zip(perm, inner, strict=True):
+        own[axis] = i
+    left = [axis for axis, i in zip(perm, inner, strict=True) if isinstance(i, slice)]
+    order = builtins.sorted(left)
+    return tuple(own), tuple(order.index(axis) for axis in left)
