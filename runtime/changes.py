@@ -131,7 +131,7 @@ class Begin:
         keep_twins(frame, self._lasts)
         forget_local(frame, out)
         self.own = frame.own
-        stored = {id(x): (k, x) for k, x, before in self.held if x.now is not before}
+        stored = {id(x): (k, x) for k, x, before in reversed(self.held) if x.now is not before}
         if self.walk is not None:
             for k, x in stored.values():
                 if isinstance(array := self.walk.arrays[k], np.ndarray):

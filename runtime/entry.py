@@ -11,7 +11,7 @@ import numpy as np
 
 from autograph.runtime import _jax
 from autograph.runtime.adapters.loading import adapt
-from autograph.runtime.arrays.objects import contents_in, objects_in, of_objects
+from autograph.runtime.arrays.objects import given, of_objects, taken
 from autograph.runtime.deferred import Exit, received, values_of
 from autograph.runtime.eager.reading import refuse_assigned
 from autograph.runtime.errors import ArrayStoreError, NotStagedError
@@ -37,7 +37,7 @@ def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
         else:
             adapt()
             of_objects(_jax.current_trace())
-            args, kwargs = objects_in((args, kwargs))
+            args, kwargs = tuple(map(given, args)), {k: given(v) for k, v in kwargs.items()}
             with root(_jax.current_trace(), {ERROR: 0}, checked=False) as frame:
                 try:
                     out = staged(*args, **kwargs)
@@ -55,7 +55,7 @@ def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
                         raise changed_under(place, transformation())
             if type(code := frame.values.pop(ERROR)) is not int:
                 received(code, values_of(frame.values))
-            out = contents_in(out)
+            out = taken(out)
         if (counted := counted_in(out)) is not None and mark_of(sys._getframe(2).f_code) != "Staged":
             raise counted.refusal("it is returned to code that is not converted")
         if has_maybe(out) and mark_of(sys._getframe(2).f_code) != "Staged":  # the frame below is the plain form, which enters

@@ -32,7 +32,7 @@ from autograph.runtime.eager.locking import CHANGING
 from autograph.runtime.eager.reading import Created, recorders, refuse_watched
 from autograph.runtime.eager.shortcut import shortcut, takes
 from autograph.runtime.fitting import argument_too_large
-from autograph.runtime.frames import TRACING, root
+from autograph.runtime.frames import TRACING, root, unwatched
 from autograph.runtime.garbage import paused
 from autograph.runtime.later import check, is_deferred, leave
 from autograph.runtime.leaving import has_late, leaving, packed, settled
@@ -261,7 +261,8 @@ def traced_by(
         if checks.direct and checks.looked_at(args, kwargs):
             checks.undo()
         of_objects(_jax.current_trace())
-        args, kwargs = objects_in((args, kwargs))
+        with unwatched():
+            args, kwargs = objects_in((args, kwargs))
         if state is not None:
             held, *args = args  # type: ignore[assignment]
             args, kwargs = state.arguments(args, kwargs)

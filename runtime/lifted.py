@@ -114,7 +114,7 @@ def spec_out(value: Any) -> Spec:
     So does an array of the blocks around.
     """
     here = _jax.current_trace()
-    return spec_in_block(value, _made_here, lambda array: array.home() is not here)
+    return spec_in_block(value, _made_here, lambda array: array.ndim and array.home() is not here)
 
 
 def _made_here(container: Any) -> bool:

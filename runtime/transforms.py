@@ -19,7 +19,7 @@ from autograph.runtime import _jax, trees
 from autograph.runtime.arrays.objects import contents_in, objects_in, of_objects
 from autograph.runtime.deferred import Exit, checked, values_of
 from autograph.runtime.errors import EffectError, NotStagedError
-from autograph.runtime.frames import Frame, lifting, root
+from autograph.runtime.frames import Frame, lifting, root, unwatched
 from autograph.runtime.heap import HeapLocation, under_vmap
 from autograph.runtime.identity import settle
 from autograph.runtime.lifted import ERROR, ErrorValues, forget_local, left_spec, load, reachable, restore, store
@@ -62,7 +62,8 @@ class _Run:
         @functools.wraps(self.fn)
         def inside(*args: Any, **kwargs: Any) -> Any:
             of_objects(_jax.current_trace())
-            args, kwargs = objects_in((args, kwargs))
+            with unwatched():
+                args, kwargs = objects_in((args, kwargs))
             with root(_jax.current_trace(), dict(self.before), checked=self.checked) as frame:
                 try:
                     try:

@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 from jax._src import core, dtypes
+from jax._src.array import ArrayImpl
 from jax._src.interpreters import ad, batching
 from jax._src.interpreters import partial_eval as pe
 
@@ -82,8 +83,11 @@ def content(x: Any) -> Any:
 
 def as_object(x: Any, home: Any = None) -> Any:
     """A value that comes into a trace (the current one): an object of its own."""
-    if isinstance(x, core.Tracer) and not isinstance(x, Array) and isinstance(x.aval, core.ShapedArray):
-        return Array(x, weakref.ref(home or core.trace_ctx.trace))
+    home = home or core.trace_ctx.trace
+    if isinstance(x, Array):
+        return x if x.home() is home else Array(x.now, weakref.ref(home))
+    if isinstance(x, (core.Tracer, ArrayImpl)) and isinstance(x.aval, core.ShapedArray):
+        return Array(x, weakref.ref(home))
     return x
 
 
@@ -158,3 +162,27 @@ def objects_in(values: Any) -> Any:
 def contents_in(values: Any) -> Any:
     """The same, with the value for each array."""
     return jax.tree.map(content, values)
+
+
+def given(x: Any) -> Any:
+    """An argument that code gives which is not converted: arrays as objects, also in tuples, lists and dicts."""
+    return _each(_new, x)
+
+
+def _new(x: Any) -> Any:
+    return x if isinstance(x, Array) else as_object(x)
+
+
+def taken(x: Any) -> Any:
+    """A result for such code: arrays as values."""
+    return _each(content, x)
+
+
+def _each(of: Any, x: Any) -> Any:
+    if type(x) is tuple:
+        found = [_each(of, v) for v in x]
+        return x if all(a is b for a, b in zip(found, x, strict=True)) else tuple(found)
+    for k in range(len(x)) if type(x) is list else [*x] if type(x) is dict else ():
+        if (new := _each(of, x[k])) is not x[k]:
+            x[k] = new
+    return of(x)
