@@ -106,18 +106,9 @@ class Stage:
             facts = self._facts(test) if test is not None and any(map(has_option, self.specs)) else []
             known_of = functools.partial(_of_state, facts)
             self.block = Block(
-                self.body,
-                [*self.items, *self.specs],
-                place,
-                "body",
-                self._finish,
-                [self.source],
-                known_of,
-                self.preset,
-                stands=self._before(),
-                like=self.state,
-                rows=self.rows,
-            )
+                self.body, [*self.items, *self.specs], place, "body", self._finish, [self.source], known_of, self.preset,
+                stands=self._before(), like=self.state, rows=self.rows,
+            )  # fmt: skip
             old, self.specs = self.specs, self.joint
             if self.settled:
                 self._add_inputs(old)
@@ -176,8 +167,10 @@ class Stage:
         args = block.args[len(self.items) :]
         self.raw = [spec_out(x) for x in outs]
         self.numbers = [x if type(x) in NUMBERS else None for x in outs]  # that a turn gives, whatever the index
-        block.given = twins(dict(enumerate(outs)), goes_with_block)
-        self.turn = {t[0].key: path for path, t in twins(dict(enumerate(args))).items()}
+        held = block.held()
+        block.given = twins({**dict(enumerate(outs)), **held}, goes_with_block)
+        begun = {location: at_begin(location, block.frame) for location in held}
+        self.turn = {t[0].key: path for path, t in twins({**dict(enumerate(args)), **begun}).items()}
         moved = {id(a): k for k, a in enumerate(args)}
         specs = self.raw
         joint = list(self.specs)
@@ -188,7 +181,6 @@ class Stage:
         else:
             raise unsettled(self.names(), old, joint, _MOST_RUNS)
         before = lifting()[:-1]
-        held = block.held()
         for location, value in held.items():
             was = self.preset[location] if location in self.preset else outer_spec(location, before)
             block.wrote[location] = self._joined_state(location, was, left_spec(location, value, block.frame), block)
@@ -282,7 +274,8 @@ class Stage:
         ])  # fmt: skip
         values = [unpack(s, flat) for s in self.specs]
         replaced_in([self.block], before)
-        after_turns(dict(enumerate(values)), dict(enumerate(self.state)), self.turn, self.block.given)
+        after = {location: load(location) for location in self.block.wrote}
+        after_turns({**dict(enumerate(values)), **after}, {**dict(enumerate(self.state)), **before}, self.turn, self.block.given)
         if certain and not self.block.left:
             return [_surely(v, r) for v, r in zip(values, self.raw, strict=True)]
         return values
