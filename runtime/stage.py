@@ -108,18 +108,9 @@ class Stage:
             self.loop = Turns(self._before())
             try:
                 self.block = Block(
-                    self.body,
-                    [*self.items, *self.specs],
-                    place,
-                    "body",
-                    self._finish,
-                    [self.source],
-                    known_of,
-                    self.preset,
-                    like=self.state,
-                    rows=self.rows,
-                    begins=self._begin,
-                )
+                    self.body, [*self.items, *self.specs], place, "body", self._finish, [self.source], known_of, self.preset,
+                    like=self.state, rows=self.rows, begins=self._begin,
+                )  # fmt: skip
             except NeedsTags as need:
                 if need.entry is None or id(need.entry) in self.by_object or not any(x is need.entry for x in self.loop.before):
                     raise
@@ -139,7 +130,8 @@ class Stage:
         repeated(self.remembered, self.state, self.turns, self.all_made)
 
     def _begin(self, args: list[Any]) -> None:
-        self.loop.begin([x for a, s in zip(args[len(self.items) :], self.specs, strict=True) for x in pack(a, s, as_is)])
+        begun = [x for a, s in zip(args[len(self.items) :], self.specs, strict=True) for x in pack(a, s, as_is)]
+        self.loop.begin(begun)
 
     def _kept(self, x: Any, spec: Spec) -> Spec:
         """The spec of a variable, some arrays of which are the same objects in each turn."""
@@ -192,8 +184,10 @@ class Stage:
         args = block.args[len(self.items) :]
         self.raw = [spec_out(x) for x in outs]
         self.numbers = [x if type(x) in NUMBERS else None for x in outs]  # that a turn gives, whatever the index
-        block.given = twins(dict(enumerate(outs)), goes_with_block)
-        self.turn = {t[0].key: path for path, t in twins(dict(enumerate(args))).items()}
+        held = block.held()
+        block.given = twins({**dict(enumerate(outs)), **held}, goes_with_block)
+        begun = {location: at_begin(location, block.frame) for location in held}
+        self.turn = {t[0].key: path for path, t in twins({**dict(enumerate(args)), **begun}).items()}
         moved = {id(a): k for k, a in enumerate(args)}
         specs = self.raw
         joint = list(self.specs)
@@ -204,7 +198,6 @@ class Stage:
         else:
             raise unsettled(self.names(), old, joint, _MOST_RUNS)
         before = lifting()[:-1]
-        held = block.held()
         for location, value in held.items():
             was = self.preset[location] if location in self.preset else outer_spec(location, before)
             block.wrote[location] = self._joined_state(location, was, left_spec(location, value, block.frame), block)
@@ -221,7 +214,8 @@ class Stage:
             return []
         packed = fitted(outs, joint, self.names, LOOP)
         packed += fitted(list(held.values()), [block.wrote[loc] for loc in held], lambda: [loc.name.strip("`") for loc in held], LOOP)
-        self.loop.end([x for o, s in zip(outs, joint, strict=True) for x in pack(o, s, as_is)])
+        ends = [x for o, s in zip(outs, joint, strict=True) for x in pack(o, s, as_is)]
+        self.loop.end(ends + [x for loc, value in held.items() for x in pack(value, block.wrote[loc], as_is)])
         # A variable that a turn sets and never takes from the turn before only gets its type: the run stands.
         self.settled = self.settled or blank_uses.count == self.uses
         return packed if self.settled else []
@@ -279,19 +273,22 @@ class Stage:
         """
         count = len(types(self.specs))
         outs = [as_object(content(x)) for x in outs]
-        flat = iter(outs[count:])
-        for location, spec in self.block.wrote.items():
-            store(location, unpack(spec, flat))
+        before = {location: load(location) for location in self.block.wrote}
         raw = [x for s, t in zip(self.state, self.specs, strict=True) for x in pack(s, t, as_is)]
         mine = self.block.invars[len(types(self.items)) :]
         found = [
             r if u is v and _same_type(r, t) else o
             for o, r, u, v, t in zip(outs[:count], raw, mine, self.block.outvars[:count], types(self.specs), strict=True)
-        ]  # fmt: skip
+        ] + outs[count:]  # fmt: skip
+        raw += [x for location, spec in self.block.wrote.items() for x in pack(before[location], spec, as_is)]
         self.loop.results(found, raw, None if certain else made)
-        flat = iter(found)
+        flat = iter(found[count:])
+        for location, spec in self.block.wrote.items():
+            store(location, unpack(spec, flat))
+        flat = iter(found[:count])
         values = [unpack(s, flat) for s in self.specs]
-        after_turns(dict(enumerate(values)), dict(enumerate(self.state)), self.turn, self.block.given)
+        after = {location: load(location) for location in self.block.wrote}
+        after_turns({**dict(enumerate(values)), **after}, {**dict(enumerate(self.state)), **before}, self.turn, self.block.given)
         if certain and not self.block.left:
             return [_surely(v, r) for v, r in zip(values, self.raw, strict=True)]
         return values

@@ -31,6 +31,7 @@ REFUSED = {
     "V5 alias of attribute and a storing method": {"function": "AG407", "plain": "AG407", "static": "AG407"},
     "E5 an item of a list at a traced index is a copy": {"function": "AG405"},
     "E10 a variable in an attribute, stored into by a call of the object": {"function": "AG407", "plain": "AG407", "static": "AG407"},
+    "E14 a loop that may put a global list into an attribute": {"function": "AG401"},
     "W1 alias and closure store": {"function": "AG407", "plain": "AG407", "static": "AG407"},
     "W2 alias and closure store nonlocal": {"function": "AG407", "plain": "AG407", "static": "AG407"},
 }

@@ -2210,3 +2210,22 @@ def state():
     return Box(),
 """,
 )
+
+program(
+    'E14 a loop that may put a global list into an attribute',
+    """
+L = [1, 2, 3]
+class Box:
+    def __init__(self): self.l = [0, 0, 0]
+@ag.function
+def f(a, o):
+    c = 0
+    while c < 2 and o.l[0] != a:
+        c += 1
+        o.l = L
+        o.l[0:2] = [7, a]
+    return c
+def state():
+    return Box(),
+""",
+)
