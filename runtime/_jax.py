@@ -21,6 +21,9 @@ from jax import lax
 from autograph.runtime import versions as versions  # first: it warns of a JAX in which names may have moved
 
 # isort: split
+from autograph.runtime.arrays import objects
+
+# isort: split
 from jax._src import core as _core
 from jax._src import dtypes as _dtypes
 from jax._src import linear_util as _lu
@@ -121,6 +124,10 @@ def full() -> bool:
     return FULL or jax.config.jax_traceback_filtering == "off"  # type: ignore[attr-defined]
 
 
+def _contents(out: Any) -> Any:
+    return [objects.content(x) for x in out] if isinstance(out, (list, tuple)) else objects.content(out)
+
+
 class Passing(_core.Trace):  # type: ignore[misc]
     """A trace that hands every operation to the trace below it by way of `seen`: of what it is, how it is done, and on what.
 
@@ -132,22 +139,27 @@ class Passing(_core.Trace):  # type: ignore[misc]
         super().__init__()
         self.below, self.seen = below, seen
 
+    def _passed(self, name: str, do: Callable[..., Any], *what: Any) -> Any:
+        """What an operation gives, which `seen` sees as values."""
+        out = self.seen(name, lambda *args: _contents(do(*args)), *what)
+        return objects.results(out, self.below) if objects.is_ours(self.below) else out
+
     def process_primitive(self, primitive: Any, args: Any, params: Any, /) -> Any:
-        return self.seen(primitive.name, functools.partial(primitive.bind, **params), args, params, primitive.multiple_results, primitive)
+        return self._passed(primitive.name, functools.partial(primitive.bind, **params), args, params, primitive.multiple_results, primitive)
 
     def process_call(self, primitive: Any, f: Any, args: Any, params: Any, /) -> Any:
-        return self.seen(primitive.name, functools.partial(primitive.bind, f, **params), args, params, True)
+        return self._passed(primitive.name, functools.partial(primitive.bind, f, **params), args, params, True)
 
     def process_custom_jvp_call(self, primitive: Any, fun: Any, jvp: Any, args: Any, /, *, symbolic_zeros: Any) -> Any:
         do = functools.partial(primitive.bind, subfuns=(fun, jvp), symbolic_zeros=symbolic_zeros)
-        return self.seen("custom_jvp_call", do, args, None, True)
+        return self._passed("custom_jvp_call", do, args, None, True)
 
     def process_custom_vjp_call(self, primitive: Any, fun: Any, fwd: Any, bwd: Any, args: Any, /, *, out_trees: Any, symbolic_zeros: Any) -> Any:
         do = functools.partial(primitive.bind, subfuns=(fun, fwd, bwd), out_trees=out_trees, symbolic_zeros=symbolic_zeros)
-        return self.seen("custom_vjp_call", do, args, None, True)
+        return self._passed("custom_vjp_call", do, args, None, True)
 
     def process_shard_map(self, primitive: Any, f: Any, args: Any, /, **params: Any) -> Any:
-        return self.seen("shard_map", functools.partial(primitive.bind, subfuns=(f,), **params), args, None, True)
+        return self._passed("shard_map", functools.partial(primitive.bind, subfuns=(f,), **params), args, None, True)
 
     def cur_qdd(self, x: Any) -> Any:
         return self.below.cur_qdd(x)
@@ -233,7 +245,8 @@ def drop_effects(start: int) -> None:
 
 def made_here(x: Any) -> bool:
     """Whether a traced value belongs to the current trace, and not to one around it."""
-    return getattr(x, "_trace", None) is _current()
+    home = getattr(type(x), "home", None) and x.home()  # of an array that is an object
+    return (home or getattr(x, "_trace", None)) is _current()
 
 
 def bind_in(trace: Any, primitive: Primitive, **params: Any) -> Any:

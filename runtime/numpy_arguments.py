@@ -16,6 +16,7 @@ import numpy as np
 from autograph.runtime import _jax, trees
 from autograph.runtime._jax import recording
 from autograph.runtime.aliasing import variant_of
+from autograph.runtime.arrays.objects import Array
 from autograph.runtime.calls import call
 from autograph.runtime.errors import ArrayStoreError, Place
 from autograph.runtime.frames import Frame
@@ -117,6 +118,9 @@ class Stored:
     def call(self, args: Any, kwargs: Any, frame: Frame) -> tuple[Any, dict[str, Any]]:
         """The function in a trace: its result, and what the parameters hold in the end."""
         frame.exact = True
+        for x in trees.leaves((args, kwargs)):
+            if isinstance(x, Array):
+                x.lasts = True
         variant = variant_of(self.fn)
         if variant is None:
             frame.lent = {id(x): x for x in trees.leaves((args, kwargs)) if isinstance(x, jax.Array)}

@@ -30,6 +30,7 @@ from autograph.runtime.lifted import (
     CODE,
     ERROR,
     Location,
+    at_begin,
     forget_dead,
     goes_with_block,
     joined,
@@ -135,7 +136,7 @@ class Stage:
 
     def _kept(self, x: Any, spec: Spec) -> Spec:
         """The spec of a variable, some arrays of which are the same objects in each turn."""
-        kept = spec_in_block(x, kept=lambda array: id(array) in self.by_object)
+        kept = spec_in_block(x, lambda container: True, lambda array: id(array) in self.by_object)
         return _with_kept(spec, kept)
 
     def _before(self) -> list[Any]:

@@ -83,10 +83,11 @@ class _Run:
                 error = None
                 if (code := frame.values[ERROR]) is not self.before[ERROR]:
                     error = jnp.asarray(code, jnp.int32), values_of(frame.values)
-            if self.has_aux:
-                result, aux = box.pop()
-                return contents_in((result, (aux, error, state)))
-            return contents_in((box.pop(), error, state))
+            with unwatched():
+                if self.has_aux:
+                    result, aux = box.pop()
+                    return contents_in((result, (aux, error, state)))
+                return contents_in((box.pop(), error, state))
 
         return inside
 

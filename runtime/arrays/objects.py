@@ -95,12 +95,16 @@ dtypes.register_canonicalize_value_handler(Array, content)
 core.pytype_aval_mappings[Array] = lambda x: x.aval
 
 
+def results(out: Any, home: Any) -> Any:
+    """What an operation gives, as objects of a trace."""
+    return [as_object(x, home) for x in out] if isinstance(out, (list, tuple)) else as_object(out, home)
+
+
 def _of_results(name: str, cls: type) -> Any:
     whole = getattr(cls, name)
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        out = whole(self, *args, **kwargs)
-        return [as_object(x, self) for x in out] if isinstance(out, (list, tuple)) else as_object(out, self)
+        return results(whole(self, *args, **kwargs), self)
 
     method.__name__ = method.__qualname__ = name
     return method
@@ -129,6 +133,11 @@ def _our(cls: type) -> type:
 
 
 _CHANGED = (pe.DynamicJaxprTrace, ad.JVPTrace, ad.LinearizeTrace, batching.BatchTrace)
+
+
+def is_ours(trace: Any) -> bool:
+    """Whether what a trace gives are objects."""
+    return type(trace) in _ours.values()
 
 
 def of_objects(trace: Any) -> None:

@@ -110,7 +110,8 @@ def others(x: Array) -> list[Array]:
         return []
     found = {id(y): y for identity in x.who.possible for y in identity.live()}
     found.pop(id(x), None)
-    return list(found.values())
+    here = {id(frame.trace) for frame in frames() if frame.trace is not None}
+    return [y for y in found.values() if id(y.home()) in here]  # a trace that has ended may still be referred to
 
 
 def same(x: Array, y: Array) -> Any:

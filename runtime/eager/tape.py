@@ -13,6 +13,7 @@ import numpy as np
 
 from autograph.runtime import _jax, trees
 from autograph.runtime.arrays.handles import is_variable, value_of
+from autograph.runtime.arrays.objects import content
 from autograph.runtime.eager.reading import recorders
 from autograph.runtime.eager.recording import CALLS, CONSTANT, HEAVY, UNSEEN, WRITES, Operation, constants, done, is_inexact
 from autograph.runtime.eager.values import fresh
@@ -70,7 +71,7 @@ class GradientTape:
         Raises:
           TypeError: one of them is no array.
         """
-        for x in trees.leaves(values, is_leaf=is_variable):
+        for x in map(content, trees.leaves(values, is_leaf=is_variable)):
             if is_variable(x):
                 self._reads.setdefault(id(x), (x, []))
                 self.note_read(x, x.value)
@@ -139,7 +140,7 @@ class GradientTape:
         def add(x: Any, cotangent: Any) -> None:
             cotangents[id(x)] = cotangent if (before := cotangents.get(id(x))) is None else before + cotangent
 
-        targets = trees.leaves(target)
+        targets = list(map(content, trees.leaves(target)))
         for t, weight in zip(targets, [None] * len(targets) if weights is None else trees.leaves(weights), strict=True):
             values = [t] if not is_variable(t) else self._reads.get(id(t), (t, []))[1][-1:]
             for value in values:
@@ -152,7 +153,7 @@ class GradientTape:
                         add(x, cotangent)
 
         def of(source: Any) -> Any:
-            reads = self._reads.get(id(source), (source, []))[1] if is_variable(source) else [source]
+            reads = self._reads.get(id(source), (source, []))[1] if is_variable(source) else [content(source)]
             found = [cotangents[id(x)] for x in reads if id(x) in cotangents]
             if not found:
                 return jnp.zeros_like(value_of(source)) if unconnected == "zero" else None
@@ -169,17 +170,17 @@ class GradientTape:
 
     def note_read(self, variable: Any, value: Any) -> Any:
         """A Variable is read, which holds `value`; gives what it holds from now on: an assignment before has cut what was recorded."""
-        watched = id(variable) in self._reads
+        held, value, watched = value, content(value), id(variable) in self._reads
         if not self._recording or not (watched or self._automatic and variable.trainable) or not is_inexact(value):
-            return value
+            return held
         reads = self._reads.setdefault(id(variable), (variable, []))[1]
         if not any(value is x for x in reads):
             if id(value) in self._live:
                 with _jax.set_current_trace(self._trace.below):
-                    value = fresh(value)
+                    held = value = fresh(value)
             reads.append(value)
             self._live[id(value)] = value
-        return value
+        return held
 
     def _seen(
         self, name: str, do: Callable[..., Any], args: Sequence[Any], params: dict[str, Any] | None, several: bool, primitive: Any = None

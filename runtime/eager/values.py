@@ -9,10 +9,11 @@ import jax.numpy as jnp
 from jax import lax
 
 from autograph.runtime._jax import Tracer
+from autograph.runtime.arrays.objects import content
 
 
 def fresh(x: Any) -> Any:
     """Another array object with the same values, over the same buffer where it is one: its identity is no other value's."""
     if isinstance(x, Tracer) or len(x.sharding.device_set) > 1 or jnp.issubdtype(x.dtype, jax.dtypes.extended):
-        return lax.squeeze(lax.expand_dims(x, (0,)), (0,))
+        return content(lax.squeeze(lax.expand_dims(x, (0,)), (0,)))
     return x.addressable_data(0)
