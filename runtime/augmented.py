@@ -9,7 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph.runtime.aliasing import Fixed, Place, same
+from autograph.runtime.arrays.numpys import Numpys, View
 from autograph.runtime.arrays.objects import Array
+from autograph.runtime.arrays.objects import note_change as note_in_place
 from autograph.runtime.arrays.stores import change
 from autograph.runtime.attributes import place_of, set_attr
 from autograph.runtime.contents import is_array
@@ -39,6 +41,9 @@ def in_place(x: Any, symbol: str, value: Any, *others: Any) -> Any:
     Raises:
       AliasError: (AG407) it is one of NumPy's, which changes in place, and another name holds it.
     """
+    if isinstance(x, Array):
+        note_in_place(x)
+        return IN_PLACE[symbol](x, value)
     note_change(x)
     if not _changes(x, value):
         return changed(x, symbol, value)
@@ -62,7 +67,11 @@ def update_attr(obj: Any, name: str, symbol: str, value: Any, *old: Any) -> None
       AliasError: (AG407) it is one of NumPy's, which changes in place, and another name holds it.
     """
     (x,) = old or (getattr(obj, name),)
-    if _changes(x, value):
+    if isinstance(x, Array):
+        new = IN_PLACE[symbol](x, value)
+        if new is not x:
+            set_attr(obj, name, new)
+    elif _changes(x, value):
         refuse_other_names(x, f"`{type(obj).__name__}.{name}`", (obj, name))
         set_attr(obj, name, becomes(x, _operated(x, symbol, value)))
     else:
@@ -87,7 +96,8 @@ def update_item(x: Any, i: Any, symbol: str, value: Any, *old: Any) -> Any:
         return x
     if is_mask(i) and is_array(x) and np.ndim(value) == 0:
         return becomes(x, where_masked(x, i, IN_PLACE[symbol](x, value)))
-    return set_item(x, i, _item(x, (i,), symbol, value, *old))
+    new = _item(x, (i,), symbol, value, *old)
+    return x if isinstance(new, View) and isinstance(x, Numpys) else set_item(x, i, new)  # a view has changed already
 
 
 def _both(mask: Any, p: Any) -> Any:

@@ -21,7 +21,8 @@ from autograph.runtime._jax import eval_trace, trace_state
 from autograph.runtime.adapters.loading import adapt
 from autograph.runtime.arguments import has_static
 from autograph.runtime.arrays import handles
-from autograph.runtime.arrays.objects import objects_in, of_objects
+from autograph.runtime.arrays.numpys import Numpys
+from autograph.runtime.arrays.objects import content, objects_in, of_objects
 from autograph.runtime.blocks.needs import NeedsState
 from autograph.runtime.buffers import GivenAnother
 from autograph.runtime.calls import call
@@ -37,7 +38,7 @@ from autograph.runtime.garbage import paused
 from autograph.runtime.later import check, is_deferred, leave
 from autograph.runtime.leaving import has_late, leaving, packed, settled
 from autograph.runtime.lifted import ERROR, may_have_failed, restore
-from autograph.runtime.numpy_arguments import Stored, put_back, without_numpys
+from autograph.runtime.numpy_arguments import Arguments, NeedsArrays, among, exact, given, put_back, refuse, without_numpys
 from autograph.runtime.optional import optional_result
 from autograph.runtime.options import known_names, name_of
 from autograph.runtime.overlaps import refuse_overlaps
@@ -47,7 +48,6 @@ from autograph.runtime.retraces import Traces
 from autograph.runtime.state import State
 from autograph.runtime.unwound import put_at_error
 from autograph.runtime.values import Blank, has_maybe, is_value, map_maybe
-from autograph.runtime.views import Noted, parameters, refuse_numpys
 
 
 class _Checks:
@@ -55,11 +55,10 @@ class _Checks:
 
     def __init__(self, always: bool) -> None:
         self.found, self.direct, self.always = always, False, always
-        self.looked_at: Callable[[Any, Any], bool] = lambda args, kwargs: False  # do calls with such arguments have to be looked at?
+        self.numpys = False  # does it matter whether arguments are arrays of NumPy's?
         self.undo: Callable[[], None] = lambda: None  # let calls be looked at again
         self.created = Created()  # the Variables that the traces of the present call have made
         self.around: Any = None  # a reference to the trace that the present call stands in; none outside of all
-        self.changing: Noted = {}  # arguments that would change in place if they were arrays of NumPy's
 
 
 class Function:
@@ -73,14 +72,26 @@ class Function:
     traces: Traces  # what it has been traced with
     _later: bool  # are error codes read later?
     _shortcut: Any  # what takes calls with arrays, where nothing but Variables changes
-    _storing: Function | None  # the function for calls with NumPy arrays that it stores into
+    _storing: dict[Any, Function]  # the functions for calls with NumPy arrays, by where these are
     __wrapped__: Callable[..., Any]
 
     @_jax.boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The first calls; the class of a function of arrays without checks and state takes the jitted function itself from then on."""
-        if self._stored.possible and (arrays := self._stored.arrays(args, kwargs)):
+        arrays = among(args, kwargs)
+        if arrays and self._checks.numpys:
             return self._with_arrays(args, kwargs, arrays)
+        around, given.paths = given.paths, tuple(arrays)
+        try:
+            return self._called(args, kwargs)
+        except NeedsArrays:
+            pass
+        finally:
+            given.paths = around
+        self._checks.numpys = True
+        return self._with_arrays(args, kwargs, arrays)
+
+    def _called(self, args: Any, kwargs: Any) -> Any:
         adapt()
         self._checks.around = None if trace_state.value is eval_trace else weakref.ref(_jax.current_trace())
         if self._state.needed or has_static(args) or has_static(kwargs.values()):
@@ -97,15 +108,12 @@ class Function:
             raise argument_too_large(error) from None
         if again:  # outside of the `except`: an error of the program has no cause of ours
             return self._stateful(args, kwargs)
-        if self._checks.changing:
-            refuse_numpys(self._fn, self._checks.changing, args, kwargs)
         if type(out) is Checked:
             return self._result(out)
         if trace_state.value is eval_trace and not self._checks.found and self._state.direct:
-            looked_at = bool(self._checks.changing) or self._stored.concerns(args, kwargs)  # for what NumPy's arrays would be afterwards
-            self._checks.direct, self._checks.looked_at = True, (lambda *_: False) if looked_at else self._stored.concerns
+            self._checks.direct = True
             self._checks.undo = functools.partial(_look_again, type(self), self._checks)
-            call = without_numpys(self._jitted, functools.partial(Function.__call__, self)) if looked_at else self._jitted
+            call = without_numpys(self._jitted, functools.partial(Function.__call__, self)) if self._checks.numpys else self._jitted
             type(self).__call__ = staticmethod(call)  # type: ignore[assignment]
         return out
 
@@ -125,18 +133,18 @@ class Function:
 
     def _changing(self, args: Any, kwargs: Any, arrays: dict[str, Any] | None) -> Any:
         out, walk, parts = self._state.run(lambda jitted: jitted, args, kwargs)
-        if self._checks.changing:
-            refuse_numpys(self._fn, self._checks.changing, args, kwargs)
         made: dict[int, Any] = {}
         inputs = [change.number for change in out.changes.found if change.where == "input"] if out.changes is not None else []
-        if inputs or arrays:
-            refuse_overlaps(self._fn, inputs, arrays or {}, walk, args, kwargs)
+        if inputs:
+            refuse_overlaps(self._fn, inputs, {}, walk, args, kwargs)
         if out.changes is not None:
             if recorders.active:
                 refuse_watched(out.changes.found, walk)
             with TRACING:
                 made = commit(out.changes, walk, parts, out.code)
-        put_back(arrays or {}, out.finals)
+        if out.finals:
+            refuse(args, kwargs, arrays or {}, list(out.finals), functools.partial(_name_of_argument, self._fn))
+            put_back(arrays or {}, out.finals)
         return reached(self._result(out), walk, made)
 
     def _result(self, out: Checked) -> Any:
@@ -148,9 +156,10 @@ class Function:
 
     def _with_arrays(self, args: Any, kwargs: Any, arrays: dict[str, Any]) -> Any:
         """A call with NumPy arrays that the function stores into."""
-        if self._storing is None:
-            self._storing = _made(self._fn, self._options, self._stored)
-        return self._storing._stateful(args, kwargs, arrays)
+        paths = tuple(arrays)
+        if paths not in self._storing:
+            self._storing[paths] = _made(self._fn, self._options, paths)
+        return self._storing[paths]._stateful(args, kwargs, arrays)
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
         return self._lowered("lower", args, kwargs)
@@ -180,10 +189,6 @@ class Function:
 
     def __get__(self, obj: Any, owner: type | None = None) -> Any:
         return self if obj is None else Method(self, obj)
-
-    @functools.cached_property
-    def _stored(self) -> Stored:
-        return Stored(self._fn)
 
     def __repr__(self) -> str:
         return f"<ag.function {getattr(self, '__qualname__', '?')}>"
@@ -239,6 +244,14 @@ class Method:
         return hash((id(self.__func__), id(self.__self__)))
 
 
+def _name_of_argument(fn: Any, path: Any) -> str:
+    """The parameter that takes an argument."""
+    if isinstance(path[0], str):
+        return path[0]
+    names = list(inspect.signature(fn).parameters)
+    return names[path[0]] if path[0] < len(names) else f"argument {path[0] + 1}"
+
+
 def _look_again(cls: type, checks: _Checks) -> None:
     """Let calls of a function no longer go to JAX directly."""
     checks.direct = False
@@ -247,7 +260,7 @@ def _look_again(cls: type, checks: _Checks) -> None:
 
 
 def traced_by(
-    fn: Callable[..., Any], checks: _Checks, traces: Traces, state: State | None = None, stored: Stored | None = None
+    fn: Callable[..., Any], checks: _Checks, traces: Traces, state: State | None = None, stored: tuple[Any, ...] | None = None
 ) -> Callable[..., Any]:
     """`fn` as JAX traces it: it returns its error code and what it changed beside its result.
 
@@ -257,9 +270,7 @@ def traced_by(
 
     @functools.wraps(fn)
     def traced(*args: Any, **kwargs: Any) -> Any:
-        given = args[state is not None :], kwargs
-        if checks.direct and checks.looked_at(args, kwargs):
-            checks.undo()
+        passed = args[state is not None :], kwargs
         of_objects(_jax.current_trace())
         with unwatched():
             args, kwargs = objects_in((args, kwargs))
@@ -269,11 +280,11 @@ def traced_by(
         if not _jax.recording():  # `jax.disable_jit`
             return fn(*args, **kwargs)
         try:
-            out = compiled(given, held if state is not None else None, args, kwargs)
+            out = compiled(passed, held if state is not None else None, args, kwargs)
         except GivenAnother as error:  # its text is raised if tags do not tell either
             _jax.abandon()
             raise NeedsState(another=error) from None
-        except NeedsState:
+        except (NeedsState, NeedsArrays):
             _jax.abandon()
             raise
         except Exception:
@@ -282,38 +293,36 @@ def traced_by(
         checks.created = Created()
         return out
 
-    def compiled(given: Any, held: Any, args: Any, kwargs: Any) -> Any:
+    def compiled(passed: Any, held: Any, args: Any, kwargs: Any) -> Any:
         box: list[Any] = []
-        finals: dict[str, Any] = {}
+        finals: dict[Any, Any] = {}
         with TRACING, paused(), root(_jax.current_trace(), {ERROR: 0}, checked=True) as frame:
             begin = state.begin(held, args, kwargs, frame) if state is not None else Begin(args, kwargs)
             frame.outside, frame.around = begin.containers, checks.around() if checks.around is not None else eval_trace
             frame.created = checks.created
             frame.created.begin()
-            frame.parameters, frame.changing = parameters(fn, begin.args, begin.kwargs), checks.changing
+            mine = Arguments(begin.args, begin.kwargs, given.paths if stored is None else stored)
+            if stored is not None:
+                exact(frame, mine)
             try:
                 try:
-                    if stored is None:
-                        box.append(named(call(fn))(*begin.args, **begin.kwargs))  # the staged form itself
-                    else:
-                        value, finals = stored.call(begin.args, begin.kwargs, frame)
-                        box.append(value)
-                        del value
-                except Exit as error:
-                    finals = stored.at_error(error) if stored is not None else {}
+                    box.append(named(call(fn))(*mine.args, **mine.kwargs))  # the staged form itself
+                except Exit:
+                    pass
                 except Exception as error:
-                    finals = stored.at_error(error) if stored is not None else {}
-                    changed = put_at_error(error, [*frame.reached, *frame.stored]) or may_have_failed() or frame.written or stored is not None
+                    changed = put_at_error(error, [*frame.reached, *frame.stored]) or may_have_failed() or frame.written or mine.stored()
                     changed = changed or frame.printed
                     if not (changed and defer(error)):  # what was changed before is committed
                         raise
+                finals.update(mine.stored())
+                if finals and stored is None:
+                    raise NeedsArrays
+                checks.numpys = checks.numpys or mine.would_change()
                 if handles.used and box and any(isinstance(x, handles.Handle) for x in trees.leaves(box[0], is_leaf=is_value)):
                     box.append(trees.map(handles.value_of, box.pop(), is_leaf=is_value))  # of a Variable what it holds
                 if box and isinstance(box[0], UNFINISHED):
                     raise unfinished(fn)
                 frame.memory.clear()  # what it remembers may hold objects that the function made
-                frame.parameters.clear()
-                frame.views.clear()
                 if state is not None and frame.replaced:
                     state.stores = True
                 changes = begin.changes(frame, box, checks.direct, getattr(inspect.unwrap(fn), "__globals__", {}))
@@ -321,10 +330,13 @@ def traced_by(
             finally:
                 begin.put_back(frame)
                 restore(frame)
-        if checks.direct and checks.changing:
+        if checks.direct and checks.numpys:
             checks.undo()
-        traces.note(given[0], given[1], held.guards if state is not None else ())
+        traces.note(passed[0], passed[1], held.guards if state is not None else ())
         out = leaving(box.pop(), name) if box else None
+        if any(isinstance(x, Numpys) for x in trees.leaves(out, is_leaf=is_value)):
+            with unwatched():
+                out = trees.map(content, out, is_leaf=is_value)
         if type(frame.values[ERROR]) is not int:
             out = trees.map(lambda x: 0 if isinstance(x, Blank) else x, out, is_leaf=is_value)  # no path ends without an error
         code = frame.values.pop(ERROR)
@@ -375,7 +387,7 @@ def jit(fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     return _made(fn, options)
 
 
-def _made(fn: Callable[..., Any], options: dict[str, Any], stored: Stored | None = None) -> Any:
+def _made(fn: Callable[..., Any], options: dict[str, Any], stored: tuple[Any, ...] | None = None) -> Any:
     known_names(fn, options)
     given = options
     later = is_deferred(options.get("checks", "immediate"))
@@ -389,7 +401,7 @@ def _made(fn: Callable[..., Any], options: dict[str, Any], stored: Stored | None
     new: Any = object.__new__(cls)
     new._checks, new.traces, new._later = checks, traces, later
     functools.update_wrapper(new, fn)
-    new._fn, new._jitted, new._options, new._storing, new._shortcut = fn, jitted, given, None, None
+    new._fn, new._jitted, new._options, new._storing, new._shortcut = fn, jitted, given, {}, None
     new._state = State(fn, options, lambda state: traced_by(fn, checks, traces, state, stored))
     new.__wrapped__ = inspect.unwrap(fn)
     new.__defaults__, new.__kwdefaults__ = getattr(fn, "__defaults__", None), getattr(fn, "__kwdefaults__", None)

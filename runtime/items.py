@@ -313,8 +313,9 @@ def _set_path(x: Any, path: tuple[Any, ...], value: Any, told: bool) -> Any:
         _store_inside(x, i, tuple(rest), value)
         return x
     inner, begin = load_item(x, i), log().count
-    if isinstance(inner, Array) and not (type(x) is list and unknown(i)):
-        return x if _set_path(inner, tuple(rest), value, told) is inner else x
+    if isinstance(inner, Array):
+        _set_path(inner, tuple(rest), value, told)
+        return x
     picked = type(x) is list and unknown(i)  # one of the items, which all are renewed: which one it is need not be known
     if picked:
         no_doubt(inner)

@@ -12,6 +12,7 @@ import jax
 import numpy as np
 
 from autograph.runtime._jax import recording
+from autograph.runtime.arrays.numpys import Numpys
 from autograph.runtime.errors import AliasError, Place
 from autograph.runtime.places import here
 from autograph.runtime.replaced import loops, now
@@ -58,6 +59,8 @@ def live_rows(x: Any) -> Any:
     >>> [int(row) for row in reversed(ag.live_rows(jnp.array([1, 2])))]
     [2, 1]
     """
+    if isinstance(x, Numpys):
+        return x
     if isinstance(x, jax.Array):
         return x if not x.ndim else Live(x) if recording() else _Chunked(x)
     return Live(x) if isinstance(x, (np.ndarray, np.flatiter)) and recording() and np.ndim(x) else x

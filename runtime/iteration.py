@@ -20,6 +20,7 @@ from jax import lax
 
 from autograph.runtime import _jax
 from autograph.runtime.arrays.handles import value_of
+from autograph.runtime.arrays.numpys import Numpys
 from autograph.runtime.blocks.taking import Taking, first_and_step, needs_position
 from autograph.runtime.blocks.trial import compiled_or_unrolled
 from autograph.runtime.branches import staged_cond
@@ -135,9 +136,23 @@ def _tried(compiled: Callable[[], list[Any]], items: Any, body: Body, state: lis
     return compiled_or_unrolled(getattr(body, "__code__", None), compiled, unrolled)  # type: ignore[no-any-return]
 
 
+class _OfItems:
+    """The body of a loop over rows as one over their numbers: a row of NumPy's is a view; it stands for the user's in errors."""
+
+    def __init__(self, rows: Rows, body: Body) -> None:
+        self.rows, self.body = rows, body
+        for name in ("__code__", "__closure__", "__globals__", "__module__", "__defaults__", "__kwdefaults__"):
+            setattr(self, name, getattr(body, name, None))
+
+    def __call__(self, i: Any, *state: Any) -> Any:
+        return self.body(self.rows.item(i), *state)
+
+
 def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints) -> list[Any]:
     if rows.length == 0:
         return state
+    if any(isinstance(x, Numpys) and x.ndim > 1 for x in rows.over):
+        body, rows = _OfItems(rows, body), index_rows(builtins.range(rows.length))
     place = Place(getattr(body, "__code__", None))
 
     def scanned(state: list[Any]) -> list[Any]:

@@ -6,6 +6,7 @@ Out of bounds they are Python's IndexError, when the compiled program ends; a `j
 from __future__ import annotations
 
 import builtins
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,10 @@ from jax import lax
 
 from autograph.runtime._jax import Tracer, convert_type, is_reference
 from autograph.runtime.arrays.handles import value_of
+from autograph.runtime.arrays.numpys import Numpys, is_known, item
+from autograph.runtime.arrays.objects import Array, as_object
+from autograph.runtime.arrays.parts import is_basic
+from autograph.runtime.arrays.ties import chosen, who
 from autograph.runtime.block import containers
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import ConcreteValueError
@@ -26,7 +31,6 @@ from autograph.runtime.lifted import touch
 from autograph.runtime.optional import present, read
 from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import here
-from autograph.runtime.points_to import chosen_from
 from autograph.runtime.rows import unknown, weak_integers
 from autograph.runtime.sections import Section
 from autograph.runtime.slicing import at_places, masked, sliced, split_index
@@ -34,7 +38,7 @@ from autograph.runtime.spec_text import describe
 from autograph.runtime.specs import Mismatch, Spec, Static, join, leaves, spec_of, types, widen
 from autograph.runtime.subscripts import has_span, is_mask, load_span, plain
 from autograph.runtime.untraced.told import forget_told
-from autograph.runtime.values import Copied, Counted, Maybe, traced
+from autograph.runtime.values import Copied, Counted, Maybe, parts, traced
 from autograph.runtime.views import part
 
 AxisConcatenator = type(np.r_).__mro__[1]
@@ -47,7 +51,10 @@ def get_item(x: Any, i: Any) -> Any:
       ConcreteValueError: (AG502) a dict, a string or a list of unequal items is indexed by a traced value.
     """
     value = load_item(x, i)
-    return part(value, x) if isinstance(x, (jax.Array, np.ndarray)) and _is_basic(i) else value
+    if isinstance(value, Array) and isinstance(x, Array) and not isinstance(x, Numpys) and value.ndim and value is not x and _is_basic(i):
+        value.of = x
+        return value
+    return part(value, x) if isinstance(x, (jax.Array, np.ndarray)) and not isinstance(x, Array) and _is_basic(i) else value
 
 
 def load_item(x: Any, i: Any) -> Any:
@@ -59,6 +66,12 @@ def load_item(x: Any, i: Any) -> Any:
         x = present(x, "'NoneType' object is not subscriptable")
     if isinstance(x, Counted):
         return x[i]
+    if isinstance(x, Numpys) and (is_basic(i) and not has_span(i) and split_index(i) is None or is_known(x) and not _is_traced(i)):
+        if is_known(x) and _is_traced(i):
+            i = _checked(x, i)
+        return item(x, i)
+    if is_known(x):
+        x = x.now
     if has_span(i):
         return load_span(x, i) if isinstance(x, (jax.Array, np.ndarray)) else _ends_needed(x)
     if isinstance(x, (jax.Array, np.ndarray)) and x.ndim and not is_reference(x):
@@ -127,7 +140,12 @@ def _of_nothing(x: Any, i: Any) -> Any:
         fail(True, IndexError, str(error).splitlines()[0])
 
 
-def _from_array(x: Any, i: Any) -> Any:
+def _is_traced(i: Any) -> bool:
+    return unknown(i) or type(i) is tuple and any(map(unknown, i))
+
+
+def _checked(x: Any, i: Any) -> tuple[Any, ...]:
+    """An index of a table that is known: what is out of bounds is Python's error."""
     parts = i if type(i) is tuple else (i,)
     axis = 0
     index: list[Any] = []
@@ -136,7 +154,11 @@ def _from_array(x: Any, i: Any) -> Any:
             p = inside(p, x.shape[axis], f"index is out of bounds for axis {axis} with size {x.shape[axis]}")
         index.append(p)
         axis += p is not None
-    return jnp.asarray(x)[tuple(index)]
+    return tuple(index)
+
+
+def _from_array(x: Any, i: Any) -> Any:
+    return jnp.asarray(x)[_checked(x, i)]
 
 
 def _from_sequence(x: Sequence[Any], i: Any) -> Any:
@@ -146,9 +168,9 @@ def _from_sequence(x: Sequence[Any], i: Any) -> Any:
         return x.start + i * x.step
     x = [*base_of(x).__iter__(x)]  # methods of a class of the user's are asked for items only
     item = row_of(x, i, kind)
+    tie_to_items(item, x, i)
     if (frame := of_block()) is not None:
         doubt_all([item], [[other] for other in x])
-        chosen_from(item, x)
         forget_told()
         for key in containers([item]):
             frame.copied[key] = Copied(
@@ -157,13 +179,31 @@ def _from_sequence(x: Sequence[Any], i: Any) -> Any:
     return item
 
 
+def tie_to_items(item: Any, x: Sequence[Any], i: Any) -> None:
+    """The arrays in an item at a traced place are those of the item that it is."""
+    mine = arrays_of(item)
+    columns = [arrays_of(other) for other in x]
+    if mine and all(len(c) == len(mine) for c in columns):
+        for k, array in enumerate(mine):
+            chosen(array, [who(c[k]) for c in columns], functools.partial(_of_place, i))
+
+
+def _of_place(i: Any, tags: Sequence[Any]) -> Any:
+    return jnp.stack([jnp.asarray(t, np.int32) for t in tags])[i]
+
+
+def arrays_of(value: Any) -> list[Array]:
+    """The arrays of a trace in a value that may change."""
+    return [x for x in parts(value) if isinstance(x, Array) and x.ndim]
+
+
 def row_of(x: Sequence[Any], i: Any, kind: str, what: str = "") -> Any:
     """The i-th of some values of equal types; the index is inside."""
     joint = joint_of_items(x, what or f"a {kind} is indexed by a traced value")
     columns = zip(*(pack(item, joint) for item in x), strict=True)
     rows = [lax.dynamic_index_in_dim(jnp.stack([jnp.asarray(c) for c in column]), i, keepdims=False) for column in columns]
     typed = [convert_type(r, t.dtype, True) if t.weak else r for r, t in zip(rows, types([joint]), strict=True)]
-    return unpack(joint, iter(typed))
+    return unpack(joint, iter(map(as_object, typed)))
 
 
 def joint_of_items(x: Sequence[Any], what: str) -> Spec:

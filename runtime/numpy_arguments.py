@@ -1,33 +1,40 @@
-"""NumPy arrays among the arguments of a compiled function that stores into them: they have the new values when the call ends.
+"""NumPy arrays among the arguments of a compiled function: what it stores into them they hold when the call ends.
 
-Other arrays are values, which the caller keeps.
+Other arrays are values, which the caller keeps.  A trace in which a store reaches an argument is made again for calls with arrays of NumPy's there.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator
-from types import CodeType
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
 import numpy as np
 
-from autograph.runtime import _jax, trees
-from autograph.runtime._jax import recording
-from autograph.runtime.aliasing import variant_of
-from autograph.runtime.arrays.objects import Array
-from autograph.runtime.calls import call
-from autograph.runtime.errors import ArrayStoreError, Place
+from autograph.runtime import _jax
+from autograph.runtime.arrays.numpys import KINDS, Numpys
+from autograph.runtime.arrays.objects import Array, content
+from autograph.runtime.arrays.stores import replace_whole
+from autograph.runtime.errors import ArrayStoreError
 from autograph.runtime.frames import Frame
-from autograph.runtime.options import name_of
-from autograph.runtime.parameters import changed_in_place
 from autograph.runtime.places import here
-from autograph.runtime.raw_errors import mark_of, named
-from autograph.runtime.unwound import became, parameters_at
 from autograph.runtime.values import NUMBERS
 
-_STORES = frozenset({"set_item", "update_item", "set_path", "update_path"})
+Path = tuple[Any, ...]  # to an argument, or into tuples: numbers of positions, and a name first
+
+
+class NeedsArrays(BaseException):
+    """Not an error: arrays of NumPy's among the arguments change."""
+
+
+class Given(threading.local):
+    """The arrays of NumPy's that the present call is given."""
+
+    paths: tuple[Path, ...] = ()
+
+
+given = Given()
 
 
 def without_numpys(jitted: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
@@ -42,71 +49,75 @@ def without_numpys(jitted: Callable[..., Any], otherwise: Callable[..., Any]) ->
     return call
 
 
-class Stored:
-    """Which parameters a function stores into."""
+def among(args: Sequence[Any], kwargs: dict[str, Any]) -> dict[Path, Any]:
+    """The arrays of NumPy's among some arguments, also in tuples."""
+    return {path: x for path, x in _each(args, kwargs) if _is_numpys(x)}
 
-    def __init__(self, fn: Callable[..., Any]) -> None:
-        variant = variant_of(fn)
-        self.fn, self.names = fn, variant.names if variant is not None else ()
-        code: Any = getattr(fn, "__code__", None)
-        # A transpiled function has no variant: a store into an argument is refused when it is traced.
-        self.transpiled = isinstance(code, CodeType) and variant is None and mark_of(code) not in ("Form", "Staged") and _mentions_stores(code)
-        self.augmented = changed_in_place(code, self.names) if isinstance(code, CodeType) else {}
-        self.possible = bool(self.names or self.augmented) or self.transpiled
-        self.place = Place(code.co_filename, code.co_firstlineno) if code is not None else None
 
-    def concerns(self, args: Any, kwargs: Any) -> bool:
-        """Whether calls with such arguments, or traces of them, have to be looked at."""
-        if not self.possible or self.names or self.transpiled:
-            return self.possible
-        try:
-            given = inspect.signature(self.fn).bind(*args, **kwargs).arguments
-        except TypeError:
-            return True
-        return any(getattr(given.get(name), "ndim", 0) for name in self.augmented)
+def _is_numpys(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind in KINDS and x.ndim > 0 or isinstance(x, Numpys) and x.ndim > 0
 
-    def arrays(self, args: Any, kwargs: Any) -> dict[str, Any]:
-        """The NumPy arrays among the arguments that may be stored into, by the names of their parameters.
 
-        Raises:
-          ArrayStoreError: (AG403) one could not be given the new values.
-          ValueError: one is read-only.
-        """
-        if not any(isinstance(x, np.ndarray) for x in (*args, *kwargs.values())):
-            return {}
-        try:
-            given = inspect.signature(self.fn).bind(*args, **kwargs).arguments
-        except TypeError:  # the call itself will say so
-            return {}
-        for name, place in self.augmented.items():
-            if isinstance(x := given.get(name), np.ndarray) and x.ndim:
-                raise ArrayStoreError(
-                    f"`{name}` is a NumPy array that this call changes in place, and the caller's would not change", place,
-                    f"store into it (`{name}[:] += ...`, `{name}[:] = jnp.sort({name})`), or bind a new one (`{name} = {name} + ...`)",
-                )  # fmt: skip
-        if not (self.names or self.transpiled):
-            return {}
-        found = {n: x for n, x in given.items() if isinstance(x, np.ndarray) and (n in self.names or not self.names)}
-        if self.names:
-            for name, x in found.items():
-                self._check(name, x, [(n, y) for n, y in given.items() if n != name and isinstance(y, np.ndarray)])
-        return found
+def _each(args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
+    todo: list[tuple[Path, Any]] = [((k,), a) for k, a in enumerate(args)] + [((k,), a) for k, a in kwargs.items()]
+    while todo:
+        path, x = todo.pop()
+        if type(x) is tuple:
+            todo += [((*path, k), v) for k, v in enumerate(x)]
+        else:
+            yield path, x
 
-    def _check(self, name: str, x: Any, others: list[tuple[str, Any]]) -> None:
-        advice = f"pass `jnp.asarray({name})`, and return the array"
-        if x.dtype.kind not in "biufc":
-            return  # JAX says so
-        if recording():
-            raise ArrayStoreError(
-                f"`{name}` is a NumPy array that this call stores into, inside of another trace: it would not change", here(), advice
-            )
+
+class Arguments:
+    """The arrays among the arguments of one trace; those at some `paths` are NumPy's."""
+
+    def __init__(self, args: Sequence[Any], kwargs: dict[str, Any], paths: Sequence[Path]) -> None:
+        def numpys(path: Path, x: Any) -> Any:
+            if type(x) is tuple:
+                return tuple(numpys((*path, k), v) for k, v in enumerate(x))
+            return Numpys(x.now, x.home) if path in paths and isinstance(x, Array) else x
+
+        self.args = [numpys((k,), a) for k, a in enumerate(args)]
+        self.kwargs = {k: numpys((k,), a) for k, a in kwargs.items()}
+        self.arrays = {path: (x, x.now) for path, x in _each(self.args, self.kwargs) if isinstance(x, Array) and x.ndim}
+
+    def lasting(self) -> None:
+        """What is stored into them is seen after an error."""
+        for x, _ in self.arrays.values():
+            x.lasts = isinstance(x, Numpys)
+
+    def stored(self) -> dict[Path, Any]:
+        """What those of NumPy's hold that have changed."""
+        return {path: content(x) for path, (x, before) in self.arrays.items() if isinstance(x, Numpys) and x.now is not before}
+
+    def would_change(self) -> bool:
+        """Whether a call with arrays of NumPy's in the place of others would have to be looked at."""
+        return any(not isinstance(x, Numpys) and (x.now is not before or x.noted) for x, before in self.arrays.values())
+
+
+def refuse(args: Sequence[Any], kwargs: dict[str, Any], arrays: dict[Path, Any], stored: Sequence[Path], name_of: Callable[[Path], str]) -> None:
+    """Called before the arrays at some places are given new values.
+
+    Raises:
+      ArrayStoreError: (AG403) one could not be given them.
+      ValueError: one is read-only.
+    """
+    for path in stored:
+        x, name = arrays[path], name_of(path)
+        if isinstance(x, Numpys):
+            continue
         if not x.flags.writeable:
             raise ValueError("assignment destination is read-only")
-        for other, y in others:
-            if np.may_share_memory(x, y) and (x is y or np.shares_memory(x, y)):
-                raise ArrayStoreError(f"`{name}`, which is stored into, and `{other}` are NumPy arrays that share memory", here(), "pass copies")
+        if _jax.recording():
+            raise ArrayStoreError(
+                f"`{name}` is a NumPy array that this call stores into, inside of another trace: it would not change", here(),
+                f"pass `jnp.asarray({name})`, and return the array",
+            )  # fmt: skip
+        for other, y in arrays.items():
+            if other != path and isinstance(y, np.ndarray) and np.may_share_memory(x, y) and (x is y or np.shares_memory(x, y)):
+                raise ArrayStoreError(f"`{name}`, which is stored into, and `{name_of(other)}` are NumPy arrays that share memory", here(), "pass copies")
         if jax.config.jax_enable_x64:  # type: ignore[attr-defined]
-            return
+            continue
         wide = x.dtype.kind in "fc" and x.dtype.itemsize > (4 if x.dtype.kind == "f" else 8)
         if wide or (x.dtype.itemsize > 4 and x.dtype.kind in "iu" and not _fits(x)):
             raise ArrayStoreError(
@@ -114,25 +125,6 @@ class Stored:
                 "rounded", here(),
                 f"make it 32 bits before the call (`{name} = {name}.astype(np.{_NARROW.get(x.dtype.name, 'float32')})`), or set `jax_enable_x64`",
             )  # fmt: skip
-
-    def call(self, args: Any, kwargs: Any, frame: Frame) -> tuple[Any, dict[str, Any]]:
-        """The function in a trace: its result, and what the parameters hold in the end."""
-        frame.exact = True
-        for x in trees.leaves((args, kwargs)):
-            if isinstance(x, Array):
-                x.lasts = True
-        variant = variant_of(self.fn)
-        if variant is None:
-            frame.lent = {id(x): x for x in trees.leaves((args, kwargs)) if isinstance(x, jax.Array)}
-            return named(call(self.fn))(*args, **kwargs), {}
-        value, *finals = named(variant.function)(*args, **kwargs)
-        return value, dict(zip(self.names, finals, strict=True))
-
-    def at_error(self, error: BaseException) -> dict[str, Any]:
-        """What the parameters held when an error left the function."""
-        held = parameters_at(error.__traceback__, name_of(self.fn))
-        finals = {n: became(error, held[n]) for n in self.names if n in held}
-        return {n: x for n, x in finals.items() if isinstance(x, jax.Array)}
 
 
 _NARROW = {"float64": "float32", "complex128": "complex64", "int64": "int32", "uint64": "uint32"}
@@ -144,19 +136,16 @@ def _fits(x: Any) -> bool:
     return bool(x.size == 0 or (x.min() >= narrow.min and x.max() <= narrow.max))
 
 
-def _mentions_stores(code: CodeType) -> bool:
-    return any(not _STORES.isdisjoint(c.co_names) for c in _codes(code))
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _codes(constant)
-
-
-def put_back(arrays: dict[str, Any], finals: dict[str, Any] | None) -> None:
+def put_back(arrays: dict[Path, Any], finals: dict[Path, Any] | None) -> None:
     """Give the callers' arrays the values that a call has computed."""
-    for name, final in (finals or {}).items():
-        if name in arrays:
-            np.copyto(arrays[name], np.asarray(final), casting="unsafe")
+    for path, final in (finals or {}).items():
+        x = arrays[path]
+        if isinstance(x, Numpys):
+            replace_whole(x, final)
+        else:
+            np.copyto(x, np.asarray(final), casting="unsafe")
+
+
+def exact(frame: Frame, arguments: Arguments) -> None:
+    frame.exact = True
+    arguments.lasting()

@@ -16,7 +16,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from autograph.runtime._jax import recording
 from autograph.runtime.arrays.counted import COUNTED
+from autograph.runtime.arrays.functions import of_numpys
+from autograph.runtime.arrays.numpys import OPERATIONS, numpys, plain
+from autograph.runtime.arrays.objects import Array
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import ArrayStoreError, AutographError, ConcreteValueError, EffectError, NumpyError
 from autograph.runtime.frames import in_block
@@ -50,6 +54,8 @@ def numpy_call(f: Any, converted: Callable[[Any], Any]) -> Callable[..., Any] | 
     if isinstance(f, np.vectorize):
         return functools.partial(_elementwise, f, converted)
     owner = getattr(f, "__self__", None)
+    if isinstance(owner, Array):
+        return None
     if isinstance(owner, np.ufunc):
         return _redirected(f"{owner.__name__}.{f.__name__}", f, owner, converted)
     if isinstance(owner, np.ndarray):
@@ -77,14 +83,19 @@ def _redirected(path: str, f: Any, ufunc: Any, converted: Callable[[Any], Any]) 
     name = path.rpartition(".")[2]
 
     def function(*args: Any, **kwargs: Any) -> Any:
+        return numpys(computed(*args, **kwargs)) if recording() and name not in _FILES else computed(*args, **kwargs)
+
+    def computed(*args: Any, **kwargs: Any) -> Any:
         if name == "fromiter" and args:
             args = (list(args[0]), *args[1:])
         if isinstance(f, np.ufunc) and len(args) > f.nin:  # `out`, by its position
             args, kwargs["out"] = args[: f.nin], args[f.nin] if len(args) == f.nin + 1 else args[f.nin :]
+        if any(isinstance(x, Array) for x in (*args, *kwargs.values())) and (found := of_numpys(path, f, args, kwargs)) is not NotImplemented:
+            return found
         if not traced(*args, *kwargs.values()):
             if in_block():
                 _refuse_stores(path, name, args, kwargs)
-            return f(*args, **kwargs)
+            return f(*map(plain, args), **{k: plain(v) for k, v in kwargs.items()})
         if any(isinstance(x, Section) for x in (*args, *kwargs.values())):
             return function_of(name, args, kwargs)
         args = tuple(_given(a, converted) for a in args)
@@ -362,7 +373,7 @@ def _elementwise(f: Any, converted: Callable[[Any], Any], *args: Any, **kwargs: 
 def refuse_sort(f: Any) -> None:
     """Raise ArrayStoreError (AG403) for the method `sort` of a traced array that is one of NumPy's in Python: JAX's gives a new one."""
     owner = getattr(f, "__self__", None)
-    if isinstance(owner, jax.Array) and is_numpys(owner) and getattr(f, "__func__", None) is getattr(owner.sort, "__func__", owner):
+    if isinstance(owner, jax.Array) and not isinstance(owner, Array) and is_numpys(owner) and getattr(f, "__func__", None) is getattr(owner.sort, "__func__", owner):
         raise _method_in_place("sort")
 
 
@@ -378,3 +389,15 @@ def _method(method: Any, array: Any, name: str, *args: Any, **kwargs: Any) -> An
     if not traced(*args, *kwargs.values()):
         return method(*args, **kwargs)
     return getattr(jnp.asarray(array), name)(*args, **kwargs)
+
+
+def _as_it_is(f: Any) -> Any:
+    return f
+
+
+def _called(f: Any, args: Any, kwargs: Any) -> Any:
+    instead = numpy_call(f, _as_it_is)
+    return (instead or f)(*args, **kwargs)
+
+
+OPERATIONS["function"] = _called

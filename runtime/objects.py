@@ -185,7 +185,7 @@ class Walk:
         """The spec of a value whose arrays are inputs; notes the guards of everything else."""
         if isinstance(v, ARRAYS):
             t = type_of(v) if not isinstance(v, np.ndarray) or v.dtype.kind in "biufcV" else None
-            self.guards.append("array" if t is not None else Identity(v))
+            self.guards.append(Identity(v) if t is None else "numpy" if isinstance(v, np.ndarray) and v.ndim else "array")
             return t or Static(v)
         if isinstance(v, NUMBERS) and not isinstance(v, enum.Enum):
             if (self._given or name in self.dynamic) and name not in self.pinned:

@@ -17,6 +17,7 @@ from jax import lax
 from autograph.runtime import _jax
 from autograph.runtime.advice import iterated
 from autograph.runtime.arrays.handles import value_of
+from autograph.runtime.arrays.numpys import Numpys, is_known, item
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import ConcreteValueError, NotStagedError
 from autograph.runtime.iterated import live_rows, present_array
@@ -127,7 +128,7 @@ def rows_of(items: Any) -> Range | Rows | None:
         items = read(items)
     if isinstance(items, Counted):
         return counted([items]) if unknown(items.length) else None
-    if not unknown(items) and not (isinstance(items, jax.Array) and _jax.staging()):  # inside a trace all rows are traced
+    if is_known(items) or not unknown(items) and not (isinstance(items, jax.Array) and _jax.staging()):  # inside a trace all rows are traced
         return None
     if items.ndim == 0:
         place = here()
@@ -149,6 +150,8 @@ def _rows(items: Any) -> Rows:
 
 
 def _row(x: Any, i: Any) -> Any:
+    if isinstance(x, Numpys):
+        return item(x, i)
     return part(jax.lax.dynamic_index_in_dim(x, i, keepdims=False) if isinstance(i, jax.core.Tracer) else x[i], x)
 
 

@@ -12,11 +12,13 @@ from types import FunctionType
 from typing import Any
 
 import jax
+import numpy as np
 
 from autograph.runtime import calls
 from autograph.runtime._jax import recording
 from autograph.runtime.arguments import Held, is_array, mutable_parts, unwrapped, wrapped
 from autograph.runtime.arrays.handles import Handle
+from autograph.runtime.arrays.numpys import numpys as numpys_of
 from autograph.runtime.blocks.needs import NeedsState
 from autograph.runtime.cells import stores
 from autograph.runtime.changes import Begin
@@ -130,7 +132,8 @@ class State:
             calls.adopt(cls)
         slots: list[tuple[HeapLocation, Any, Any]] = []
         one: dict[int, Any] = {}  # by identity: what is one array outside is one here
-        inputs = [one.setdefault(id(a), x) if isinstance(a, ARRAYS) and a.ndim else x for x, a in zip(held.arrays, walk.arrays, strict=True)]
+        found = [numpys_of(x) if isinstance(a, np.ndarray) else x for x, a in zip(held.arrays, walk.arrays, strict=True)]
+        inputs = [one.setdefault(id(a), x) if isinstance(a, ARRAYS) and a.ndim else x for x, a in zip(found, walk.arrays, strict=True)]
         frame.defaults += [Contents(x) for x in walk.objects if makes_keys(type(x))]
         arrays = iter(inputs)
         holders: dict[int, list[HeapLocation]] = {}

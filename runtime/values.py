@@ -13,6 +13,7 @@ import numpy as np
 
 from autograph.runtime import trees
 from autograph.runtime._jax import Tracer
+from autograph.runtime.arrays.numpys import is_known
 
 NUMBERS: Final = (bool, int, float, complex)
 ARRAYS: Final = (jax.Array, np.ndarray, np.generic)
@@ -236,7 +237,7 @@ def has_maybe(value: Any) -> bool:
 
 def traced(*values: Any) -> bool:
     """Whether any leaf is an array whose value is not known now."""
-    return any(isinstance(x, Tracer) for v in values for x in parts(v))
+    return any(isinstance(x, Tracer) and not is_known(x) for v in values for x in parts(v))
 
 
 def arrays_in(variables: dict[str, Any]) -> dict[str, Any]:

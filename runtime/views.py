@@ -15,6 +15,7 @@ import numpy as np
 
 from autograph.runtime import trees
 from autograph.runtime._jax import recording
+from autograph.runtime.arrays.numpys import Numpys
 from autograph.runtime.errors import AliasError, ArrayStoreError, Place
 from autograph.runtime.frames import frames, innermost
 from autograph.runtime.holders import held_as
@@ -153,7 +154,7 @@ def attribute_of(obj: Any, name: str) -> Any:
     Raises:
       ArrayStoreError: (AG403) it is part of an array: `m.T`.
     """
-    if isinstance(obj, jax.Array) and recording():
+    if isinstance(obj, jax.Array) and not isinstance(obj, Numpys) and recording():
         raise ArrayStoreError(
             f"`.{name}` of an array is stored into, which changes NumPy's", here(), f"name it, `part = x.{name}`, and store it back"
         )

@@ -179,7 +179,8 @@ class _Calls(s.Transformer):
         *module, last = path.split(".")
         if path.split(".")[0] in REPLACED:
             drawn = path.startswith("numpy.random")
-            return node if _is_literal([*node.args, *node.keywords]) and not drawn else self._wrapped(node)
+            array = path.startswith("numpy.") and last in MAKERS  # which may be stored into
+            return node if _is_literal([*node.args, *node.keywords]) and not drawn and not array else self._wrapped(node)
         if path.startswith(("jax.tree.", "jax.tree_util.")):
             return self._wrapped(node)
         if module[:2] == ["jax", "numpy"] and any(makes_section(a, self.sections) for a in node.args):
@@ -236,5 +237,6 @@ def _is_literal(nodes: list[Any]) -> bool:
     return all(isinstance(n, (s.Constant, s.Tuple, s.List, s.keyword, s.UnaryOp, s.Load, s.USub)) for root in nodes for n in s.walk(root))
 
 
+MAKERS = frozenset("zeros ones empty full array asarray arange linspace logspace geomspace eye identity tri diag indices vander fromiter".split())
 _OWN_NAMES = {"str": "str_", "repr": "repr_", "format": "format_", "setattr": "set_attr", "delattr": "del_attr"}
 _INNER = frozenset({s.AsyncFunctionDef, s.Lambda, s.ClassDef, s.Constant})

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph.runtime.arrays.methods import part
-from autograph.runtime.arrays.numpys import Numpys, numpys, view
+from autograph.runtime.arrays.numpys import OPERATIONS, Numpys, numpys, view
 from autograph.runtime.arrays.objects import Array, content
 from autograph.runtime.arrays.stores import replace_whole, update_at
 
@@ -73,15 +73,12 @@ def _into(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return NotImplemented
     where = kwargs.get("where", True)
     rest = {k: v for k, v in kwargs.items() if k not in ("out", "where")}
-    made = _call[0](f)(*args, **rest)
+    made = OPERATIONS["function"](f, args, rest)
     several = type(made) in (tuple, list)
     for o, new in zip(outs, made if several else (made,), strict=True):
         if o is not None:
             replace_whole(o, new if where is True else jnp.where(content(where), content(new), content(o)))
     return out if not several else tuple(outs)
-
-
-_call: list[Callable[[Any], Callable[..., Any]]] = [lambda f: f]  # what is called in the place of a function of NumPy
 
 
 def _at(f: Any, x: Array, where: Any, *values: Any) -> None:

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax._src import core
 
-from autograph.runtime.arrays.objects import Array, content
+from autograph.runtime.arrays.objects import Array, content, taken_by_jax
 from autograph.runtime.arrays.parts import Index, Part, as_tuple, composed, count_axes, is_basic, moved
 
 KINDS = "biufc"
@@ -164,11 +164,13 @@ class View(Numpys):
 
     def __init__(self, whole: Numpys, part: Part, shadow: Any) -> None:
         self.whole, self.part = whole, part
-        self.home, self.who, self.lasts, self._shadow, self.frozen, self._line_info = whole.home, None, False, shadow, None, None
+        self.home, self.who, self.lasts, self.of, self.noted = whole.home, None, False, None, False
+        self._shadow, self.frozen, self._line_info = shadow, None, None
 
     @property
     def now(self) -> Any:
-        return self.part.get(self.whole.now)
+        found = self.part.get(self.whole.now)
+        return found.now if isinstance(found, Array) else found
 
     def constant(self) -> Any:
         return Array.constant(self)
@@ -302,4 +304,6 @@ for _name in "divmod rdivmod lt le gt ge eq ne".split():
     setattr(Numpys, f"__{_name}__", _binary(f"__{_name}__"))
 for _name in "neg pos abs invert".split():
     setattr(Numpys, f"__{_name}__", _unary(f"__{_name}__"))
+taken_by_jax(Numpys)
+taken_by_jax(View)
 Numpys.__hash__ = object.__hash__  # type: ignore[method-assign]

@@ -18,17 +18,18 @@ from jax._src.interpreters import ad, batching
 from jax._src.interpreters import partial_eval as pe
 
 
-class Array(core.Tracer):  # type: ignore[misc]
+class ArrayTracer(core.Tracer):  # type: ignore[misc]
     """An array as an object: `now` is the value of JAX's that it holds, `home` (weakly) the trace in which it was made.
 
     `who` says which array it may be, where only traced values decide that (`ties.py`); one that `lasts` is seen after an error.
+    Were it NumPy's, it would be part `of` another; `noted`: such an array would have changed.
     """
 
-    __slots__ = ("home", "lasts", "now", "who")
+    __slots__ = ("home", "lasts", "noted", "now", "of", "who")
     __hash__ = object.__hash__
 
     def __init__(self, now: Any, home: Any) -> None:
-        self.now, self.home, self.who, self.lasts = now, home, None, False
+        self.now, self.home, self.who, self.lasts, self.of, self.noted = now, home, None, False, None, False
         self._line_info = None
 
     @property
@@ -70,6 +71,7 @@ class Array(core.Tracer):  # type: ignore[misc]
         return iter(self.now)
 
 
+Array = ArrayTracer
 _OF_TRACERS = frozenset({"val", "primal", "tangent", "batch_dim", "mutable_qdd", "parent", "__jax_array__"})
 
 
@@ -86,13 +88,20 @@ def as_object(x: Any, home: Any = None) -> Any:
     home = home or core.trace_ctx.trace
     if isinstance(x, Array):
         return x if x.home() is home else Array(x.now, weakref.ref(home))
+    if type(home) in _CHANGED:
+        of_objects(home)
     if isinstance(x, (core.Tracer, ArrayImpl)) and isinstance(x.aval, core.ShapedArray):
         return Array(x, weakref.ref(home))
     return x
 
 
-dtypes.register_canonicalize_value_handler(Array, content)
-core.pytype_aval_mappings[Array] = lambda x: x.aval
+def taken_by_jax(cls: type) -> None:
+    """Let JAX take objects of a class as the values that they hold."""
+    dtypes.register_canonicalize_value_handler(cls, content)
+    core.pytype_aval_mappings[cls] = lambda x: x.aval
+
+
+taken_by_jax(Array)
 
 
 def results(out: Any, home: Any) -> Any:
@@ -133,6 +142,12 @@ def _our(cls: type) -> type:
 
 
 _CHANGED = (pe.DynamicJaxprTrace, ad.JVPTrace, ad.LinearizeTrace, batching.BatchTrace)
+
+
+def note_change(x: Any) -> None:
+    """A store or operator would change an array in place if it were NumPy's, or what it is part of."""
+    while isinstance(x, Array):
+        x.noted, x = True, x.of
 
 
 def is_ours(trace: Any) -> bool:

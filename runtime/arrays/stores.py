@@ -11,8 +11,9 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime import _jax
-from autograph.runtime.arrays.numpys import Numpys, View, is_known, plain
-from autograph.runtime.arrays.objects import Array, content
+from autograph.runtime.arrays.numpys import OPERATIONS, Numpys, View, is_known, plain
+from autograph.runtime.arrays.objects import Array, content, note_change
+from autograph.runtime.arrays.parts import transposed
 from autograph.runtime.arrays.ties import dependents, others, same
 from autograph.runtime.deferred import fine
 from autograph.runtime.errors import AliasError
@@ -59,15 +60,21 @@ def change(x: Array, update: Callable[[Any, Any], Any]) -> None:
     if isinstance(x, View):
         change(x.whole, lambda now, p: x.part.put(now, update(x.part.get(now), p)))
         return
+    note_change(x)
     tied = [(y, same(x, y)) for y in others(x)]
-    _put(x, update(content(x), _unless_failed(x, None)))
+    _put(x, update(_value(x), _unless_failed(x, None)))
     for y, p in tied:
         if isinstance(y, View):
             change(y, lambda now, q, p=p: update(now, _both(p, q)))  # type: ignore[misc]
         else:
-            _put(y, update(content(y), _unless_failed(y, p)))
+            _put(y, update(_value(y), _unless_failed(y, p)))
     for y, part, p in dependents(x):
         _put(y, jnp.where(p, content(part), content(y)))
+
+
+def _value(x: Array) -> Any:
+    """What an array holds, as a value of JAX's with all methods."""
+    return jnp.asarray(content(x)) if is_known(x) else content(x)
 
 
 def _both(p: Any, q: Any) -> Any:
@@ -182,3 +189,29 @@ def update_at(x: Array, where: Any, name: str, *values: Any) -> None:
         return new if p is None else jnp.where(p, new, now)
 
     change(x, update)
+
+
+def update_whole(x: Numpys, name: str, value: Any) -> None:
+    """`x += value`: what the operator gives is stored into the array, in its type.
+
+    Raises:
+      TypeError: the type does not take it.
+    """
+    new = getattr(x, name)(value)
+    if new is NotImplemented:
+        raise TypeError(f"unsupported operand for {name}")
+    if np.shape(new) != x.shape:
+        raise ValueError(f"non-broadcastable output operand with shape {x.shape} doesn't match the broadcast shape {np.shape(new)}")
+    if not np.can_cast(new.dtype, x.dtype, "same_kind"):
+        raise TypeError(f"Cannot cast ufunc '{name.strip('_')}' output from {new.dtype!r} to {x.dtype!r} with casting rule 'same_kind'")
+    replace_whole(x, new)
+
+
+def _reshape(x: Numpys, shape: Any) -> None:
+    place = Value(x)
+    touch(place, late=False)
+    place.put(x.now.reshape(shape))
+    x._shadow = None
+
+
+OPERATIONS.update(store=store, update=update_whole, reshape=_reshape, transposed=transposed)

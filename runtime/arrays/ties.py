@@ -208,7 +208,8 @@ class Turns:
         """Tie what the loop gives to what its last turn gave, and, unless it is certain that one is `made`, to what there was before."""
         new: dict[Any, Who] = {}
         one: dict[Any, Any] = {}
-        for k, (result, x, end) in enumerate(zip(results, before, self.ends, strict=True)):
+        ends = [*self.ends, *[None] * (len(results) - len(self.ends))]  # an error code may have been added
+        for k, (result, x, end) in enumerate(zip(results, before, ends, strict=True)):
             if not isinstance(result, Array) or not result.ndim or result is x or end is None:
                 continue
             x = x if isinstance(x, Array) and x.ndim else None
