@@ -15,6 +15,7 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime import _jax, trees
+from autograph.runtime.arrays.numpys import as_kind
 from autograph.runtime.arrays.objects import as_object, content
 from autograph.runtime.arrays.ties import described, tie
 from autograph.runtime.block import Block
@@ -305,7 +306,7 @@ class _Sides:
         decided("branch", became, why, given_names(len(outs)), (), outs)
 
     def _given(self, flat: Iterator[Any]) -> Any:
-        results = [as_object(content(x)) for x in flat]
+        results = [as_kind(as_object(content(x)), t.numpys) for x, t in zip(flat, self.types, strict=True)]
         tie(results, [self._arrays(b) for b in self.blocks], functools.partial(_choose, self.chosen))
         flat = iter(results)
         new: dict[Any, Any] = {"": unpack(self.joint, flat)}

@@ -13,6 +13,7 @@ from jax import lax
 from autograph.runtime import trees
 from autograph.runtime._jax import convert_type, varying
 from autograph.runtime.arrays.handles import value_of
+from autograph.runtime.arrays.numpys import numpys
 from autograph.runtime.specs import SCALARS, TAG, Node, Option, Spec, Static, Type, array_spec, children, covers, is_leaf, type_of
 from autograph.runtime.values import ARRAYS, NONE, NUMBERS, SET, UNSET, Blank, Maybe, Unset, blank, parts
 
@@ -83,7 +84,7 @@ def unpack_variables(spec: Spec, flat: Iterator[Any]) -> Any:
 
 def _unpacked(spec: Spec, flat: Iterator[Any], make: Callable[[Node, list[Any]], Any]) -> Any:
     if isinstance(spec, Type):
-        return next(flat)
+        return numpys(next(flat)) if spec.numpys else next(flat)
     if isinstance(spec, Static):
         return spec.value
     if isinstance(spec, Option):

@@ -15,6 +15,7 @@ import numpy as np
 from autograph.runtime import trees
 from autograph.runtime._jax import ShapedArray, Tracer, axes_of, shaped
 from autograph.runtime.arrays.handles import Handle
+from autograph.runtime.arrays.numpys import Numpys
 from autograph.runtime.arrays.objects import Array
 from autograph.runtime.frames import unwatched
 from autograph.runtime.values import (
@@ -49,12 +50,13 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """Shape, dtype and weak type of an array, and over which axes of a mesh it varies."""
+    """Shape, dtype and weak type of an array, and over which axes of a mesh it varies; `numpys`: it is one of NumPy's in Python."""
 
     shape: tuple[int, ...]
     dtype: Any
     weak: bool
     axes: frozenset[str] = frozenset()
+    numpys: bool = field(default=False, compare=False)
 
     def aval(self) -> ShapedArray:
         return shaped(self.shape, self.dtype, self.weak, self.axes)
@@ -187,7 +189,7 @@ SCALARS: Final = {"i": int, "u": int, "f": float, "c": complex}
 def type_of(v: Any) -> Type | None:
     """The type of an array or number; of a spec's leaf; None of what stays Python."""
     if isinstance(v, Tracer):
-        return of_aval(v.aval)
+        return _of_tracer(v)
     if isinstance(v, Type):
         return v
     if isinstance(v, Kept):
@@ -199,7 +201,12 @@ def type_of(v: Any) -> Type | None:
         return Type((), jax.dtypes.canonicalize_dtype(kind), _WEAK_TYPES[kind])
     aval = jax.typeof(v)
     dtype = jax.dtypes.canonicalize_dtype(aval.dtype) if isinstance(aval.dtype, np.dtype) else aval.dtype
-    return Type(aval.shape, dtype, aval.weak_type and aval.dtype != bool, axes_of(aval))
+    return Type(aval.shape, dtype, aval.weak_type and aval.dtype != bool, axes_of(aval), isinstance(v, np.ndarray) and v.ndim > 0)
+
+
+def _of_tracer(v: Any) -> Type:
+    found = of_aval(v.aval)
+    return replace(found, numpys=True) if isinstance(v, Numpys) else found
 
 
 def of_aval(aval: Any) -> Type:
@@ -210,7 +217,7 @@ def of_aval(aval: Any) -> Type:
 def spec_of(v: Any) -> Spec:
     """The spec of a value: arrays become types, the rest stays what it is."""
     if isinstance(v, Tracer):
-        return of_aval(v.aval)
+        return _of_tracer(v)
     if type(v) in ATOMS:
         return Static(v)
     if isinstance(v, ARRAYS):
@@ -306,7 +313,7 @@ def join(a: Spec, b: Spec, path: str = "") -> Spec:
     Raises Mismatch where there is none.
     """
     if is_leaf(a) and is_leaf(b) and a == b:
-        return a
+        return b if isinstance(a, Type) and a.numpys else a  # one of NumPy's, if both are
     if is_blank(a):
         return b
     if is_blank(b):
@@ -353,7 +360,8 @@ def _join_leaves(a: Type | Static, b: Type | Static, path: str) -> Spec:
     except Exception as error:  # no common dtype, or promotion is strict: the reason is JAX's
         raise Mismatch(path, a, b, str(error).splitlines()[0]) from None
     weak = all(u.weak or (u.dtype == bool and s.dtype != t.dtype) for u in (s, t))
-    return Type(s.shape or t.shape, dtype, weak, s.axes | t.axes)
+    numpys = all(u.numpys for u in (s, t) if u.shape) and (s.numpys or t.numpys)
+    return Type(s.shape or t.shape, dtype, weak, s.axes | t.axes, numpys)
 
 
 def _promotable(t: Type) -> Any:

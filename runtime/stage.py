@@ -12,6 +12,7 @@ from jax import lax
 from autograph.runtime import _jax, errors, trees
 from autograph.runtime._jax import Var
 from autograph.runtime.active import where_active
+from autograph.runtime.arrays.numpys import as_kind
 from autograph.runtime.arrays.objects import Array, as_object, content
 from autograph.runtime.arrays.ties import NeedsTags, Turns
 from autograph.runtime.block import Block
@@ -273,7 +274,8 @@ class Stage:
         If it is `certain` that a turn is made, what every turn sets is set.
         """
         count = len(types(self.specs))
-        outs = [as_object(content(x)) for x in outs]
+        kinds = types([*self.specs, *self.block.wrote.values()])
+        outs = [as_kind(as_object(content(x)), t.numpys) for x, t in zip(outs, kinds, strict=True)]
         before = {location: load(location) for location in self.block.wrote}
         raw = [x for s, t in zip(self.state, self.specs, strict=True) for x in pack(s, t, as_is)]
         mine = self.block.invars[len(types(self.items)) :]

@@ -192,10 +192,15 @@ def numpys(x: Any) -> Any:
     if isinstance(x, np.ndarray):
         return Numpys(x, weakref.ref(core.trace_ctx.trace)) if x.dtype.kind in KINDS else x
     if type(x) is Array:
-        return Numpys(x.now, x.home) if x.ndim else x
+        return Numpys(x.now, x.home) if x.ndim else x  # what NumPy computes of no axis is a number
     if type(x) in (tuple, list):
         return type(x)(map(numpys, x))
     return x
+
+
+def as_kind(x: Any, of_numpy: bool) -> Any:
+    """The object that an array is: one of NumPy's or of JAX's."""
+    return numpys(x) if of_numpy else x
 
 
 def is_known(x: Any) -> bool:
