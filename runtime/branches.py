@@ -7,6 +7,7 @@ by a select where that can be seen neither in values nor in gradients.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -16,8 +17,8 @@ from jax import lax
 
 from autograph.runtime import _jax, trees
 from autograph.runtime.arrays.numpys import as_kind
-from autograph.runtime.arrays.objects import as_object, content
-from autograph.runtime.arrays.ties import described, tie
+from autograph.runtime.arrays.objects import Array, as_object, content
+from autograph.runtime.arrays.ties import NeedsTags, described, tie
 from autograph.runtime.block import Block
 from autograph.runtime.blocks.choices import given_before, note_choice
 from autograph.runtime.blocks.sinking import sunk
@@ -28,11 +29,11 @@ from autograph.runtime.deferred import Exit
 from autograph.runtime.fitting import SIDES, does_not_fit, fitted
 from autograph.runtime.frames import Place, lifting
 from autograph.runtime.growing import Grow, joint_of
-from autograph.runtime.heap import Contents, HeapLocation, one_way_only
+from autograph.runtime.heap import Contents, HeapLocation, Items, one_way_only
 from autograph.runtime.identity import chosen, reopened, twins, unlike
 from autograph.runtime.knowledge import facts_of, known
 from autograph.runtime.lengths import join_marks, marks, other_side
-from autograph.runtime.lifted import Location, goes_with_block, joined, left_spec, load, may_be_missing, outer_spec, spec_out, store
+from autograph.runtime.lifted import Location, Tag, goes_with_block, joined, left_spec, load, may_be_missing, outer_spec, spec_out, store, taken
 from autograph.runtime.made import new_objects
 from autograph.runtime.packing import as_is, pack, unpack, unpack_variables
 from autograph.runtime.places import caller, handed_to, here, result_names
@@ -43,7 +44,7 @@ from autograph.runtime.sides import Span, disagree, remember
 from autograph.runtime.spec_text import instead_of_change, two, where_to_begin
 from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, is_container, join, of_aval, over, spec_of, types, widen
 from autograph.runtime.stale import refuse_other_names
-from autograph.runtime.values import CONTAINERS, blank, map_maybe, nothing
+from autograph.runtime.values import CONTAINERS, blank, map_maybe, nothing, parts
 
 
 def cond(pred: Any, then: Callable[..., Any], orelse: Callable[..., Any], *state: Any) -> Any:
@@ -124,6 +125,7 @@ class _Sides:
         self.wrote: dict[Location, Spec] = {}  # what some side sets outside, with its joint type
         self.before = lifting()
         self.blocks: list[Block] = []
+        self.found: dict[Location, Any] = {}  # the tags that a side has given
         self.new: set[Location] = set()  # attributes of objects that one side makes: on the others there is no such object
         self.spans: list[Span] = []  # the branches in each side
         self.tags: list[list[Any]] = []  # which of NumPy's arrays from outside each side gives
@@ -162,6 +164,8 @@ class _Sides:
         out = map_maybe(known, out, CONTAINERS)
         self.new.update(new_objects(block.frame, [out, *block.held().values()]))
         held = block.held()
+        tags = note_tags([out, *held.values()])
+        held = block.held()
         block.given = twins({"": out, **held}, goes_with_block)
         self.spans[-1].end()
         block.before = given_before(out, self.fns[len(self.blocks)], self.state)
@@ -170,7 +174,7 @@ class _Sides:
         self._join(block, spec_out(out))
         block.wrote = {location: left_spec(location, value, block.frame) for location, value in held.items()}
         given = {None: (self.specs[-1], out)} | {location: (block.wrote[location], value) for location, value in held.items()}
-        flat = iter(described([x for spec, value in given.values() for x in pack(value, spec, as_is)]))
+        flat = iter(described([x for spec, value in given.values() for x in pack(value, spec, as_is)], tags))
         block.gives = {key: unpack_variables(spec, flat) for key, (spec, _) in given.items()}
         if len(self.blocks) < len(self.fns) - 1:
             return [*pack(out, self.specs[-1], as_is), *(x for location, value in held.items() for x in pack(value, block.wrote[location], as_is))]
@@ -307,7 +311,13 @@ class _Sides:
 
     def _given(self, flat: Iterator[Any]) -> Any:
         results = [as_kind(as_object(content(x)), t.numpys) for x, t in zip(flat, self.types, strict=True)]
-        tie(results, [self._arrays(b) for b in self.blocks], functools.partial(_choose, self.chosen))
+        first = len(types([self.joint]))
+        for location, spec in self.wrote.items():
+            count = len(types([spec]))
+            if isinstance(location, Tag):
+                self.found[location] = content(results[first])
+            first += count
+        tie(results, [self._arrays(b) for b in self.blocks], functools.partial(_choose, self.chosen), self.found)
         flat = iter(results)
         new: dict[Any, Any] = {"": unpack(self.joint, flat)}
         for location, spec in self.wrote.items():
@@ -319,6 +329,7 @@ class _Sides:
         before = {location: load(location) for location in self.wrote}
         for location in self.wrote:
             store(location, new[location])
+        taken(self.wrote)
         replaced_in(self.blocks, before)
         chosen(new, sides)
         out = new[""]
@@ -327,6 +338,27 @@ class _Sides:
         if all(b.left for b in self.blocks):
             raise Exit
         return out
+
+
+def parts_of(value: Any) -> list[Any]:
+    return [x for v in (value.values if isinstance(value, Items) else [value]) for x in parts(v)]
+
+
+def note_tags(values: Sequence[Any]) -> dict[int, Tag]:
+    """At the end of a side: let it give the tags of arrays that are chosen in it, by their identities."""
+    here, found = _jax.current_trace(), {}
+    for x in [x for v in values for x in parts_of(v)]:
+        if isinstance(x, Array) and x.who is not None and len(x.who.possible) > 1 and x.home() is here and id(x) not in found:
+            try:
+                tag = x.who.tag()
+            except NeedsTags:
+                continue
+            found[id(x)] = Tag(next(_tags))
+            store(found[id(x)], tag)
+    return found
+
+
+_tags = itertools.count()
 
 
 def _choose(which: Any, tags: Sequence[Any]) -> Any:

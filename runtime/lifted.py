@@ -71,6 +71,19 @@ class ErrorValues(ErrorCode):
         return hash(("error", self.number))
 
 
+class Tag(ErrorCode):
+    """Which array one is that a side of a branch gives, as traced values in it decide: it goes no further than the branch."""
+
+    def __init__(self, number: int) -> None:
+        self.number, self.name = number, f"tag {number}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tag) and self.number == other.number
+
+    def __hash__(self) -> int:
+        return hash(("tag", self.number))
+
+
 Location = ErrorCode | HeapLocation
 ERROR = ErrorCode()
 CODE = Type((), _jax.INT32, False)
@@ -181,6 +194,17 @@ def store(location: Location, value: Any) -> None:
         return
     around[-1].values[location] = value
     around[-1].written[location] = None
+
+
+def taken(locations: Iterable[Location]) -> dict[Location, Any]:
+    """The tags among some locations that a branch has set: nobody else asks for them."""
+    frame = lifting()[-1] if lifting() else None
+    found = {}
+    for location in [x for x in locations if isinstance(x, Tag)]:
+        if frame is not None:
+            found[location] = frame.values.pop(location)
+            frame.written.pop(location, None)
+    return found
 
 
 def touch(location: HeapLocation, late: bool = True) -> None:

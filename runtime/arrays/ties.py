@@ -11,7 +11,8 @@ import functools
 import itertools
 import weakref
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -135,13 +136,15 @@ class Given(NamedTuple):
     key: int
     possible: tuple[Identity, ...]
     shared: bool
+    tag: Any = None  # the location that says which of the possible
 
-    def who(self, made: dict[Any, Who], side: int = 0) -> Who:
+    def who(self, made: dict[Any, Who], side: int = 0, tags: Mapping[Any, Any] = MappingProxyType({})) -> Who:
         """Which array it is: one of the block's gets a number of its own."""
         if self.array is not None:
             return who(self.array)
         if self.possible:
-            return Who(self.possible, None)
+            found = tags.get(self.tag)
+            return Who(self.possible, None if found is None else lambda: found)
         return made.setdefault((side, self.key), Who((Identity(),), None))
 
     @property
@@ -150,7 +153,7 @@ class Given(NamedTuple):
         return self.array is None and not self.possible and not self.shared
 
 
-def described(values: Sequence[Any]) -> list[Given | None]:
+def described(values: Sequence[Any], tags: Mapping[int, Any] = MappingProxyType({})) -> list[Given | None]:
     """At the end of a block: which arrays it gives."""
     here = core.trace_ctx.trace
     arrays = [x for x in values if isinstance(x, Array) and x.ndim]
@@ -159,12 +162,14 @@ def described(values: Sequence[Any]) -> list[Given | None]:
 
     def given(x: Array) -> Given:
         lasts = x.home() is not here
-        return Given(x if lasts else None, keys[id(x)], () if lasts or x.who is None else x.who.possible, count[id(x)] > 1)
+        return Given(x if lasts else None, keys[id(x)], () if lasts or x.who is None else x.who.possible, count[id(x)] > 1, tags.get(id(x)))
 
     return [given(x) if isinstance(x, Array) and x.ndim else None for x in values]
 
 
-def tie(results: list[Any], sides: Sequence[Sequence[Given | None]], choose: Callable[[Sequence[Any]], Any]) -> None:
+def tie(
+    results: list[Any], sides: Sequence[Sequence[Given | None]], choose: Callable[[Sequence[Any]], Any], tags: Mapping[Any, Any]
+) -> None:
     """Tie what a branch gives to what each of its sides gives, and make one object of two results that are one array on all sides."""
     made: dict[Any, Who] = {}
     one: dict[tuple[Any, ...], Any] = {}
@@ -177,7 +182,7 @@ def tie(results: list[Any], sides: Sequence[Sequence[Given | None]], choose: Cal
             if (first := one.setdefault(key, result)) is not result:
                 results[i] = first
                 continue
-        sources = [g.who(made, k) if g is not None else Who((Identity(),), None) for k, g in enumerate(given)]
+        sources = [g.who(made, k, tags) if g is not None else Who((Identity(),), None) for k, g in enumerate(given)]
         chosen(result, sources, choose)
 
 
