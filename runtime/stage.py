@@ -86,6 +86,8 @@ class Stage:
     ) -> None:  # fmt: skip
         self.body, self.state, self.source, self.place, self.items, self.rows = body, state, source, place, list(items), rows
         self.by_object: set[int] = set()  # identities of arrays that are the same objects in each turn
+        self.tagged, self.extra = False, 0  # does it carry which array is which, and as how many variables?
+        self.apart: set[tuple[int, int]] = set()
         entry = [widen(spec_in_block(x)) for x in state]
         self.opened = [widen(spec_of(x)) for x in state]  # with what lists and dicts hold before the loop
         self.hidden = hidden
@@ -107,17 +109,26 @@ class Stage:
             self.uses = blank_uses.count
             facts = self._facts(test) if test is not None and any(map(has_option, self.specs)) else []
             known_of = functools.partial(_of_state, facts)
-            self.loop = Turns(self._before())
+            self.loop = Turns(self._before()[: self._own()], self.tagged, self.apart)
             try:
                 self.block = Block(
                     self.body, [*self.items, *self.specs], place, "body", self._finish, [self.source], known_of, self.preset,
                     like=self.state, rows=self.rows, begins=self._begin,
                 )  # fmt: skip
             except NeedsTags as need:
-                if need.entry is None or id(need.entry) in self.by_object or not any(x is need.entry for x in self.loop.before):
+                if need.entry is None or not any(x is need.entry for x in self.loop.before):
                     raise
-                self.by_object.add(id(need.entry))
-                self.specs = [self._kept(x, s) for x, s in zip(self.state, self.specs, strict=True)]
+                if id(need.entry) in self.by_object:
+                    self._tag()
+                else:
+                    self.by_object.add(id(need.entry))
+                    self.specs = [self._kept(x, s) for x, s in zip(self.state, self.specs, strict=True)]
+                continue
+            if self.by_object and not self.stays:
+                self._tag()
+                continue
+            if self.tagged and self.settled and not self.apart and (apart := self.loop.never_one()):
+                self.apart = apart
                 continue
             old, self.specs = self.specs, self.joint
             if self.settled:
@@ -133,7 +144,28 @@ class Stage:
 
     def _begin(self, args: list[Any]) -> None:
         begun = [x for a, s in zip(args[len(self.items) :], self.specs, strict=True) for x in pack(a, s, as_is)]
-        self.loop.begin(begun)
+        self.loop.begin(begun[: self._own()], begun[self._own() :] if self.tagged else ())
+
+    def _own(self) -> int:
+        """How many arrays the variables of the user's have; the tags of these follow."""
+        return len(types(self.specs[: len(self.specs) - self.extra]))
+
+    def _tag(self) -> None:
+        """Let the loop carry which array each of its variables holds."""
+        self.by_object, self.tagged = set(), True
+        self.specs = [widen(spec_in_block(x)) for x in self.state]
+        tags = Turns(self._before()).first()
+        self.extra, body, count = len(tags), self.body, len(self.state)
+
+        def tagging(*args: Any) -> Any:
+            outs = listed(body(*args[: len(args) - len(tags)]), count)
+            flat = [x for o, s in zip(outs, self.specs, strict=False) for x in pack(o, s, as_is)]
+            return given([*outs, *self.loop.numbers(flat)])
+
+        self.body = tagging
+        self.state = [*self.state, *tags]
+        self.specs += [CODE] * len(tags)
+        self.opened += [CODE] * len(tags)
 
     def _kept(self, x: Any, spec: Spec) -> Spec:
         """The spec of a variable, some arrays of which are the same objects in each turn."""
@@ -190,6 +222,7 @@ class Stage:
         block.given = twins({**dict(enumerate(outs)), **held}, goes_with_block)
         begun = {location: at_begin(location, block.frame) for location in held}
         self.turn = {t[0].key: path for path, t in twins({**dict(enumerate(args)), **begun}).items()}
+        self.stays = all(_stays(a, o) for a, o in zip(args, outs, strict=True))
         moved = {id(a): k for k, a in enumerate(args)}
         specs = self.raw
         joint = list(self.specs)
@@ -266,7 +299,8 @@ class Stage:
         return fitted(self.state, self.specs, self.names, LOOP)
 
     def names(self) -> list[str]:
-        return [*self.hidden, *parameter_names(self.source, len(self.state) - len(self.hidden))]
+        names = parameter_names(self.source, len(self.state) - len(self.hidden) - self.extra)
+        return [*self.hidden, *names, *["a tag"] * self.extra]
 
     def results(self, outs: Sequence[Any], certain: bool, made: Callable[[], Any] | None = None) -> list[Any]:
         """The state after the loop; a number or array that no turn changes is what it was before.
@@ -284,7 +318,8 @@ class Stage:
             for o, r, u, v, t in zip(outs[:count], raw, mine, self.block.outvars[:count], types(self.specs), strict=True)
         ] + outs[count:]  # fmt: skip
         raw += [x for location, spec in self.block.wrote.items() for x in pack(before[location], spec, as_is)]
-        self.loop.results(found, raw, None if certain else made)
+        own = self._own()
+        self.loop.results(found, raw, None if certain else made, found[own:count] if self.tagged else ())
         flat = iter(found[count:])
         for location, spec in self.block.wrote.items():
             store(location, unpack(spec, flat))
@@ -293,8 +328,8 @@ class Stage:
         after = {location: load(location) for location in self.block.wrote}
         after_turns({**dict(enumerate(values)), **after}, {**dict(enumerate(self.state)), **before}, self.turn, self.block.given)
         if certain and not self.block.left:
-            return [_surely(v, r) for v, r in zip(values, self.raw, strict=True)]
-        return values
+            values = [_surely(v, r) for v, r in zip(values, self.raw, strict=True)]
+        return values[: len(values) - self.extra]
 
     def _check(self) -> None:
         """The kept jaxpr gives exactly the types that the state has."""
@@ -317,7 +352,7 @@ class Stage:
     def tell(self, became: str, why: str) -> None:
         """Tell `ag.explain` what the loop becomes."""
         if watching():
-            names = parameter_names(self.source, len(self.state) - len(self.hidden))
+            names = parameter_names(self.source, len(self.state) - len(self.hidden) - self.extra)
             first = len(self.hidden)
             decided("loop", became, why, names, [spec_of(x) for x in self.state[first:]], self.specs[first:])
 
@@ -330,7 +365,7 @@ class Stage:
             return [] if block.frame.written else [where_active(unless_failed(p) if self.guarded and p is not False else p)]
 
         # The test sees what the turns leave in the state outside.
-        asked = Block(lambda *s: truth(test(*s)), self.specs, self.place, "test", finish, [test], outside=body.wrote)
+        asked = Block(lambda *s: truth(test(*s[: len(s) - self.extra])), self.specs, self.place, "test", finish, [test], outside=body.wrote)
         if (
             asked.frame.written or asked.frame.rebound or asked.left or any(e.effects for e in asked.eqns)
         ):  # a reference is read: JAX's test would see an old value
@@ -402,6 +437,15 @@ def _of_state(facts: Iterable[tuple[int, int]], args: list[Any]) -> list[Fact]:
 
 def _known(value: Any) -> Any:
     return map_maybe(known, value, CONTAINERS)
+
+
+def _stays(begun: Any, ended: Any) -> bool:
+    """Whether arrays that a turn was given by object are what it ends with."""
+    if isinstance(begun, Array) and begun.home() is not _jax.current_trace():
+        return ended is begun
+    if is_leaf(begun) or not isinstance(begun, (tuple, list, dict)) or type(begun) is not type(ended) or len(begun) != len(ended):
+        return True
+    return all(map(_stays, children(begun)[0], children(ended)[0]))
 
 
 def _with_kept(spec: Spec, kept: Spec) -> Spec:

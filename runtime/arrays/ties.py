@@ -11,7 +11,7 @@ import functools
 import itertools
 import weakref
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ import numpy as np
 from jax import lax
 from jax._src import core
 
-from autograph.runtime.arrays.objects import Array
+from autograph.runtime.arrays.objects import Array, content
 from autograph.runtime.frames import frames
 
 _numbers = itertools.count(1)
@@ -39,9 +39,10 @@ class NeedsTags(BaseException):
 class Identity:
     """One of Python's arrays: its number, and the objects that may be it."""
 
-    __slots__ = ("_holders", "number", "part")
+    __slots__ = ("_holders", "home", "number", "part")
 
-    def __init__(self, part: Any = None) -> None:
+    def __init__(self, home: Any = None, part: Any = None) -> None:
+        self.home = home or weakref.ref(core.trace_ctx.trace)  # the trace in which it was made
         self.part = part  # the view that it is
         root = frames()[0] if frames() else None
         self.number = next(_numbers if root is None else root.identities)
@@ -61,10 +62,11 @@ class Identity:
 class Who:
     """Which arrays an object may be, and what tells which: a number, or a function that computes the traced one."""
 
-    __slots__ = ("_tag", "entry", "possible")
+    __slots__ = ("_tag", "entry", "place", "possible")
 
     def __init__(self, possible: Sequence[Identity], tag: Callable[[], Any] | None, entry: Any = None) -> None:
         self.possible, self._tag, self.entry = tuple(possible), tag, entry
+        self.place: Any = None  # of a variable of a loop: which loop, which variable, and the pairs of them that are never one
 
     def tag(self) -> Any:
         if len(self.possible) == 1:
@@ -77,7 +79,7 @@ class Who:
 def who(x: Array) -> Who:
     """Which array it may be; itself, if nothing else is known."""
     if x.who is None:
-        be(x, Who((Identity(x if hasattr(x, "whole") else None),), None))
+        be(x, Who((Identity(x.home, x if hasattr(x, "whole") else None),), None))
     found: Who = x.who
     return found
 
@@ -112,7 +114,14 @@ def others(x: Array) -> list[Array]:
     found = {id(y): y for identity in x.who.possible for y in identity.live()}
     found.pop(id(x), None)
     here = {id(frame.trace) for frame in frames() if frame.trace is not None}
-    return [y for y in found.values() if id(y.home()) in here]  # a trace that has ended may still be referred to
+    return [y for y in found.values() if id(y.home()) in here and not _apart(x.who, y.who)]  # a trace that has ended may still be referred to
+
+
+def _apart(a: Who, b: Who) -> bool:
+    """Whether two variables of a loop are never one array."""
+    if a.place is None or b.place is None or a.place[0] != b.place[0]:
+        return False
+    return (min(a.place[1], b.place[1]), max(a.place[1], b.place[1])) in a.place[2]
 
 
 def same(x: Array, y: Array) -> Any:
@@ -187,30 +196,127 @@ def tie(
 
 
 class Turns:
-    """The arrays among the variables of a loop: what they held before it, what a turn begins with, and what it ends with."""
+    """The arrays among the variables of a loop: what they held before it, what a turn begins with, and what it ends with.
 
-    def __init__(self, before: Sequence[Any]) -> None:
+    Where a store has to know which array one is, the loop carries their tags (`tagged`).  An array that a turn makes has the number of the first
+    variable that holds it when the turn ends; two variables that no turn can make one (`apart`) are never tied.
+    """
+
+    def __init__(self, before: Sequence[Any], tagged: bool = False, apart: Collection[tuple[int, int]] = ()) -> None:
         self.before = [x if isinstance(x, Array) and x.ndim else None for x in before]
         self.ends: list[Given | None] = []
         self.alike: list[tuple[Identity, ...]] = []
         self.params: list[Any] = []
+        self.tagged, self.apart = tagged, apart
         self.slots = [Identity() if x is not None else None for x in self.before]
+        self.moves: list[Any] = []
 
-    def begin(self, params: Sequence[Any]) -> None:
+    @property
+    def arrays(self) -> list[int]:
+        """The variables that hold arrays."""
+        return [k for k, x in enumerate(self.before) if x is not None]
+
+    def first(self) -> list[Any]:
+        """The tags before the loop."""
+        return [who(x).tag() for x in self.before if x is not None]
+
+    def begin(self, params: Sequence[Any], tags: Sequence[Any] = ()) -> None:
         """A turn begins: a variable may hold what it held before the loop, or what a turn before has given it."""
-        self.params = list(params)
-        for x, p, slot in zip(self.before, params, self.slots, strict=True):
-            if x is not None and isinstance(p, Array) and p is not x:
+        self.params = list(params)[: len(self.before)]
+        every = {i.number: i for x, slot in zip(self.before, self.slots, strict=True) if x is not None and slot for i in (slot, *who(x).possible)}
+        for k, tag in zip(self.arrays, tags or [None] * len(self.arrays), strict=True):
+            x, p, slot = self.before[k], self.params[k], self.slots[k]
+            if not isinstance(p, Array) or p is x or slot is None:
+                continue
+            if tag is None:
                 be(p, Who((slot, *who(x).possible), None, x))
+            else:
+                be(p, Who(tuple(every.values()), functools.partial(_known, content(tag))))
+                p.who.place = id(self), k, self.apart
+
+    def numbers(self, ends: Sequence[Any]) -> list[Any]:
+        """The tags when a turn ends, one for each variable that holds an array."""
+        mine = [(k, ends[k]) for k in self.arrays]
+        own, here = {id(slot) for slot in self.slots}, core.trace_ctx.trace
+        made: dict[int, int] = {}
+
+        def raw(x: Any) -> Any:
+            if x.who is None and x.home() is core.trace_ctx.trace:
+                return np.int32(made.setdefault(id(x), -2 - len(made)))
+            return who(x).tag()
+
+        raws = [raw(x) if isinstance(x, Array) else np.int32(-1) for _, x in mine]
+        out = []
+        for n, (k, x) in enumerate(mine):
+            slot = self.slots[k]
+            assert slot is not None
+            if not isinstance(x, Array):
+                out.append(np.int32(slot.number))
+                continue
+            outer = [i.number for i in x.who.possible if id(i) not in own and i.home() is not here] if x.who is not None else []
+            number: Any = np.int32(slot.number)
+            for j in reversed(range(n)):  # the first variable that holds the same array
+                other = self.slots[self.arrays[j]]
+                assert other is not None
+                if type(raws[j]) is np.int32 and type(raws[n]) is np.int32:
+                    number = np.int32(other.number) if raws[j] == raws[n] else number
+                else:
+                    number = lax.select(jnp.asarray(lax.eq(raws[j], raws[n])), jnp.int32(other.number), jnp.asarray(number, np.int32))
+            if outer:
+                is_outer = functools.reduce(lax.bitwise_or, [jnp.asarray(lax.eq(raws[n], np.int32(o))) for o in outer])
+                number = lax.select(is_outer, jnp.asarray(raws[n], np.int32), jnp.asarray(number, np.int32))
+            out.append(number)
+        return out
 
     def end(self, ends: Sequence[Any]) -> None:
         """A turn ends: which arrays the variables hold."""
         self.ends = described(ends)
+        place = {id(p): k for k, p in enumerate(self.params)}
+        self.moves = [_move(ends[k], place) if k < len(ends) else None for k in range(len(self.before))]
         self.alike = [(p.who.possible if isinstance(p, Array) and p.who is not None else ()) for p in self.params]
         self.params = []
 
-    def results(self, results: list[Any], before: Sequence[Any], made: Callable[[], Any] | None) -> None:
+    def never_one(self) -> set[tuple[int, int]]:
+        """The pairs of variables that are never one array, by what a turn moves; none where a turn chooses."""
+        arrays = self.arrays
+        pairs = {(k, j) for k in arrays for j in arrays if k < j}
+        if any(self.moves[k] is None for k in arrays):
+            return set()
+        maybe = {(k, j) for k, j in pairs if _may_be_one(self.before[k], self.before[j])}
+        outside = {k: {i.number for i in who(self.before[k]).possible} for k in arrays}
+        while True:
+            for k in arrays:  # what of outside a variable may hold
+                kind, what = self.moves[k]
+                outside[k] = outside[k] | (outside[what] if kind == "of" else {i.number for i in what} if kind == "outside" else set())
+            new = set()
+            for k, j in pairs - maybe:
+                (a, x), (b, y) = self.moves[k], self.moves[j]
+                if a == b == "of":
+                    one = x == y or (min(x, y), max(x, y)) in maybe
+                elif a == b == "made":
+                    one = x == y
+                elif "made" in (a, b):
+                    one = False
+                else:
+                    one = bool(outside[k] & outside[j])
+                if one:
+                    new.add((k, j))
+            if not new:
+                return pairs - maybe
+            maybe |= new
+
+    def results(
+        self, results: list[Any], before: Sequence[Any], made: Callable[[], Any] | None, tags: Sequence[Any] = ()
+    ) -> None:
         """Tie what the loop gives to what its last turn gave, and, unless it is certain that one is `made`, to what there was before."""
+        if self.tagged:
+            every = {i.number: i for x, slot in zip(self.before, self.slots, strict=True) if x is not None and slot for i in (slot, *who(x).possible)}
+            every |= {i.number: i for given in self.ends if given is not None and given.array is not None for i in who(given.array).possible}
+            for k, tag in zip(self.arrays, tags, strict=True):
+                if isinstance(results[k], Array) and results[k] is not before[k]:
+                    be(results[k], Who(tuple(every.values()), functools.partial(_known, content(tag))))
+                    results[k].who.place = id(self), k, self.apart
+            return
         new: dict[Any, Who] = {}
         one: dict[Any, Any] = {}
         ends = [*self.ends, *[None] * (len(results) - len(self.ends))]  # an error code may have been added
@@ -237,6 +343,26 @@ class Turns:
             if any(i.number in found for i in alike):
                 found |= {i.number: i for i in alike}
         return list(found.values())
+
+
+def _known(tag: Any) -> Any:
+    return tag
+
+
+def _may_be_one(x: Array, y: Array) -> bool:
+    mine = {i.number for i in who(x).possible}
+    return x is y or any(i.number in mine for i in who(y).possible)
+
+
+def _move(end: Any, place: dict[int, int]) -> Any:
+    """What a turn does to a variable: it takes the array of another, one of outside, or makes one; None where traced values choose."""
+    if not isinstance(end, Array):
+        return None
+    if id(end) in place:
+        return "of", place[id(end)]
+    if end.home() is core.trace_ctx.trace:
+        return ("made", id(end)) if end.who is None else None
+    return "outside", who(end).possible
 
 
 def _last(made: Callable[[], Any], tags: Sequence[Any]) -> Any:
