@@ -17,9 +17,9 @@ from jax import lax
 
 from autograph.runtime._jax import Tracer, convert_type, is_reference
 from autograph.runtime.arrays.handles import value_of
-from autograph.runtime.arrays.numpys import Numpys, is_known, item
+from autograph.runtime.arrays.numpys import Numpys, is_known, item, view
 from autograph.runtime.arrays.objects import Array, as_object
-from autograph.runtime.arrays.parts import is_basic
+from autograph.runtime.arrays.parts import Window, is_basic
 from autograph.runtime.arrays.ties import chosen, who
 from autograph.runtime.block import containers
 from autograph.runtime.deferred import fail
@@ -36,7 +36,7 @@ from autograph.runtime.sections import Section
 from autograph.runtime.slicing import at_places, masked, sliced, split_index
 from autograph.runtime.spec_text import describe
 from autograph.runtime.specs import Mismatch, Spec, Static, join, leaves, spec_of, types, widen
-from autograph.runtime.subscripts import has_span, is_mask, load_span, plain
+from autograph.runtime.subscripts import Span, has_span, is_mask, load_span, plain, store_span
 from autograph.runtime.untraced.told import forget_told
 from autograph.runtime.values import Copied, Counted, Maybe, parts, traced
 from autograph.runtime.views import part
@@ -70,6 +70,9 @@ def load_item(x: Any, i: Any) -> Any:
         if is_known(x) and _is_traced(i):
             i = _checked(x, i)
         return item(x, i)
+    if isinstance(x, Numpys) and has_span(i):
+        known = tuple(builtins.slice(0, p.length) if type(p) is Span else p for p in (i if type(i) is tuple and type(i) is not Span else (i,)))
+        return view(x, Window(i, known, load_span, store_span))
     if is_known(x):
         x = x.now
     if has_span(i):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax.numpy as jnp
@@ -30,6 +30,10 @@ def of_numpys(path: str, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         return _at(f, *args)
     if kwargs.get("out") is not None:
         return _into(f, args, kwargs)
+    if path in ("nditer", "ndenumerate") and isinstance(first, Numpys):
+        return _Items(first, path == "ndenumerate", kwargs)
+    if path == "einsum" and len(args) == 2 and isinstance(args[1], Numpys) and isinstance(first, str):
+        return _views(f, args, kwargs)
     if not isinstance(first, Numpys):
         return NotImplemented
     if path in _SAME:
@@ -63,6 +67,25 @@ def _views(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             return x
         made.append(view(x, part(x, lambda s, k=k: taken(s)[k] if several else taken(s), p)))
     return type(found)(made) if several else made[0]
+
+
+class _Items:
+    """`np.nditer` and `np.ndenumerate` of an array: its items one by one, which change with it."""
+
+    def __init__(self, x: Numpys, numbered: bool, options: dict[str, Any]) -> None:
+        self.x, self.numbered = x, numbered
+        self.multi_index: tuple[int, ...] = ()
+
+    def __iter__(self) -> Iterator[Any]:
+        for place in np.ndindex(self.x.shape):
+            self.multi_index = place
+            yield (place, self.x[place]) if self.numbered else self.x[(*place, ...)]
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        return None
 
 
 def _into(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -147,7 +147,7 @@ def _flatten(self: Numpys, order: str = "C") -> Any:
 def _view(self: Numpys, dtype: Any = None, *args: Any) -> Any:
     if dtype is None or isinstance(dtype, type) and issubclass(dtype, np.ndarray):
         return view(self, Index((Ellipsis,)))
-    return view(self, Bits(np.dtype(dtype)))
+    return view(self, Bits(np.dtype(dtype), np.dtype(self.dtype)))
 
 
 def _component(imaginary: bool) -> property:

@@ -267,6 +267,8 @@ def _binary(name: str) -> Callable[..., Any]:
     def operate(self: Numpys, other: Any) -> Any:
         if isinstance(other, core.Tracer) and not isinstance(other, Numpys):
             return by_jax(self, other)  # an array of JAX's gives one
+        if type(other) in (list, tuple):
+            other = OPERATIONS["function"](np.asarray, (other,), {})
         other_value = plain(other)
         if self.known and not isinstance(other_value, core.Tracer):
             return numpys(by_numpy(self.now, other_value))

@@ -49,6 +49,25 @@ class Index(Part):
 
 
 @dataclass(frozen=True, eq=False)
+class Window(Part):
+    """`whole[index]` of an index with slices whose length is known and whose start is traced; `load` and `store` take and give such parts."""
+
+    index: Any
+    known: tuple[Any, ...]  # the same with known slices of these lengths
+    load: Callable[[Any, Any], Any]
+    store: Callable[[Any, Any, Any], Any]
+
+    def get(self, whole: Any) -> Any:
+        return self.load(whole, self.index)
+
+    def put(self, whole: Any, new: Any) -> Any:
+        return self.store(jnp.asarray(whole), self.index, new)
+
+    def of_shadow(self, shadow: Any) -> Any:
+        return Index(self.known).of_shadow(shadow)
+
+
+@dataclass(frozen=True, eq=False)
 class Arranged(Part):
     """All elements in another order or shape: `there` and `back` are inverse, and `permuted` says how if it only exchanges axes."""
 
@@ -97,6 +116,13 @@ class Bits(Part):
     """The same bits as another type."""
 
     dtype: Any
+    before: Any
+
+    def of_shadow(self, shadow: Any) -> Any:
+        if self.dtype.itemsize == self.before.itemsize:
+            return shadow[...]
+        last = shadow.shape[-1] * self.before.itemsize // self.dtype.itemsize
+        return np.empty((*shadow.shape[:-1], last), np.int8)
 
     def get(self, whole: Any) -> Any:
         return whole.view(self.dtype)
