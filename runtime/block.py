@@ -84,7 +84,6 @@ class Block:
                 flat = tuple(map(as_object, flat))
                 arrays = iter(flat)
                 self.args = [unpack(s, arrays) for s in specs]
-                begins(self.args)
                 for x, outer in zip(flat, rows):
                     views.part(x, outer)
                 frame.passed = containers(self.args)
@@ -93,6 +92,7 @@ class Block:
                 assume(facts(self.args))
                 try:
                     enter(frame)
+                    begins(self.args)
                     watch, positions = Watch([*self.args, *state, *with_defaults()], [x for f in sources for x in held_in_cells(f)]), Positions()
                     try:
                         with restored(frame, *sources), refined(*sources):  # no cell holds a tracer when its trace ends

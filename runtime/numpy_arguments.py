@@ -50,7 +50,7 @@ def without_numpys(jitted: Callable[..., Any], otherwise: Callable[..., Any]) ->
 
 
 def among(args: Sequence[Any], kwargs: dict[str, Any]) -> dict[Path, Any]:
-    """The arrays of NumPy's among some arguments, also in tuples."""
+    """The arrays of NumPy's among some arguments, also in tuples, lists and dicts."""
     return {path: x for path, x in _each(args, kwargs) if _is_numpys(x)}
 
 
@@ -62,8 +62,10 @@ def _each(args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[tuple[Path, A
     todo: list[tuple[Path, Any]] = [((k,), a) for k, a in enumerate(args)] + [((k,), a) for k, a in kwargs.items()]
     while todo:
         path, x = todo.pop()
-        if type(x) is tuple:
+        if type(x) in (tuple, list):
             todo += [((*path, k), v) for k, v in enumerate(x)]
+        elif type(x) is dict:
+            todo += [((*path, k), v) for k, v in x.items()]
         else:
             yield path, x
 
@@ -75,7 +77,10 @@ class Arguments:
         def numpys(path: Path, x: Any) -> Any:
             if type(x) is tuple:
                 return tuple(numpys((*path, k), v) for k, v in enumerate(x))
-            return Numpys(x.now, x.home) if path in paths and isinstance(x, Array) else x
+            for k in range(len(x)) if type(x) is list else [*x] if type(x) is dict else ():
+                if (new := numpys((*path, k), x[k])) is not x[k]:
+                    x[k] = new
+            return Numpys(x.now, x.home) if path in paths and type(x) is Array else x
 
         self.args = [numpys((k,), a) for k, a in enumerate(args)]
         self.kwargs = {k: numpys((k,), a) for k, a in kwargs.items()}

@@ -14,6 +14,7 @@ from autograph.runtime._jax import Var
 from autograph.runtime.active import where_active
 from autograph.runtime.arrays.numpys import as_kind
 from autograph.runtime.arrays.objects import Array, as_object, content
+from autograph.runtime.arrays.stores import Value
 from autograph.runtime.arrays.ties import NeedsTags, Turns
 from autograph.runtime.block import Block
 from autograph.runtime.decisions import decided, watching
@@ -88,6 +89,7 @@ class Stage:
         self.by_object: set[int] = set()  # identities of arrays that are the same objects in each turn
         self.tagged, self.extra = False, 0  # does it carry which array is which, and as how many variables?
         self.apart: set[tuple[int, int]] = set()
+        self.more: list[Any] = []  # what turns give of the arrays outside
         entry = [widen(spec_in_block(x)) for x in state]
         self.opened = [widen(spec_of(x)) for x in state]  # with what lists and dicts hold before the loop
         self.hidden = hidden
@@ -109,7 +111,9 @@ class Stage:
             self.uses = blank_uses.count
             facts = self._facts(test) if test is not None and any(map(has_option, self.specs)) else []
             known_of = functools.partial(_of_state, facts)
-            self.loop = Turns(self._before()[: self._own()], self.tagged, self.apart)
+            self.places = [location for location in self.preset if isinstance(location, HeapLocation) and not isinstance(location, Value)]
+            outside = [x for location in self.places for x in pack(location.get(), self.preset[location], as_is)]
+            self.loop = Turns([*self._before()[: self._own()], *outside], self.tagged, self.apart, self.more)
             try:
                 self.block = Block(
                     self.body, [*self.items, *self.specs], place, "body", self._finish, [self.source], known_of, self.preset,
@@ -124,8 +128,11 @@ class Stage:
                     self.by_object.add(id(need.entry))
                     self.specs = [self._kept(x, s) for x, s in zip(self.state, self.specs, strict=True)]
                 continue
-            if self.by_object and not self.stays:
+            if not self.tagged and (self.by_object and not self.stays or self._moves_what_is_stored()):
                 self._tag()
+                continue
+            if self.tagged and self.settled and (more := self.loop.given()):
+                self.more = [*self.more, *more]
                 continue
             if self.tagged and self.settled and not self.apart and (apart := self.loop.never_one()):
                 self.apart = apart
@@ -144,7 +151,14 @@ class Stage:
 
     def _begin(self, args: list[Any]) -> None:
         begun = [x for a, s in zip(args[len(self.items) :], self.specs, strict=True) for x in pack(a, s, as_is)]
-        self.loop.begin(begun[: self._own()], begun[self._own() :] if self.tagged else ())
+        frame = lifting()[-1]
+        outside = [x for location in self.places for x in pack(at_begin(location, frame), self.preset[location], as_is)]
+        self.loop.begin([*begun[: self._own()], *outside], begun[self._own() :] if self.tagged else ())
+
+    def _moves_what_is_stored(self) -> bool:
+        """Whether a turn gives a variable an array from outside into which turns store."""
+        stored = {id(location.obj) for location in self.block.wrote if isinstance(location, Value)}
+        return self.settled and any(end is not None and end.array is not None and id(end.array) in stored for end in self.loop.ends)
 
     def _own(self) -> int:
         """How many arrays the variables of the user's have; the tags of these follow."""
@@ -154,12 +168,14 @@ class Stage:
         """Let the loop carry which array each of its variables holds."""
         self.by_object, self.tagged = set(), True
         self.specs = [widen(spec_in_block(x)) for x in self.state]
-        tags = Turns(self._before()).first()
+        outside = [x for location in self.places for x in pack(location.get(), self.preset[location], as_is)]
+        tags = Turns([*self._before(), *outside]).first()
         self.extra, body, count = len(tags), self.body, len(self.state)
 
         def tagging(*args: Any) -> Any:
             outs = listed(body(*args[: len(args) - len(tags)]), count)
             flat = [x for o, s in zip(outs, self.specs, strict=False) for x in pack(o, s, as_is)]
+            flat += [x for location in self.places for x in pack(location.get(), self.preset[location], as_is)]
             return given([*outs, *self.loop.numbers(flat)])
 
         self.body = tagging
@@ -249,8 +265,10 @@ class Stage:
             return []
         packed = fitted(outs, joint, self.names, LOOP)
         packed += fitted(list(held.values()), [block.wrote[loc] for loc in held], lambda: [loc.name.strip("`") for loc in held], LOOP)
-        ends = [x for o, s in zip(outs, joint, strict=True) for x in pack(o, s, as_is)]
-        self.loop.end(ends + [x for loc, value in held.items() for x in pack(value, block.wrote[loc], as_is)])
+        ends = [x for o, s in zip(outs, joint, strict=True) for x in pack(o, s, as_is)][: self._own()]
+        order = [*self.places, *(loc for loc in held if loc not in self.places)]
+        self.loop.end(ends + [x for loc in order for x in pack(held.get(loc, loc.get()), block.wrote.get(loc, self.preset.get(loc)), as_is)])
+        self.order = order
         # A variable that a turn sets and never takes from the turn before only gets its type: the run stands.
         self.settled = self.settled or blank_uses.count == self.uses
         return packed if self.settled else []
@@ -319,7 +337,15 @@ class Stage:
         ] + outs[count:]  # fmt: skip
         raw += [x for location, spec in self.block.wrote.items() for x in pack(before[location], spec, as_is)]
         own = self._own()
-        self.loop.results(found, raw, None if certain else made, found[own:count] if self.tagged else ())
+        flat = iter(zip(found[count:], raw[count:], strict=True))
+        at = {location: [next(flat) for _ in types([spec])] for location, spec in self.block.wrote.items()}
+        order = [location for location in self.order if location in at]
+        pairs = [*zip(found[:own], raw[:own], strict=True), *(pair for location in order for pair in at[location])]
+        mine, old = [x for x, _ in pairs], [x for _, x in pairs]
+        self.loop.results(mine, old, None if certain else made, found[own:count] if self.tagged else ())
+        flat = iter(mine[own:])
+        at = {location: [next(flat) for _ in at[location]] for location in order} | {k: [x for x, _ in v] for k, v in at.items() if k not in order}
+        found = [*mine[:own], *found[own:count], *(x for location in self.block.wrote for x in at[location])]
         flat = iter(found[count:])
         for location, spec in self.block.wrote.items():
             store(location, unpack(spec, flat))

@@ -202,7 +202,9 @@ class Turns:
     variable that holds it when the turn ends; two variables that no turn can make one (`apart`) are never tied.
     """
 
-    def __init__(self, before: Sequence[Any], tagged: bool = False, apart: Collection[tuple[int, int]] = ()) -> None:
+    def __init__(
+        self, before: Sequence[Any], tagged: bool = False, apart: Collection[tuple[int, int]] = (), more: Sequence[Identity] = ()
+    ) -> None:
         self.before = [x if isinstance(x, Array) and x.ndim else None for x in before]
         self.ends: list[Given | None] = []
         self.alike: list[tuple[Identity, ...]] = []
@@ -210,6 +212,19 @@ class Turns:
         self.tagged, self.apart = tagged, apart
         self.slots = [Identity() if x is not None else None for x in self.before]
         self.moves: list[Any] = []
+        self.more = list(more)  # the arrays from outside that turns give
+
+    def _every(self) -> tuple[Identity, ...]:
+        """All that a variable may be."""
+        held = [x for x in self.before if x is not None]
+        every = [*(slot for slot in self.slots if slot is not None), *(i for x in held for i in who(x).possible), *self.more]
+        return tuple({i.number: i for i in every}.values())
+
+    def given(self) -> list[Identity]:
+        """The arrays from outside that the last turn has given, which are not yet among those that a variable may be."""
+        known = {i.number for i in self._every()}
+        found = [i for given in self.ends if given is not None and given.array is not None for i in who(given.array).possible]
+        return [i for i in found if i.number not in known]
 
     @property
     def arrays(self) -> list[int]:
@@ -223,7 +238,6 @@ class Turns:
     def begin(self, params: Sequence[Any], tags: Sequence[Any] = ()) -> None:
         """A turn begins: a variable may hold what it held before the loop, or what a turn before has given it."""
         self.params = list(params)[: len(self.before)]
-        every = {i.number: i for x, slot in zip(self.before, self.slots, strict=True) if x is not None and slot for i in (slot, *who(x).possible)}
         for k, tag in zip(self.arrays, tags or [None] * len(self.arrays), strict=True):
             x, p, slot = self.before[k], self.params[k], self.slots[k]
             if not isinstance(p, Array) or p is x or slot is None:
@@ -231,7 +245,7 @@ class Turns:
             if tag is None:
                 be(p, Who((slot, *who(x).possible), None, x))
             else:
-                be(p, Who(tuple(every.values()), functools.partial(_known, content(tag))))
+                be(p, Who(self._every(), functools.partial(_known, content(tag))))
                 p.who.place = id(self), k, self.apart
 
     def numbers(self, ends: Sequence[Any]) -> list[Any]:
@@ -310,11 +324,9 @@ class Turns:
     ) -> None:
         """Tie what the loop gives to what its last turn gave, and, unless it is certain that one is `made`, to what there was before."""
         if self.tagged:
-            every = {i.number: i for x, slot in zip(self.before, self.slots, strict=True) if x is not None and slot for i in (slot, *who(x).possible)}
-            every |= {i.number: i for given in self.ends if given is not None and given.array is not None for i in who(given.array).possible}
             for k, tag in zip(self.arrays, tags, strict=True):
                 if isinstance(results[k], Array) and results[k] is not before[k]:
-                    be(results[k], Who(tuple(every.values()), functools.partial(_known, content(tag))))
+                    be(results[k], Who(self._every(), functools.partial(_known, content(tag))))
                     results[k].who.place = id(self), k, self.apart
             return
         new: dict[Any, Who] = {}
