@@ -164,7 +164,8 @@ class View(Numpys):
 
     def __init__(self, whole: Numpys, part: Part, shadow: Any) -> None:
         self.whole, self.part = whole, part
-        self.home, self.who, self.lasts, self.of, self.noted = whole.home, None, False, None, False
+        placed = whole.home if not isinstance(part, Index) or not _has_tracer(part.index) else weakref.ref(core.trace_ctx.trace)
+        self.home, self.who, self.lasts, self.of, self.noted = placed, None, False, None, False
         self._shadow, self.frozen, self._line_info = shadow, None, None
 
     @property
@@ -253,6 +254,7 @@ def item(x: Numpys, index: Any) -> Any:
 
 
 def _has_tracer(parts: Any) -> bool:
+    """Whether part of an index is traced."""
     return any(isinstance(p, core.Tracer) or isinstance(p, (list, tuple)) and _has_tracer(p) for p in parts)
 
 

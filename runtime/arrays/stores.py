@@ -20,7 +20,7 @@ from autograph.runtime.errors import AliasError
 from autograph.runtime.frames import frames
 from autograph.runtime.heap import HeapLocation
 from autograph.runtime.lifted import may_have_failed, touch
-from autograph.runtime.places import variable_of
+from autograph.runtime.places import here, variable_of
 from autograph.runtime.sections import Section
 from autograph.runtime.slicing import split_index, stored, stored_masked
 from autograph.runtime.subscripts import check_static, has_span, is_mask, store_masked, store_span
@@ -61,6 +61,11 @@ def change(x: Array, update: Callable[[Any, Any], Any]) -> None:
         change(x.whole, lambda now, p: x.part.put(now, update(x.part.get(now), p)))
         return
     note_change(x)
+    if x.who is not None and x.who.lost:
+        raise AliasError(
+            "an array is stored into that is a row, slice or other view taken in a compiled loop or branch before, at a place that traced values decide",
+            here(), "take it again before the store (`row = m[k]`)",
+        )  # fmt: skip
     tied = [(y, same(x, y)) for y in others(x)]
     _put(x, update(_value(x), _unless_failed(x, None)))
     for y, p in tied:

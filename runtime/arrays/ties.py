@@ -62,10 +62,11 @@ class Identity:
 class Who:
     """Which arrays an object may be, and what tells which: a number, or a function that computes the traced one."""
 
-    __slots__ = ("_tag", "entry", "place", "possible")
+    __slots__ = ("_tag", "entry", "lost", "place", "possible")
 
     def __init__(self, possible: Sequence[Identity], tag: Callable[[], Any] | None, entry: Any = None) -> None:
         self.possible, self._tag, self.entry = tuple(possible), tag, entry
+        self.lost = False  # is it, perhaps, a view at a place that is not known any more?
         self.place: Any = None  # of a variable of a loop: which loop, which variable, and the pairs of them that are never one
 
     def tag(self) -> Any:
@@ -136,6 +137,7 @@ def chosen(x: Array, sides: Sequence[Who], choose: Callable[[Sequence[Any]], Any
     """An object is one of several arrays: `choose` selects one of their tags."""
     possible = {identity.number: identity for side in sides for identity in side.possible}
     be(x, Who(tuple(possible.values()), lambda: choose([side.tag() for side in sides])))
+    x.who.lost = any(side.lost for side in sides)
 
 
 class Given(NamedTuple):
@@ -145,6 +147,7 @@ class Given(NamedTuple):
     key: int
     possible: tuple[Identity, ...]
     shared: bool
+    lost: bool = False  # a view at a place that only the block knows
     tag: Any = None  # the location that says which of the possible
 
     def who(self, made: dict[Any, Who], side: int = 0, tags: Mapping[Any, Any] = MappingProxyType({})) -> Who:
@@ -154,12 +157,15 @@ class Given(NamedTuple):
         if self.possible:
             found = tags.get(self.tag)
             return Who(self.possible, None if found is None else lambda: found)
-        return made.setdefault((side, self.key), Who((Identity(),), None))
+        if (side, self.key) not in made:
+            made[side, self.key] = Who((Identity(),), None)
+            made[side, self.key].lost = self.lost
+        return made[side, self.key]
 
     @property
     def is_new(self) -> bool:
         """Whether nothing else is this array."""
-        return self.array is None and not self.possible and not self.shared
+        return self.array is None and not self.possible and not self.shared and not self.lost
 
 
 def described(values: Sequence[Any], tags: Mapping[int, Any] = MappingProxyType({})) -> list[Given | None]:
@@ -171,7 +177,7 @@ def described(values: Sequence[Any], tags: Mapping[int, Any] = MappingProxyType(
 
     def given(x: Array) -> Given:
         lasts = x.home() is not here
-        return Given(x if lasts else None, keys[id(x)], () if lasts or x.who is None else x.who.possible, count[id(x)] > 1, tags.get(id(x)))
+        return Given(x if lasts else None, keys[id(x)], () if lasts or x.who is None else x.who.possible, count[id(x)] > 1, not lasts and hasattr(type(x), "part"), tags.get(id(x)))
 
     return [given(x) if isinstance(x, Array) and x.ndim else None for x in values]
 
@@ -214,10 +220,10 @@ class Turns:
         self.moves: list[Any] = []
         self.more = list(more)  # the arrays from outside that turns give
 
-    def _every(self) -> tuple[Identity, ...]:
-        """All that a variable may be."""
-        held = [x for x in self.before if x is not None]
-        every = [*(slot for slot in self.slots if slot is not None), *(i for x in held for i in who(x).possible), *self.more]
+    def _every(self, shape: tuple[int, ...] | None = None) -> tuple[Identity, ...]:
+        """All that a variable may be, of a shape."""
+        held = [(x, slot) for x, slot in zip(self.before, self.slots, strict=True) if x is not None and shape in (None, x.shape)]
+        every = [*(slot for _, slot in held if slot is not None), *(i for x, _ in held for i in who(x).possible), *self.more]
         return tuple({i.number: i for i in every}.values())
 
     def given(self) -> list[Identity]:
@@ -245,7 +251,7 @@ class Turns:
             if tag is None:
                 be(p, Who((slot, *who(x).possible), None, x))
             else:
-                be(p, Who(self._every(), functools.partial(_known, content(tag))))
+                be(p, Who(self._every(p.shape), functools.partial(_known, content(tag))))
                 p.who.place = id(self), k, self.apart
 
     def numbers(self, ends: Sequence[Any]) -> list[Any]:
@@ -270,6 +276,8 @@ class Turns:
             outer = [i.number for i in x.who.possible if id(i) not in own and i.home() is not here] if x.who is not None else []
             number: Any = np.int32(slot.number)
             for j in reversed(range(n)):  # the first variable that holds the same array
+                if not isinstance(mine[j][1], Array) or mine[j][1].shape != x.shape:
+                    continue
                 other = self.slots[self.arrays[j]]
                 assert other is not None
                 if type(raws[j]) is np.int32 and type(raws[n]) is np.int32:
@@ -326,7 +334,7 @@ class Turns:
         if self.tagged:
             for k, tag in zip(self.arrays, tags, strict=True):
                 if isinstance(results[k], Array) and results[k] is not before[k]:
-                    be(results[k], Who(self._every(), functools.partial(_known, content(tag))))
+                    be(results[k], Who(self._every(results[k].shape), functools.partial(_known, content(tag))))
                     results[k].who.place = id(self), k, self.apart
             return
         new: dict[Any, Who] = {}
