@@ -50,7 +50,7 @@ from autograph.runtime.places import caller, last_store, parameter_names, place_
 from autograph.runtime.predicates import truth
 from autograph.runtime.room import refuse_or_grow
 from autograph.runtime.spec_text import describe, described, for_turns, instead, instead_of_change, pair, two, where_to_begin
-from autograph.runtime.specs import Kept, Mismatch, Option, Spec, Static, children, has_option, is_leaf, join, of_aval, over, spec_in_block, spec_of, type_of, types, widen
+from autograph.runtime.specs import Kept, Mismatch, Option, Spec, Static, children, has_option, is_leaf, join, leaves, of_aval, over, spec_in_block, spec_of, type_of, types, widen
 from autograph.runtime.values import CONTAINERS, NUMBERS, Blank, Maybe, Unset, is_value, map_maybe, nothing
 
 _MOST_RUNS = 30  # the lattice of types is finite and low: this is never reached by types that settle
@@ -100,7 +100,10 @@ class Stage:
         self.test = test
         self.remembered, self.turns, self.all_made = marks(), turns, all_made
         self._settle()
-        place.remember((entry, self.specs, self.preset))
+        own = self.specs[: len(entry)]
+        kept = [k for k, s in enumerate(own) if isinstance(s, Kept) and isinstance(s.value, Array)]  # objects of this run, which end with it
+        specs = [e if any(isinstance(x, Kept) and isinstance(x.value, Array) for x in leaves(s)) else s for s, e in zip(own, entry, strict=True)]
+        place.remember((entry, specs, self.preset, kept))
         self.guarded = ERROR in self.block.wrote or may_have_failed()
 
     def _settle(self) -> None:
@@ -204,14 +207,19 @@ class Stage:
         """The remembered types, if the entry is at least as wide as the one they were found from."""
         if not self.place.remembers or self.place.remembered == ROTATED:
             return entry
-        old_entry, found, preset = self.place.remembered
+        old_entry, found, preset, kept = self.place.remembered
         forget_dead(preset)
         try:
             wide = [join(e, o) for e, o in zip(entry, old_entry, strict=True)]
             if wide != entry:
                 return entry
             self.preset = {location: joined(location, spec, outer_spec(location, lifting())) for location, spec in preset.items()}
-            return [join(e, f) for e, f in zip(entry, found, strict=True)]
+            specs = [join(e, f) for e, f in zip(entry, found, strict=True)]
+            for k in kept:
+                if isinstance(self.state[k], Array):
+                    self.by_object.add(id(self.state[k]))
+                    specs[k] = Kept(self.state[k])
+            return specs
         except (Mismatch, ValueError):
             return entry
 
@@ -267,7 +275,8 @@ class Stage:
         packed += fitted(list(held.values()), [block.wrote[loc] for loc in held], lambda: [loc.name.strip("`") for loc in held], LOOP)
         ends = [x for o, s in zip(outs, joint, strict=True) for x in pack(o, s, as_is)][: self._own()]
         order = [*self.places, *(loc for loc in held if loc not in self.places)]
-        self.loop.end(ends + [x for loc in order for x in pack(held.get(loc, loc.get()), block.wrote.get(loc, self.preset.get(loc)), as_is)])
+        left = [(held[loc], block.wrote[loc]) if loc in held else (loc.get(), self.preset[loc]) for loc in order]
+        self.loop.end(ends + [x for value, spec in left for x in pack(value, spec, as_is)])
         self.order = order
         # A variable that a turn sets and never takes from the turn before only gets its type: the run stands.
         self.settled = self.settled or blank_uses.count == self.uses

@@ -100,8 +100,9 @@ _dependents: dict[int, list[tuple[Any, Any]]] = {}  # by identity of an array: t
 def dependents(x: Array) -> list[tuple[Array, Array, Any]]:
     """The objects that may be a view of an array: each with the view, and whether it is that."""
     found = []
+    here = {id(frame.trace) for frame in frames() if frame.trace is not None}
     for root, ref in _dependents.get(id(x), ()):
-        if root() is x and (y := ref()) is not None and y.who is not None:
+        if root() is x and (y := ref()) is not None and y.who is not None and id(y.home()) in here:
             for identity in y.who.possible:
                 if identity.part is not None and identity.part.root is x:
                     found.append((y, identity.part, lax.eq(y.who.tag(), np.int32(identity.number))))
