@@ -38,7 +38,7 @@ from autograph.runtime.garbage import paused
 from autograph.runtime.later import check, is_deferred, leave
 from autograph.runtime.leaving import has_late, leaving, packed, settled
 from autograph.runtime.lifted import ERROR, may_have_failed, restore
-from autograph.runtime.numpy_arguments import Arguments, NeedsArrays, among, exact, given, put_back, refuse, without_numpys
+from autograph.runtime.numpy_arguments import Arguments, NeedsArrays, among, exact, given, places, put_back, refuse, without_numpys
 from autograph.runtime.optional import optional_result
 from autograph.runtime.options import known_names, name_of
 from autograph.runtime.overlaps import refuse_overlaps
@@ -81,7 +81,7 @@ class Function:
         arrays = among(args, kwargs)
         if arrays and self._checks.numpys:
             return self._with_arrays(args, kwargs, arrays)
-        around, given.paths = given.paths, tuple(arrays)
+        around, given.paths = given.paths, places(arrays) if arrays else ()
         try:
             return self._called(args, kwargs)
         except NeedsArrays:
@@ -156,7 +156,7 @@ class Function:
 
     def _with_arrays(self, args: Any, kwargs: Any, arrays: dict[str, Any]) -> Any:
         """A call with NumPy arrays that the function stores into."""
-        paths = tuple(arrays)
+        paths = places(arrays)
         if paths not in self._storing:
             self._storing[paths] = _made(self._fn, self._options, paths)
         return self._storing[paths]._stateful(args, kwargs, arrays)

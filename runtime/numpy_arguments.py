@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
 from autograph.runtime import _jax
-from autograph.runtime.arrays.numpys import KINDS, Numpys
+from autograph.runtime.arrays.methods import part
+from autograph.runtime.arrays.numpys import KINDS, Numpys, View, view
 from autograph.runtime.arrays.objects import Array, content
 from autograph.runtime.arrays.stores import replace_whole
 from autograph.runtime.errors import ArrayStoreError
@@ -31,7 +32,7 @@ class NeedsArrays(BaseException):
 class Given(threading.local):
     """The arrays of NumPy's that the present call is given."""
 
-    paths: tuple[Path, ...] = ()
+    paths: tuple[Any, ...] = ()
 
 
 given = Given()
@@ -54,6 +55,40 @@ def among(args: Sequence[Any], kwargs: dict[str, Any]) -> dict[Path, Any]:
     return {path: x for path, x in _each(args, kwargs) if _is_numpys(x)}
 
 
+class Within(NamedTuple):
+    """Where in the memory of another argument one lies: in items, not bytes."""
+
+    path: Path
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    def of(self, x: Any) -> Any:
+        """The same part of an array of that layout."""
+        flat, size = x.reshape(-1), x.itemsize
+        return np.lib.stride_tricks.as_strided(flat[self.offset :], self.shape, tuple(s * size for s in self.strides))
+
+
+def places(arrays: dict[Path, Any]) -> tuple[tuple[Path, Within | None], ...]:
+    """Where the arrays of NumPy's are, and which lie in the memory of which."""
+    found: dict[Path, Within | None] = {}
+    for path, x in sorted(arrays.items(), key=lambda item: -item[1].size):
+        found[path] = next((w for base, b in found.items() if b is None and (w := _within(x, base, arrays[base])) is not None), None)
+    return tuple(found.items())
+
+
+def _within(x: Any, path: Path, y: Any) -> Within | None:
+    if x is y:
+        return Within(path, 0, y.shape, tuple(s // y.itemsize for s in np.empty(y.shape, np.int8).strides))
+    if not (isinstance(x, np.ndarray) and isinstance(y, np.ndarray) and x.dtype == y.dtype and y.flags.c_contiguous and np.may_share_memory(x, y)):
+        return None
+    low, high = (np.lib.array_utils.byte_bounds(a) for a in (x, y))
+    offset = x.__array_interface__["data"][0] - y.__array_interface__["data"][0]
+    if low[0] < high[0] or low[1] > high[1] or offset % y.itemsize or any(s % y.itemsize for s in x.strides):
+        return None
+    return Within(path, offset // y.itemsize, x.shape, tuple(s // y.itemsize for s in x.strides))
+
+
 def _is_numpys(x: Any) -> bool:
     return isinstance(x, np.ndarray) and x.dtype.kind in KINDS and x.ndim > 0 or isinstance(x, Numpys) and x.ndim > 0
 
@@ -73,18 +108,36 @@ def _each(args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[tuple[Path, A
 class Arguments:
     """The arrays among the arguments of one trace; those at some `paths` are NumPy's."""
 
-    def __init__(self, args: Sequence[Any], kwargs: dict[str, Any], paths: Sequence[Path]) -> None:
+    def __init__(self, args: Sequence[Any], kwargs: dict[str, Any], paths: Sequence[tuple[Path, Within | None]]) -> None:
+        within = dict(paths)
+        made: dict[Path, Any] = {}
+
         def numpys(path: Path, x: Any) -> Any:
             if type(x) is tuple:
                 return tuple(numpys((*path, k), v) for k, v in enumerate(x))
             for k in range(len(x)) if type(x) is list else [*x] if type(x) is dict else ():
                 if (new := numpys((*path, k), x[k])) is not x[k]:
                     x[k] = new
-            return Numpys(x.now, x.home) if path in paths and type(x) is Array else x
+            if path not in within or type(x) is not Array:
+                return x
+            made[path] = Numpys(x.now, x.home)
+            return made[path]
+
+        def placed(path: Path, x: Any) -> Any:
+            if type(x) is tuple:
+                return tuple(placed((*path, k), v) for k, v in enumerate(x))
+            if (w := within.get(path)) is None or w.path not in made:
+                return x
+            base = made[w.path]
+            return base if w.shape == base.shape and w.offset == 0 else view(base, part(base, w.of, w.of(base.shadow)))
 
         self.args = [numpys((k,), a) for k, a in enumerate(args)]
         self.kwargs = {k: numpys((k,), a) for k, a in kwargs.items()}
-        self.arrays = {path: (x, x.now) for path, x in _each(self.args, self.kwargs) if isinstance(x, Array) and x.ndim}
+        self.args = [placed((k,), a) for k, a in enumerate(self.args)]
+        self.kwargs = {k: placed((k,), a) for k, a in self.kwargs.items()}
+        arrays = [(path, x) for path, x in _each(self.args, self.kwargs) if isinstance(x, Array) and x.ndim and not isinstance(x, View)]
+        one: dict[int, Path] = {}
+        self.arrays = {path: (x, x.now) for path, x in arrays if one.setdefault(id(x), path) == path}
 
     def lasting(self) -> None:
         """What is stored into them is seen after an error."""
@@ -118,8 +171,9 @@ def refuse(args: Sequence[Any], kwargs: dict[str, Any], arrays: dict[Path, Any],
                 f"`{name}` is a NumPy array that this call stores into, inside of another trace: it would not change", here(),
                 f"pass `jnp.asarray({name})`, and return the array",
             )  # fmt: skip
+        known = dict(places(arrays))
         for other, y in arrays.items():
-            if other != path and isinstance(y, np.ndarray) and np.may_share_memory(x, y) and (x is y or np.shares_memory(x, y)):
+            if other != path and (known[other] is None or known[other].path != path) and isinstance(y, np.ndarray) and np.may_share_memory(x, y) and (x is y or np.shares_memory(x, y)):
                 raise ArrayStoreError(f"`{name}`, which is stored into, and `{name_of(other)}` are NumPy arrays that share memory", here(), "pass copies")
         if jax.config.jax_enable_x64:  # type: ignore[attr-defined]
             continue
