@@ -12,7 +12,7 @@ from jax import lax
 from autograph.runtime import _jax, errors, trees
 from autograph.runtime._jax import Var
 from autograph.runtime.active import where_active
-from autograph.runtime.arrays.numpys import as_kind
+from autograph.runtime.arrays.numpys import View, as_kind
 from autograph.runtime.arrays.objects import Array, as_object, content
 from autograph.runtime.arrays.stores import Value
 from autograph.runtime.arrays.ties import NeedsTags, Turns
@@ -101,7 +101,7 @@ class Stage:
         self.remembered, self.turns, self.all_made = marks(), turns, all_made
         self._settle()
         own = self.specs[: len(entry)]
-        kept = [k for k, s in enumerate(own) if isinstance(s, Kept) and isinstance(s.value, Array)]  # objects of this run, which end with it
+        kept = {k: self.preset.get(Value(s.value)) for k, s in enumerate(own) if isinstance(s, Kept) and isinstance(s.value, Array)}
         specs = [e if any(isinstance(x, Kept) and isinstance(x.value, Array) for x in leaves(s)) else s for s, e in zip(own, entry, strict=True)]
         place.remember((entry, specs, self.preset, kept))
         self.guarded = ERROR in self.block.wrote or may_have_failed()
@@ -213,12 +213,15 @@ class Stage:
             wide = [join(e, o) for e, o in zip(entry, old_entry, strict=True)]
             if wide != entry:
                 return entry
-            self.preset = {location: joined(location, spec, outer_spec(location, lifting())) for location, spec in preset.items()}
+            lasting = {location: spec for location, spec in preset.items() if not isinstance(location, Value) or location.lasts()}
+            self.preset = {location: joined(location, spec, outer_spec(location, lifting())) for location, spec in lasting.items()}
             specs = [join(e, f) for e, f in zip(entry, found, strict=True)]
-            for k in kept:
-                if isinstance(self.state[k], Array):
-                    self.by_object.add(id(self.state[k]))
-                    specs[k] = Kept(self.state[k])
+            for k, stored in kept.items():
+                if isinstance(x := self.state[k], Array):
+                    self.by_object.add(id(x))
+                    specs[k] = Kept(x)
+                    if stored is not None and not isinstance(x, View):
+                        self.preset[Value(x)] = join(stored, spec_of(x))
             return specs
         except (Mismatch, ValueError):
             return entry

@@ -259,7 +259,9 @@ def _has_tracer(parts: Any) -> bool:
 
 
 def _values(index: Any) -> Any:
-    return tuple(map(content, index)) if type(index) is tuple else content(index)
+    if type(index) is tuple:
+        return tuple(map(_values, index))
+    return jnp.asarray(index) if type(index) is list else content(index)
 
 
 def _binary(name: str) -> Callable[..., Any]:

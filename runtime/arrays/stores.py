@@ -48,6 +48,10 @@ class Value(HeapLocation):
         if isinstance(self.obj, Numpys):
             self.obj.frozen = None
 
+    def lasts(self) -> bool:
+        """Whether the trace is still made in which the array was made: nobody else can hold it."""
+        return any(frame.trace is not None and frame.trace is self.obj.home() for frame in frames())
+
     def is_made_in(self, trace: Any) -> bool:
         return trace is not None and self.obj.home() is trace
 
