@@ -6,7 +6,10 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from autograph.runtime._jax import ArrayImpl, Tracer
+from autograph.runtime.arrays.numpys import Numpys
 from autograph.runtime.errors import OptionalError
 from autograph.runtime.knowledge import known
 from autograph.runtime.optional import is_none, is_not_none, read
@@ -17,6 +20,8 @@ from autograph.runtime.values import Blank, Maybe
 def _either(x: Any, test: Callable[[Any], bool]) -> Any:
     """What a question about x answers; where only traced values know whether x is None, and the answer depends on it, a traced bool."""
     x = known(read(x))
+    if builtins.isinstance(x, Numpys):
+        x = x.shadow
     if type(x) is not Maybe:
         return test(x)
     none, value = test(None), not builtins.isinstance(x.value, Blank) and test(x.value)
@@ -45,4 +50,6 @@ def type_of(x: Any) -> Any:
         raise OptionalError(
             "the type of a value that may be None, and traced values decide whether it is", here(), "test it before: `if x is not None:`"
         )
+    if builtins.isinstance(x, Numpys):
+        return np.ndarray
     return ArrayImpl if builtins.isinstance(x, Tracer) else type(x)

@@ -8,7 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from autograph.runtime.arrays.methods import part
+from autograph.runtime.arrays.methods import part, put_items
 from autograph.runtime.arrays.numpys import OPERATIONS, Numpys, numpys, view
 from autograph.runtime.arrays.objects import Array, content
 from autograph.runtime.arrays.stores import replace_whole, update_at
@@ -115,7 +115,7 @@ def _copyto(dst: Array, src: Any, casting: str = "same_kind", where: Any = True)
 
 
 def _put(a: Array, ind: Any, v: Any, mode: str = "raise") -> None:
-    a.put(ind, v)
+    put_items(a, ind, v)
 
 
 def _putmask(a: Array, mask: Any, values: Any) -> None:

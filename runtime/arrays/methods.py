@@ -113,14 +113,7 @@ def _in_place(x: Numpys, name: str, args: Any, kwargs: Any) -> None:
     if name == "fill":
         store(x, (Ellipsis,), *args, **kwargs)
     elif name == "put":
-        where, values = args[:2]
-        places = jnp.asarray(content(where)).reshape(-1)
-        flat = x.ravel() if part_of(x, lambda s: s.reshape(-1)) is not None else None
-        values = jnp.resize(jnp.asarray(content(values)), places.shape)
-        if flat is not None:
-            store(flat, places, values)
-        else:
-            replace_whole(x, jnp.asarray(content(x)).reshape(-1).at[places].set(values.astype(x.dtype)).reshape(x.shape))
+        put_items(x, *args)
     elif x.known and name in ("sort", "partition"):
         new = x.now.copy()
         getattr(new, name)(*map(plain, args), **kwargs)
@@ -128,6 +121,16 @@ def _in_place(x: Numpys, name: str, args: Any, kwargs: Any) -> None:
     else:
         axis = kwargs.get("axis", args[-1] if len(args) == (name == "partition") + 1 else -1)
         replace_whole(x, jnp.sort(jnp.asarray(content(x)), axis=axis))
+
+
+def put_items(x: Array, where: Any, values: Any, *_: Any) -> None:
+    """`x.put(where, values)`: items by their numbers in the flat array."""
+    places = jnp.asarray(content(where)).reshape(-1)
+    values = jnp.resize(jnp.asarray(content(values)), places.shape)
+    if isinstance(x, Numpys) and (flat := part_of(x, lambda s: s.reshape(-1))) is not None:
+        store(flat, places, values)
+    else:
+        replace_whole(x, jnp.asarray(content(x)).reshape(-1).at[places].set(values.astype(x.dtype)).reshape(x.shape))
 
 
 def _copy(self: Numpys, order: str = "C") -> Any:

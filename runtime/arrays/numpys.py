@@ -317,4 +317,5 @@ for _name in "neg pos abs invert".split():
     setattr(Numpys, f"__{_name}__", _unary(f"__{_name}__"))
 taken_by_jax(Numpys)
 taken_by_jax(View)
-Numpys.__hash__ = object.__hash__  # type: ignore[method-assign]
+Numpys.__hash__ = None  # type: ignore[method-assign, assignment]
+Numpys.__name__, View.__name__ = "NumpyTracer", "ViewTracer"  # as messages have it
