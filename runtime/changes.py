@@ -7,11 +7,13 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from autograph.runtime import trees
 from autograph.runtime.arguments import mutable_parts
 from autograph.runtime.arrays.objects import Array, content
+from autograph.runtime.arrays.ties import NeedsTags
 from autograph.runtime.blocks.needs import NeedsState
 from autograph.runtime.buffers import check_in_place
 from autograph.runtime.eager.reading import unknown
@@ -19,7 +21,7 @@ from autograph.runtime.errors import AliasError, AttributeStateError
 from autograph.runtime.frames import Frame
 from autograph.runtime.garbage import collect_recent
 from autograph.runtime.growing import Growing
-from autograph.runtime.heap import Entry, HeapLocation, Items, Variable
+from autograph.runtime.heap import Entry, HeapLocation, Items, Variable, entries
 from autograph.runtime.identity import is_spoiled, keep_twins, refuse_chosen, refuse_stale, settle
 from autograph.runtime.keepers import refuse_kept
 from autograph.runtime.lifted import forget_local
@@ -142,6 +144,8 @@ class Begin:
         if self.walk is not None and self.walk.guards[-1] == "unused" and (unsure := maybe_at_home(frame)) is not None:
             raise unsure
 
+        homes: list[tuple[Change, Any]] = []
+
         def note(where: str, number: int, place: HeapLocation, before: Any, after: Any) -> None:
             if where != "argument":
                 name = ("place", number) if where == "place" else (number, getattr(place, "attribute", None))
@@ -165,6 +169,9 @@ class Begin:
                 late.append(self._spec(before, held, place, stored))
                 arrays.extend([code, *pack(held, late[-1], as_is)])
             found.append(Change(where, number, getattr(place, "attribute", None), spec, tuple(late)))
+            for held_at, x in [(place, after)] if not isinstance(after, Items) else _items(place, after):
+                if (tag := self._which(x)) is not None:
+                    homes.append((self._home(held_at, spec_of(tag)), tag))
 
         if self.walk is not None:  # an array of NumPy's that is changed in place stays the object that it is
             numpy = {id(x): k for k, x in enumerate(self.walk.arrays) if isinstance(x, np.ndarray)}
@@ -177,7 +184,6 @@ class Begin:
                 if k is not None and (p in let_go or p in at_home):
                     found.append(Change("input", k, None, spec_of(x)))
                     arrays.append(x)
-        homes = self._tagged(frame, found, arrays) if frame.buffers is not None else []
         covered: set[HeapLocation] = set()
 
         def look(where: str, number: int, place: HeapLocation, before: Any, after: Any) -> None:
@@ -251,6 +257,22 @@ class Begin:
                 self.inputs[id(held)] = tag
                 self.kept.append((held, tag))
         return homes
+
+    def _which(self, x: Any) -> Any:
+        """Which of the inputs an array is that traced values choose; -1 if none."""
+        if not isinstance(x, Array) or x.who is None or len(x.who.possible) < 2 or self.walk is None:
+            return None
+        inputs = {y.who.possible[0].number: k for k, y, _ in reversed(self.held) if y.who is not None and len(y.who.possible) == 1}
+        numbers = [(i.number, inputs[i.number]) for i in x.who.possible if i.number in inputs]
+        if not numbers:
+            return None
+        try:
+            tag, which = x.who.tag(), jnp.int32(-1)
+        except NeedsTags:
+            return None
+        for number, k in numbers:
+            which = jnp.where(tag == number, k, which)
+        return which
 
     def _home(self, place: HeapLocation, spec: Spec) -> Change:
         assert self.walk is not None
@@ -392,6 +414,13 @@ def _unchanged(before: Any, after: Any) -> bool:
     if before is after or (isinstance(before, Unset) and isinstance(after, Unset)):
         return True
     return type(before) is type(after) and isinstance(before, (*NUMBERS, str)) and repr(before) == repr(after)
+
+
+def _items(place: HeapLocation, items: Items) -> list[tuple[Any, Any]]:
+    """The items of a list or dict, and what they hold."""
+    if not isinstance(place.obj, (list, dict)):
+        return []
+    return list(zip(entries(place.obj, items), items.values, strict=True))
 
 
 def parts_of(held: Any) -> list[Any]:

@@ -20,6 +20,7 @@ from autograph.runtime.doubts import among, any_remembered
 from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items, is_intercepted
 from autograph.runtime.packing import as_is, pack
 from autograph.runtime.specs import Spec, Static, is_container, one_level, type_of
+from autograph.runtime.specs import types as types_in
 from autograph.runtime.values import ARRAYS, NUMBERS, Counted, Stale, Unset, arrays_in
 
 _VALUES = (str, bytes, type(None), range, slice, np.dtype)
@@ -147,7 +148,7 @@ class Walk:
 
     def name_of(self, k: int) -> str:
         """The name of the place in which one of the arrays stands."""
-        names = [place.name for place, spec in self.slots for _ in pack(place.get(), spec, as_is)]
+        names = [place.name for place, spec in self.slots for _ in types_in([spec])]
         return names[k]
 
     def _visit(self, x: Any) -> None:

@@ -146,8 +146,9 @@ class State:
         named = arrays_in(self.variables)
         frame.reached = [*(place for place, _ in walk.slots), *(Variable(self.variables, name) for name in named)]
         for name, value in named.items():
-            if id(value) in holders:
-                holders[id(value)].append(Variable(self.variables, name))
+            if id(value) in one:  # a global variable that holds one of them as well
+                frame.saved.setdefault(Variable(self.variables, name), value)
+                self.variables[name] = one[id(value)]
         return Begin(args, kwargs, walk, inputs)
 
     def arguments(self, args: Any, kwargs: Any) -> tuple[Any, Any]:

@@ -91,9 +91,14 @@ def _both(p: Any, q: Any) -> Any:
 
 
 def _unless_failed(x: Array, p: Any) -> Any:
-    if not (x.lasts and may_have_failed()):
+    if not (x.lasts or _is_of_function(x)) or not may_have_failed():  # a place that lasts may hold it
         return p
     return fine() if p is None else lax.bitwise_and(p, fine())
+
+
+def _is_of_function(x: Array) -> bool:
+    """Whether an array was made by a function, and not by a block in it."""
+    return any(frame.root and frame.trace is not None and frame.trace is x.home() for frame in frames())
 
 
 def _put(x: Array, new: Any) -> None:
