@@ -9,9 +9,11 @@ from typing import Any
 import jax
 import numpy as np
 
-from autograph.runtime import _jax
+from autograph.runtime import _jax, trees
 from autograph.runtime.adapters.loading import adapt
-from autograph.runtime.arrays.objects import given, of_objects, taken
+from autograph.runtime.arrays.objects import Array, given, of_objects, taken
+from autograph.runtime.arrays.stores import unknown_array
+from autograph.runtime.arrays.ties import NeedsTags
 from autograph.runtime.deferred import Exit, received, values_of
 from autograph.runtime.eager.reading import refuse_assigned
 from autograph.runtime.errors import ArrayStoreError, NotStagedError
@@ -38,13 +40,25 @@ def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
             adapt()
             of_objects(_jax.current_trace())
             args, kwargs = tuple(map(given, args)), {k: given(v) for k, v in kwargs.items()}
-            with root(_jax.current_trace(), {ERROR: 0}, checked=False) as frame:
-                try:
-                    out = staged(*args, **kwargs)
-                    settle(frame, out)
-                    refuse_left(frame, out)
-                except Exit:
-                    raise NotStagedError("every path through this function ends in an error") from None
+            before = [(x, x.now) for x in trees.leaves((args, kwargs)) if isinstance(x, Array)]
+            recorded = _jax.equations()
+            for tagging in (False, True):
+                with root(_jax.current_trace(), {ERROR: 0}, checked=False) as frame:
+                    frame.tagging = tagging
+                    try:
+                        out = staged(*args, **kwargs)
+                        settle(frame, out)
+                        refuse_left(frame, out)
+                        break
+                    except Exit:
+                        raise NotStagedError("every path through this function ends in an error") from None
+                    except NeedsTags:
+                        if tagging:
+                            raise unknown_array() from None
+                        restore(frame)
+                        _jax.drop_effects(recorded)
+                        for x, now in before:
+                            x.now = now
             _refuse_arrays(frame)
             refuse_assigned(frame)
             refuse_kept(frame)

@@ -21,7 +21,7 @@ class Frame:
             "adopted apart around begun bounds buffers changed changing checked choices chosen columns compared constants copied count created "
             "defaults discarded exact excluded foreign fresh given gone grows guarded guards holders identities joins key late lent let_go lifting made "
             "marked memory outside own log parameters passed pending places points_to preset printed protected reached reads rebound refusal "
-            "replaced root saved sharing spoiled staged stands stored told trace twins values variables versions views waiting written"
+            "replaced root saved sharing spoiled staged stands stored tagging told trace twins values variables versions views waiting written"
         ).split()
     )
 
@@ -65,6 +65,7 @@ class Frame:
         self.late: dict[Any, list[tuple[Any, Any]]] = {}  # what places held before changes, and the error code at that time
         self.copied: dict[int, Any] = {}  # by identity: containers that a list has taken a copy of
         self.grows: dict[int, Any] = {}  # lists that the code makes longer or shorter, and what holds them: an object, or (none) a variable
+        self.tagging = False  # of the outermost run: do loops and branches carry which array is which?
         self.identities = itertools.count(1)  # of the outermost run: the numbers of arrays
         self.made: dict[int, Any] = {}  # by identity: iterators, generators and files that this run has made
         self.own: dict[int, int] = {}  # by identity, at the end: containers and objects that only the places hold which it changes, and how often

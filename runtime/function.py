@@ -23,6 +23,8 @@ from autograph.runtime.arguments import has_static
 from autograph.runtime.arrays import handles
 from autograph.runtime.arrays.numpys import Numpys
 from autograph.runtime.arrays.objects import content, objects_in, of_objects
+from autograph.runtime.arrays.stores import unknown_array
+from autograph.runtime.arrays.ties import NeedsTags
 from autograph.runtime.blocks.needs import NeedsState
 from autograph.runtime.buffers import GivenAnother
 from autograph.runtime.calls import call
@@ -55,6 +57,7 @@ class _Checks:
 
     def __init__(self, always: bool) -> None:
         self.found, self.direct, self.always = always, False, always
+        self.tagging = False  # do its traces have to carry which array is which?
         self.numpys = False  # does it matter whether arguments are arrays of NumPy's?
         self.undo: Callable[[], None] = lambda: None  # let calls be looked at again
         self.created = Created()  # the Variables that the traces of the present call have made
@@ -284,6 +287,12 @@ def traced_by(
         except GivenAnother as error:  # its text is raised if tags do not tell either
             _jax.abandon()
             raise NeedsState(another=error) from None
+        except NeedsTags:
+            _jax.abandon()
+            if checks.tagging:
+                raise unknown_array() from None
+            checks.tagging = True
+            raise NeedsState() from None
         except (NeedsState, NeedsArrays):
             _jax.abandon()
             raise
@@ -299,7 +308,7 @@ def traced_by(
         with TRACING, paused(), root(_jax.current_trace(), {ERROR: 0}, checked=True) as frame:
             begin = state.begin(held, args, kwargs, frame) if state is not None else Begin(args, kwargs)
             frame.outside, frame.around = begin.containers, checks.around() if checks.around is not None else eval_trace
-            frame.created = checks.created
+            frame.created, frame.tagging = checks.created, checks.tagging
             frame.created.begin()
             mine = Arguments(begin.args, begin.kwargs, given.paths if stored is None else stored)
             if stored is not None:

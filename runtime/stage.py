@@ -21,7 +21,7 @@ from autograph.runtime.decisions import decided, watching
 from autograph.runtime.deferred import fine
 from autograph.runtime.errors import LoopTypeError
 from autograph.runtime.fitting import LOOP, fitted, unsettled
-from autograph.runtime.frames import Place, lifting
+from autograph.runtime.frames import Place, frames, lifting
 from autograph.runtime.growing import repeated
 from autograph.runtime.heap import HeapLocation, under_vmap
 from autograph.runtime.hints import hints_here
@@ -132,6 +132,9 @@ class Stage:
                     self.specs = [self._kept(x, s) for x, s in zip(self.state, self.specs, strict=True)]
                 continue
             if not self.tagged and (self.by_object and not self.stays or self._moves_what_is_stored()):
+                self._tag()
+                continue
+            if not self.tagged and self.settled and frames()[0].tagging and self.loop.chooses():
                 self._tag()
                 continue
             if self.tagged and self.settled and (more := self.loop.given()):

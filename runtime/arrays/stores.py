@@ -86,6 +86,13 @@ def _value(x: Array) -> Any:
     return jnp.asarray(content(x)) if is_known(x) else content(x)
 
 
+def unknown_array() -> AliasError:
+    """The error for a store of which traced values decide which array it reaches, and nothing tells."""
+    return AliasError(
+        "an array is stored into, and only traced values decide which other names hold it", here(), "give one of the names a copy (`b = a.copy()`)"
+    )
+
+
 def _both(p: Any, q: Any) -> Any:
     return p if q is None else lax.bitwise_and(p, q)
 

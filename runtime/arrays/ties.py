@@ -291,6 +291,10 @@ class Turns:
             out.append(number)
         return out
 
+    def chooses(self) -> bool:
+        """Whether which array a variable holds afterwards depends on how many turns are made."""
+        return any(end is not None and bool(end.possible) for end in self.ends)
+
     def end(self, ends: Sequence[Any]) -> None:
         """A turn ends: which arrays the variables hold."""
         self.ends = described(ends)
