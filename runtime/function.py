@@ -22,7 +22,7 @@ from autograph.runtime.adapters.loading import adapt
 from autograph.runtime.arguments import has_static
 from autograph.runtime.arrays import handles
 from autograph.runtime.arrays.numpys import Numpys
-from autograph.runtime.arrays.objects import content, objects_in, of_objects
+from autograph.runtime.arrays.objects import Array, content, objects_in, of_objects
 from autograph.runtime.arrays.stores import unknown_array
 from autograph.runtime.arrays.ties import NeedsTags
 from autograph.runtime.blocks.needs import NeedsState
@@ -282,17 +282,23 @@ def traced_by(
             args, kwargs = state.arguments(args, kwargs)
         if not _jax.recording():  # `jax.disable_jit`
             return fn(*args, **kwargs)
+        holding = held if state is not None else None
+        before = [(x, x.now) for x in trees.leaves((holding, args, kwargs), is_leaf=is_value) if isinstance(x, Array)]
+        recorded = _jax.equations()
         try:
-            out = compiled(passed, held if state is not None else None, args, kwargs)
+            try:
+                out = compiled(passed, holding, args, kwargs)
+            except NeedsTags:
+                if checks.tagging:
+                    raise unknown_array() from None
+                checks.tagging = True
+                _jax.drop_effects(recorded)
+                for x, now in before:
+                    x.now = now
+                out = compiled(passed, holding, args, kwargs)
         except GivenAnother as error:  # its text is raised if tags do not tell either
             _jax.abandon()
             raise NeedsState(another=error) from None
-        except NeedsTags:
-            _jax.abandon()
-            if checks.tagging:
-                raise unknown_array() from None
-            checks.tagging = True
-            raise NeedsState() from None
         except (NeedsState, NeedsArrays):
             _jax.abandon()
             raise
