@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -17,25 +17,21 @@ from autograph.runtime.arrays.ties import NeedsTags
 from autograph.runtime.blocks.needs import NeedsState
 from autograph.runtime.buffers import check_in_place
 from autograph.runtime.eager.reading import unknown
-from autograph.runtime.errors import AliasError, AttributeStateError
+from autograph.runtime.errors import AttributeStateError
 from autograph.runtime.frames import Frame
 from autograph.runtime.garbage import collect_recent
 from autograph.runtime.growing import Growing
-from autograph.runtime.heap import Entry, HeapLocation, Items, Variable, entries
+from autograph.runtime.heap import Entry, HeapLocation, Items, entries
 from autograph.runtime.identity import is_spoiled, keep_twins, refuse_chosen, refuse_stale, settle
-from autograph.runtime.keepers import refuse_kept
 from autograph.runtime.lifted import forget_local
 from autograph.runtime.made import Made
-from autograph.runtime.numpy_places import before_the_call, let_go_and_changed, maybe_at_home, stored_at_home
 from autograph.runtime.objects import Walk, places_in
 from autograph.runtime.opaque import cannot_keep, is_outside
 from autograph.runtime.packing import as_is, pack
 from autograph.runtime.places import here
-from autograph.runtime.points_to import meeting
 from autograph.runtime.regrown import Left, bring_back, contents_left
-from autograph.runtime.shared import origin, unguarded
 from autograph.runtime.specs import Spec, Static, is_container, spec_of
-from autograph.runtime.values import ARRAYS, NUMBERS, Found, Unset, arrays_in, is_value, parts, traced
+from autograph.runtime.values import ARRAYS, NUMBERS, Found, Unset, is_value, parts, traced
 
 
 class Known:
@@ -74,23 +70,14 @@ class Change(NamedTuple):
     late: tuple[Spec, ...] = ()
 
 
-class Doubts(NamedTuple):
-    """Which arrays may be one when a call ends, of the new ones and of the inputs; and which new ones are another if no error has occurred."""
-
-    pairs: tuple[tuple[Any, Any], ...] = ()
-    guarded: tuple[tuple[int, Any], ...] = ()
-
-
 class Changes:
     """What a trace changed: descriptions that hold no object, and the arrays of the new values."""
 
-    def __init__(self, found: Sequence[Change], arrays: Sequence[Any], doubts: Doubts) -> None:
-        self.found, self.arrays, self.doubts = found, arrays, doubts
+    def __init__(self, found: Sequence[Change], arrays: Sequence[Any]) -> None:
+        self.found, self.arrays = found, arrays
 
 
-jax.tree_util.register_pytree_node(
-    Changes, lambda c: (c.arrays, (Found(c.found), c.doubts)), lambda aux, arrays: Changes(aux[0].found, arrays, aux[1])
-)
+jax.tree_util.register_pytree_node(Changes, lambda c: (c.arrays, Found(c.found)), lambda found, arrays: Changes(found.found, arrays))
 
 
 class Begin:
@@ -100,7 +87,6 @@ class Begin:
         self.walk = walk
         self.inputs = {id(x): k for k, x in reversed(list(enumerate(inputs)))}
         self.outputs: dict[int, int] = {}
-        self.kept: list[tuple[Any, int]] = []
         self.args, self.kwargs = args, kwargs
         self.parts = mutable_parts(args, kwargs, containers=walk is None)
         self.before = {("argument", k): _snapshot(x) for k, x in enumerate(self.parts)} | {
@@ -140,9 +126,6 @@ class Begin:
                     check_in_place(array, self.walk.name_of(k), here())
                 found.append(Change("input", k, None, spec_of(x)))
                 arrays.append(x.now)
-        let_go, at_home = let_go_and_changed(frame), stored_at_home(frame)
-        if self.walk is not None and self.walk.guards[-1] == "unused" and (unsure := maybe_at_home(frame)) is not None:
-            raise unsure
 
         homes: list[tuple[Change, Any]] = []
 
@@ -153,7 +136,7 @@ class Begin:
                 dynamic.update(changed - (self.walk.dynamic | self.walk.pinned if self.walk else set()))
             if is_spoiled(after):
                 refuse_stale(after.values)
-            if self.walk is not None and place not in at_home:
+            if self.walk is not None:
                 refuse_chosen(frame, after, place, self._lasts, self._is_shared)
             after = Left.of(Made.of(after, frame.own), self._number)
             spec = self._spec(before, after, place, stored)
@@ -161,9 +144,6 @@ class Begin:
                 self.outputs.setdefault(id(x), len(arrays))
                 arrays.append(x)
             late: list[Spec] = []
-            for code, k in () if place in at_home else self._at_errors(frame, after):
-                late.append(Static(Known("input", k)))
-                arrays.append(code)
             for code, held in frame.late.get(place, ()):
                 held = Left.of(Made.of(held, frame.own), self._number)
                 late.append(self._spec(before, held, place, stored))
@@ -173,17 +153,6 @@ class Begin:
                 if (tag := self._which(x)) is not None:
                     homes.append((self._home(held_at, spec_of(tag)), tag))
 
-        if self.walk is not None:  # an array of NumPy's that is changed in place stays the object that it is
-            numpy = {id(x): k for k, x in enumerate(self.walk.arrays) if isinstance(x, np.ndarray)}
-            held = at_home | {place: x for place, (x, _) in frame.let_go.items()}
-            changed = [(y, numpy.get(id(before_the_call(place, frame)))) for place, x in held.items() for y in (x, unguarded(x))]
-            self.kept = [(x, k) for x, k in changed if k is not None and traced(x)]
-            self.inputs |= {id(x): k for x, k in self.kept}
-            for p, x in held.items():
-                k = numpy.get(id(before_the_call(p, frame)))  # none of a variable that this trace has found: it is traced again
-                if k is not None and (p in let_go or p in at_home):
-                    found.append(Change("input", k, None, spec_of(x)))
-                    arrays.append(x)
         covered: set[HeapLocation] = set()
 
         def look(where: str, number: int, place: HeapLocation, before: Any, after: Any) -> None:
@@ -209,16 +178,15 @@ class Begin:
             return self.walk is not None and isinstance(place.obj, FunctionType) and place.obj.__code__ in self.walk.made
 
         def outside() -> list[HeapLocation]:
-            ours = frame.buffers.holder if frame.buffers is not None else None
-            new = [p for p in frame.written if isinstance(p, HeapLocation) and p not in covered and p.obj is not ours and not made(p)]
+            new = [p for p in frame.written if isinstance(p, HeapLocation) and p not in covered and not made(p)]
             return [p for p in new if not all(_unchanged(frame.saved[p], now) for now in _ends(frame, p, p.get()))]
 
-        needed = outside() + self._also_held(frame, variables) + unknown(frame, covered, out)
+        needed = outside() + unknown(frame, covered, out)
         if needed:  # recursive closures and cyclic objects of the function itself are still there
             collect_recent()
             forget_local(frame, out)
             self.own |= frame.own
-            needed = outside() + self._also_held(frame, variables) + unknown(frame, covered, out)
+            needed = outside() + unknown(frame, covered, out)
         if (found or needed) and direct:
             first = next(iter(frame.places), None)
             raise AttributeStateError(
@@ -227,11 +195,9 @@ class Begin:
             )  # fmt: skip
         if needed or dynamic or (found and self.walk is None):
             raise NeedsState(needed, dynamic)
-        self._refuse_stale(frame, variables)
-        refuse_kept(frame)
         if not any(change.where == "argument" for change in found):
             self._refuse_hidden()
-        return Changes(found, arrays, self._doubts(frame, variables))
+        return Changes(found, arrays)
 
     def put_back(self, frame: Frame) -> None:
         """At the end of the trace: what code changed without telling (`vars(x)`, `functools.cached_property`) is what it was."""
@@ -242,21 +208,6 @@ class Begin:
                 old = before.get(place, Unset(place.name))
                 if place not in frame.saved and not _unchanged(old, now.get(place, Unset(place.name))):
                     place.put(old)
-
-    def _tagged(self, frame: Frame, found: list[Change], arrays: list[Any]) -> list[tuple[Change, Any]]:
-        """Note what NumPy's arrays become that were stored into; gives the places that hold one of them as only traced values decide."""
-        homes: list[tuple[Change, Any]] = []
-        for k, x in frame.buffers.changed():
-            found.append(Change("input", k, None, spec_of(x)))
-            arrays.append(x)
-        for place, location in frame.buffers.tags.items():
-            tag, held = location.get(), place.get()
-            if type(tag) is not int:
-                homes.append((self._home(place, spec_of(tag)), tag))
-            elif tag in frame.buffers.arrays and traced(held):
-                self.inputs[id(held)] = tag
-                self.kept.append((held, tag))
-        return homes
 
     def _which(self, x: Any) -> Any:
         """Which of the inputs an array is that traced values choose; -1 if none."""
@@ -282,11 +233,6 @@ class Begin:
         assert number is not None, f"{place.name} is none of the places that were looked at"
         return Change("home", number, ("item", place.item) if isinstance(place, Entry) else ("attribute", place.key[-1]), spec)
 
-    def _at_errors(self, frame: Frame, value: Any) -> list[tuple[Any, int]]:
-        """Which inputs a place would still hold after errors before `value` came there, and the codes at that time."""
-        kept = {id(before): k for x, k in self.kept for _, before in _before_errors(frame, x)} | self.inputs
-        return [(code, kept[id(before)]) for code, before in reversed(list(_before_errors(frame, value))) if id(before) in kept]
-
     def _number(self, x: Any) -> int | None:
         """Which of the objects in reach it is."""
         return self.walk.number(x.base if isinstance(x, Growing) else x) if self.walk is not None else None
@@ -300,18 +246,6 @@ class Begin:
         held = [v for places in self.before.values() for v in places.values()]
         return sum((v is x) + (isinstance(v, Items) and sum(item is x for item in v.values)) for v in held) > 1
 
-    def _doubts(self, frame: Frame, variables: dict[str, Any]) -> Doubts:
-        """The arrays that are in doubt when the call ends: of the new ones, of the inputs, and of the global variables, by what tells which."""
-        if self.walk is None or not (frame.points_to or frame.guarded):
-            return Doubts()
-        known: dict[int, Any] = {id(x): name for name, x in arrays_in(variables).items()}
-        known |= {x: ("new", k) for x, k in self.outputs.items()} | {x: ("input", k) for x, k in self.inputs.items()}
-        pairs = tuple((known[a], known[b]) for a, b in meeting(frame) if a in known and b in known)
-        guarded = [(k, id(unguarded(x))) for k, (x, *_) in frame.guarded.items() if k in self.outputs]
-        for k, x in guarded:  # what no place holds unguarded: the first that guards it stands for it
-            known.setdefault(x, known[k])
-        return Doubts(pairs, tuple((self.outputs[k], known[x]) for k, x in guarded if known[x] != known[k]))
-
     def given(self, out: Any) -> Any:
         """The result, with what stands for the objects in reach in their place: they are put back before JAX looks at it."""
         if self.walk is None:
@@ -324,32 +258,6 @@ class Begin:
             return Made.of(x, self.own) if id(x) in self.own else x if (n := self._number(x)) is None else Reached(n)
 
         return trees.map(known, out, is_leaf=whole)
-
-    def _also_held(self, frame: Frame, variables: dict[str, Any]) -> list[HeapLocation]:
-        """The global variables that hold a NumPy array which is changed in place through an object: the program must not take it for a constant."""
-        known, arrays = (
-            set(self.walk.places if self.walk else ()),
-            {id(before_the_call(place, frame)) for place in (*stored_at_home(frame), *let_go_and_changed(frame))},
-        )
-        found = [Variable(variables, name) for name, value in variables.items() if id(value) in arrays]
-        return [place for place in found if place not in known and place not in frame.saved]
-
-    def _refuse_stale(self, frame: Frame, variables: dict[str, Any]) -> None:
-        """A place that still holds an array that was stored into through another."""
-        found = [(f"`{name}`", value) for name, value in arrays_in(variables).items()]
-        for place in [p for x in (self.walk.objects if self.walk else self.parts) for p in places_in(x)]:
-            held = place.get()
-            if isinstance(held, Items):
-                keys = range(len(held.values)) if held.keys is None else held.keys
-                found += [(f"{place.name}[{k!r}]", v) for k, v in zip(keys, held.values, strict=False)]
-            else:
-                found.append((place.name, held))
-        for name, value in found:
-            if isinstance(value, ARRAYS) and (replaced := frame.replaced.get(id(origin(value)))) is not None:
-                raise AliasError(
-                    f"an array is stored into, and {name} would keep the old one", replaced[1],
-                    "store through one name only, or put a copy there (`.copy()`)",
-                )  # fmt: skip
 
     def _refuse_hidden(self) -> None:
         """An argument whose class keeps what it holds in a way of its own, and that has changed: nobody would put it back."""
@@ -376,7 +284,7 @@ class Begin:
             inside = spec_of(held) if value.like is None else Items(held.keys, [self._leaf(v, place) for v in held.values])
             return Made(inside, value.like, value.number)
         if isinstance(value, jax.Array) and traced(value):
-            if (k := self.inputs.get(id(value))) is not None and (value.ndim or k in {k for _, k in self.kept}):
+            if (k := self.inputs.get(id(value))) is not None and value.ndim:
                 return Static(Known("input", k))
             if (k := self.outputs.get(id(value))) is not None and value.ndim:
                 return Static(Known("new", k))
@@ -390,13 +298,6 @@ class Begin:
                 "register its class as a pytree (`jax.tree_util.register_dataclass`), or make the object outside",
             )  # fmt: skip
         return spec_of(value)
-
-
-def _before_errors(frame: Frame, value: Any) -> Iterator[tuple[Any, Any]]:
-    """What a place held before `value` each time that an error could have prevented a change, the last first, and the error code at that time."""
-    while (guarded := frame.guarded.get(id(value))) is not None:
-        _, _, code, value = guarded
-        yield code, value
 
 
 def _snapshot(x: Any) -> dict[HeapLocation, Any]:

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograph.runtime import _jax, trees
-from autograph.runtime.buffers import refuse_tagged
 from autograph.runtime.changes import Change, Changes, Known, Reached
-from autograph.runtime.doubts import remember
 from autograph.runtime.heap import Attribute, Contents, HeapLocation
 from autograph.runtime.leaving import settled
 from autograph.runtime.lifted import touch
@@ -47,9 +45,6 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> d
                 np.copyto(array, np.asarray(value))
             else:  # the call that was traced had one of NumPy's there
                 became[change.number] = value
-    known = {id(changes.arrays[k]): _array(key, changes, walk, became) for k, key in changes.doubts.guarded}
-    if known and failed is not None and not (_jax.concrete(failed) and int(failed) == 0):
-        known = {}
     for change in changes.found:
         if change.where == "input":
             continue
@@ -76,20 +71,16 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> d
             if isinstance(x, (Maybe, Counted)):
                 return settled(x)
             if not isinstance(x, Known):
-                return known.get(id(x), x)
+                return x
             if x.kind in ("input", "new"):
-                x = _array((x.kind, x.which), changes, walk, became)
-                return known.get(id(x), x)
+                return _array((x.kind, x.which), changes, walk, became)
             return before.values[x.which] if x.kind == "same" else walk.objects[x.which] if x.kind == "object" else x.which
 
         def whole(x: Any, own: Callable[[Any], Any] = own) -> Any:
             return trees.map(own, x, is_leaf=lambda x: x is None or isinstance(x, (Maybe, Counted, Left, Made)))
 
-        refuse_tagged(place)
         touch(place)
         place.put(whole(value))
-    pairs = [(_array(a, changes, walk, became), _array(b, changes, walk, became)) for a, b in changes.doubts.pairs]
-    remember([pair for pair in pairs if not any(id(x) in known for x in pair)])
     return made
 
 
