@@ -296,7 +296,8 @@ class _Sides:
             return unpack_variables(outer, iter(described(pack(load(location), outer, as_is))))
 
         given = {"": block.gives[None]} | {location: left(location) for location in self.wrote}
-        return [x for value, spec in zip(given.values(), (self.joint, *self.wrote.values()), strict=True) for x in pack(value, spec, as_is)]
+        flat = [x for value, spec in zip(given.values(), (self.joint, *self.wrote.values()), strict=True) for x in pack(value, spec, as_is)]
+        return [described([x])[0] if isinstance(x, Array) else x for x in flat]  # of a place that stays what it was
 
     def _tell(self, selected: bool) -> None:
         """Tell `ag.explain` what the branch becomes."""
