@@ -18,7 +18,7 @@ from jax import lax
 from autograph.runtime import _jax, trees
 from autograph.runtime.arrays.numpys import as_kind
 from autograph.runtime.arrays.objects import Array, as_object, content
-from autograph.runtime.arrays.ties import NeedsTags, described, tie
+from autograph.runtime.arrays.ties import NeedsTags, described, lasting, tie
 from autograph.runtime.block import Block
 from autograph.runtime.blocks.choices import given_before, note_choice
 from autograph.runtime.blocks.sinking import sunk
@@ -293,11 +293,11 @@ class _Sides:
             if location in self.new:
                 return blank
             outer = outer_spec(location, self.before)
-            return unpack_variables(outer, iter(described(pack(load(location), outer, as_is))))
+            return unpack_variables(outer, map(lasting, pack(load(location), outer, as_is)))
 
         given = {"": block.gives[None]} | {location: left(location) for location in self.wrote}
         flat = [x for value, spec in zip(given.values(), (self.joint, *self.wrote.values()), strict=True) for x in pack(value, spec, as_is)]
-        return [described([x])[0] if isinstance(x, Array) else x for x in flat]  # of a place that stays what it was
+        return [lasting(x) for x in flat]  # of a place that stays what it was
 
     def _tell(self, selected: bool) -> None:
         """Tell `ag.explain` what the branch becomes."""

@@ -123,9 +123,9 @@ class Stage:
                     like=self.state, rows=self.rows, begins=self._begin,
                 )  # fmt: skip
             except NeedsTags as need:
-                if need.entry is None or not any(x is need.entry for x in self.loop.before):
+                if self.tagged or not self.loop.arrays or need.entry is not None and not any(x is need.entry for x in self.loop.before):
                     raise
-                if id(need.entry) in self.by_object:
+                if need.entry is None or id(need.entry) in self.by_object or not any(x is need.entry for x in self._before()):
                     self._tag()
                 else:
                     self.by_object.add(id(need.entry))

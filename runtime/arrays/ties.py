@@ -183,6 +183,11 @@ def described(values: Sequence[Any], tags: Mapping[int, Any] = MappingProxyType(
     return [given(x) if isinstance(x, Array) and x.ndim else None for x in values]
 
 
+def lasting(x: Any) -> Any:
+    """An array of the trace around, which a side leaves as it is; anything else as it is."""
+    return Given(x, 0, (), False) if isinstance(x, Array) and x.ndim else x
+
+
 def tie(
     results: list[Any], sides: Sequence[Sequence[Given | None]], choose: Callable[[Sequence[Any]], Any], tags: Mapping[Any, Any]
 ) -> None:
