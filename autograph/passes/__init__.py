@@ -22,15 +22,12 @@ from autograph.passes.excepts import check_excepts
 from autograph.passes.expressions import lower_expressions
 from autograph.passes.iterables import lower_iterables
 from autograph.passes.jumps import lower_jumps
-from autograph.passes.live_rows import lower_live_rows
 from autograph.passes.matching import lower_matches
 from autograph.passes.private import mangle_private
 from autograph.passes.stageable import stageable
 from autograph.passes.stores import lower_stores
 from autograph.passes.texts import lower_texts
 from autograph.passes.unsure import note_unsure_reads
-from autograph.passes.updates import lower_updates
-from autograph.passes.views import note_views
 from autograph.passes.walrus import spill_walruses
 from autograph.quote import quote
 from autograph.scopes import Scope
@@ -44,9 +41,6 @@ class Pass(NamedTuple):
 
 PASSES = (
     Pass("declared", declare, True),  # first, while the names that the function binds are those of its text
-    Pass("live_rows", lower_live_rows, True),  # before updates, while what the loops bind is what their text says
-    Pass("views", note_views, True),  # before updates and stores, which tell which variables are stored into
-    Pass("updates", lower_updates, True),  # before stores: what comes back from a call is stored like anything else
     Pass("appends", lower_appends, True),  # early: a list that a block makes longer is a variable that changes
     Pass("stores", lower_stores, True),  # early, likewise: a store into `x[i]` makes `x` a variable that changes
     Pass("facts", note_unsure_reads, True),  # definite assignment, on the user's own structure; changes nothing

@@ -22,11 +22,11 @@ from typing import Any
 from autograph import syntax as s
 from autograph.names import Names, binds, reads
 from autograph.passes.context import Context
-from autograph.passes.indices import deleted, index_of, one_by_one, place
-from autograph.paths import UNKNOWN, chain
+from autograph.passes.indices import deleted, index_of, one_by_one
+from autograph.paths import chain
 from autograph.quote import quote, quote_expr
 from autograph.scopes import Scope
-from autograph.targets import given_by_others, leaves
+from autograph.targets import leaves
 
 
 def lower_stores(fn: Any, context: Context) -> None:
@@ -36,7 +36,6 @@ def lower_stores(fn: Any, context: Context) -> None:
 class _Stores:
     def __init__(self, fn: Any, context: Context) -> None:
         self.fn, self.context = fn, context
-        self.given = given_by_others(fn, context.modules) if s.AugAssign in context.fresh.kinds else frozenset()
 
     @functools.cached_property
     def scope(self) -> Scope:
@@ -57,11 +56,6 @@ class _Stores:
                 return self._assign(s.at(s.Assign([stmt.target], value, None), stmt))
             case s.AugAssign(target=s.Subscript() | s.Attribute()):
                 return self._update(stmt)
-            case s.AugAssign(target=s.Name(id=id)) if self._may_be_held(stmt.target):
-                return quote(
-                    "$x = ag.in_place($x, $op, $value, $others)", stmt, x=id, op=s.constant(s.AUGMENTED[type(stmt.op).__name__]), value=stmt.value,
-                    others=self._other_names(stmt.target),
-                )  # fmt: skip
             case s.Delete(targets=targets) if any(isinstance(t, (s.Subscript, s.Attribute)) for t in targets):
                 return [new for t in targets for new in deleted(t, stmt)]
             case s.For(target=target) if self._stored(target):
@@ -127,8 +121,7 @@ class _Stores:
                 return [s.at(s.Assign([target], value, None), stmt)]
             case s.Attribute():
                 before, value = self._first(value, target.value)
-                operator = "renew_attr" if getattr(target, "renewed", False) else "set_attr"
-                return before + quote(f"ag.{operator}($obj, $name, $value)", stmt, obj=target.value, name=s.constant(target.attr), value=value)
+                return before + quote("ag.set_attr($obj, $name, $value)", stmt, obj=target.value, name=s.constant(target.attr), value=value)
             case s.Subscript():
                 before, value = self._first(value, target)
                 if isinstance(chain(target)[0], (s.Name, s.Attribute)):
@@ -152,33 +145,7 @@ class _Stores:
         shared = isinstance(base, s.Name) and base.id in self.scope.shared
         text = "ag.stores_into(lambda: $name)" if outside else "ag.stores_into_own(lambda: $name)"
         before = quote(text, stmt, name=base.id) if outside or shared else []
-        return before + self._renewed(target, base, new, stmt)
-
-    def _renewed(self, target: Any, base: Any, new: Any, stmt: Any) -> list[Any]:
-        names = [p for p in self._others(target) if p.isidentifier()]
-        more = self._other_names(target)
-        if not more:
-            return quote("$x = $new", stmt, x=base.id, new=new) if isinstance(base, s.Name) else quote("$new", stmt, new=new)
-        old = s.copy(base)
-        if isinstance(base, s.Name) and not names:
-            return quote("$x = ag.renew($old, $new, $more)", stmt, x=base.id, old=s.at(s.name(base.id), base), new=new, more=more)
-        if isinstance(base, s.Name):
-            return quote("$outs, = ag.renew($old, $new, $more)", stmt, outs=[base.id, *names], old=s.at(s.name(base.id), base), new=new, more=more)
-        call = quote_expr("ag.renew($old, $new, $more)", stmt, old=old, new=new, more=more)
-        return quote("_, $outs, = $call", stmt, outs=names, call=call) if names else quote("$call", stmt, call=call)
-
-    def _others(self, target: Any) -> tuple[str, ...]:
-        """The other paths that may hold the array that is stored into."""
-        return self.context.aliases.get((target.lineno, target.col_offset), ())
-
-    def _may_be_held(self, name: Any) -> bool:
-        """Whether something else may hold what a variable of this function holds; others' variables are told of what they are bound to."""
-        return name.id not in self.scope.globals | self.scope.nonlocals and (name.id in {*self.shared, *self.given} or bool(self._others(name)))
-
-    def _other_names(self, target: Any) -> list[Any]:
-        """The same, as expressions: the names first."""
-        others = [s.at(s.name(p), target) if p.isidentifier() else place(p, target) for p in self._others(target) if p != UNKNOWN]
-        return sorted(others, key=lambda n: not isinstance(n, s.Name))
+        return before + (quote("$x = $new", stmt, x=base.id, new=new) if isinstance(base, s.Name) else quote("$new", stmt, new=new))
 
     def _update(self, stmt: Any) -> list[Any]:
         target, operator = stmt.target, s.constant(s.AUGMENTED[type(stmt.op).__name__])
@@ -230,7 +197,7 @@ class _Stores:
     def _disturbs(self, value: Any, target: Any) -> bool:
         if _acts(value):  # a callee may store into the same array
             parts = target.slice if isinstance(target, s.Subscript) else target
-            if self._others(target) or self._rebound(target) or s.contains(parts, *_SEEN):
+            if self._rebound(target) or s.contains(parts, *_SEEN):
                 return True
         return bool(binds(value) & reads(target))
 
