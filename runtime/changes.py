@@ -101,6 +101,10 @@ class Begin:
         for _, x, _ in self.held:
             x.lasts = True
 
+    def stored(self) -> bool:
+        """Whether an array that was there before has been stored into."""
+        return any(x.now is not before for _, x, before in self.held)
+
     def changes(self, frame: Frame, out: list[Any], direct: bool, variables: dict[str, Any]) -> Changes:
         """What has changed when the trace ends; `out` holds the result, and nothing else does; `variables` are the function's globals.
 

@@ -325,7 +325,7 @@ def traced_by(
                 except Exit:
                     pass
                 except Exception as error:
-                    changed = put_at_error(error, [*frame.reached, *frame.stored]) or may_have_failed() or frame.written or mine.stored()
+                    changed = put_at_error(error, [*frame.reached, *frame.stored]) or may_have_failed() or frame.written or mine.stored() or begin.stored()
                     changed = changed or frame.printed
                     if not (changed and defer(error)):  # what was changed before is committed
                         raise

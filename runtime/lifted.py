@@ -11,7 +11,7 @@ import gc
 import itertools
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from types import CellType, FunctionType, ModuleType
 from typing import Any
@@ -20,6 +20,7 @@ import jax
 
 from autograph.runtime import _jax, trees
 from autograph.runtime._jax import Primitive
+from autograph.runtime.arrays.objects import Array
 from autograph.runtime.frames import Frame, frames, lifting
 from autograph.runtime.heap import Contents, HeapLocation, Items, changed_under
 from autograph.runtime.holders import forget_dead as forget_dead_holders
@@ -118,16 +119,19 @@ def _against(value: Any, outer: Any) -> Spec:
 
 
 def _leaf(value: Any, outer: Any) -> Spec:
-    return Static(value) if value is outer and not isinstance(value, Maybe) else spec_out(value)
+    if value is outer and not isinstance(value, Maybe):
+        return Static(value)
+    changed = {id(x.obj) for x in lifting()[-1].written if isinstance(x, HeapLocation) and isinstance(x.obj, Array)} if lifting() else set()
+    return spec_out(value, changed)  # what an array from outside holds here goes no other way, if it has changed
 
 
-def spec_out(value: Any) -> Spec:
+def spec_out(value: Any, but: Container[int] = ()) -> Spec:
     """The spec of what comes out of the block that is being traced: a container that it made is looked into, any other stays what it is.
 
-    So does an array of the blocks around.
+    So does an array of the blocks around, `but` for some.
     """
     here = _jax.current_trace()
-    return spec_in_block(value, _made_here, lambda array: array.ndim and array.home() is not here)
+    return spec_in_block(value, _made_here, lambda array: array.ndim and array.home() is not here and id(array) not in but)
 
 
 def _made_here(container: Any) -> bool:

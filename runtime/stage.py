@@ -354,7 +354,9 @@ class Stage:
         own = self._own()
         flat = iter(zip(found[count:], raw[count:], strict=True))
         at = {location: [next(flat) for _ in types([spec])] for location, spec in self.block.wrote.items()}
-        order = [location for location in self.order if location in at]
+        none = {location: [(None, None)] * len(types([self.preset[location]])) for location in self.order if location not in at}
+        order = list(self.order)
+        at |= none
         pairs = [*zip(found[:own], raw[:own], strict=True), *(pair for location in order for pair in at[location])]
         mine, old = [x for x, _ in pairs], [x for _, x in pairs]
         self.loop.results(mine, old, None if certain else made, found[own:count] if self.tagged else ())
