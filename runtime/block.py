@@ -24,7 +24,7 @@ from autograph.runtime.heap import HeapLocation
 from autograph.runtime.identity import check_lengths, doubt_all
 from autograph.runtime.iterators import Positions
 from autograph.runtime.knowledge import Fact, assume, known, refined
-from autograph.runtime.lifted import ERROR, Location, enter, forget_local, kept, load, marker_p, restore, settle_late
+from autograph.runtime.lifted import ERROR, Location, enter, forget_local, kept, load, marker_p, note_stored, restore, settle_late
 from autograph.runtime.packing import pack, to_type, unpack
 from autograph.runtime.points_to import Share, copied, share_of, shares
 from autograph.runtime.room import refuse_or_grow
@@ -111,6 +111,7 @@ class Block:
                         box, self.left = [nothing], True
                     watch.notice()
                     positions.check()
+                    note_stored(frame)
                     check_lengths(frame)
                     conflict = functools.partial(refuse_or_grow, around=[frame])
                     forget_local(frame, box, conflict)

@@ -18,7 +18,7 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "adopted apart around begun bounds buffers changed changing checked choices chosen columns compared constants copied count created "
+            "adopted apart around arrived begun bounds buffers changed changing checked choices chosen columns compared constants copied count created "
             "defaults discarded exact excluded foreign fresh given gone grows guarded guards holders identities joins key late lent let_go lifting made "
             "marked memory outside own log parameters passed pending places points_to preset printed protected reached reads rebound refusal "
             "replaced root saved sharing spoiled staged stands stored tagging told trace twins values variables versions views waiting written"
@@ -88,6 +88,7 @@ class Frame:
         self.values: dict[Any, Any] = {}  # state outside the parameter list, as this block sees it now
         self.reads: dict[Any, tuple[Any, list[int]]] = {}  # its spec when it was first read, and the slots of its markers
         self.marked: dict[Any, Any] = {}  # what they were when the block began, if it asked
+        self.arrived: list[tuple[Any, Any, Any]] = []  # when a turn of the loop began: places, the arrays in them, and what these held
         self.begun: dict[Any, Any] = {}  # what places in objects held when a turn of the loop began
         self.written: dict[Any, None] = {}
         self.created: Any = None  # of a whole function: the Variables that this trace and earlier ones of the same call have made
@@ -108,6 +109,7 @@ class Frame:
         self.values.clear()
         self.marked.clear()
         self.begun.clear()
+        self.arrived.clear()
         self.saved.clear()
         self.late.clear()
         self.let_go.clear()

@@ -253,6 +253,14 @@ def enter(frame: Frame) -> None:
             for marker, outer in zip(pack(new, spec, as_is), pack(old, spec, as_is), strict=True):
                 frame.stands[id(marker)] = marker, outer
             location.put(new)
+            frame.arrived += [(location, x, x.now) for v in (new.values if isinstance(new, Items) else [new]) for x in parts(v) if isinstance(x, Array)]
+
+
+def note_stored(frame: Frame) -> None:
+    """At the end of a turn: the places that hold arrays into which it has stored."""
+    for location, x, before in frame.arrived:
+        if x.now is not before and not isinstance(location.get(), Array) or location.get() is x and x.now is not before:
+            frame.written.setdefault(location, None)
 
 
 def before_turn(location: Location, frame: Frame) -> Any:
