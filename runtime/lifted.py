@@ -253,7 +253,8 @@ def enter(frame: Frame) -> None:
             for marker, outer in zip(pack(new, spec, as_is), pack(old, spec, as_is), strict=True):
                 frame.stands[id(marker)] = marker, outer
             location.put(new)
-            frame.arrived += [(location, x, x.now) for v in (new.values if isinstance(new, Items) else [new]) for x in parts(v) if isinstance(x, Array)]
+            held = [x for v in (new.values if isinstance(new, Items) else [new]) for x in parts(v)]
+            frame.arrived += [(location, x, x.now) for x in held if isinstance(x, Array) and x.home() is frame.trace]
 
 
 def note_stored(frame: Frame) -> None:
