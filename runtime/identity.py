@@ -230,10 +230,11 @@ def refuse_chosen(
 
     What the place itself held when the call began, and no other, is replaced by an equal one.
     """
+    own = {id(c) for _, c in containers_of(_before(place, frame))}
     for x in value.values if isinstance(value, Items) else [value]:
         for _, c in containers_of(x):
             twins = [t.value for t in frame.twins.get(id(c), ()) if t.value is not None and lasts(t.value)]
-            if not lasts(c) and any(t is not _before(place, frame) or shared(t) for t in twins):
+            if not lasts(c) and any(id(t) not in own or shared(t) for t in twins):
                 kind, name = type(c).__name__, variable_of(place.obj) if isinstance(place, Contents) else place.name.strip("`")
                 raise place.error(
                     f"only traced values decide which `{kind}` `{name or place.name}` holds, and others hold it too",
