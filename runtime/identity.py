@@ -228,8 +228,10 @@ def refuse_chosen(
 ) -> None:
     """Refuse a place that outlives the call one of several containers that do, and that only traced values choose: it would hold a copy.
 
-    What the place itself held when the call began, and no other, is replaced by an equal one.
+    What the place itself held there when the call began, and no other place did, is replaced by an equal one.
     """
+    if not frame.twins:
+        return
     before = _before(place, frame)
     held = value.values if isinstance(value, Items) else [value]
     first = before.values if isinstance(before, Items) and isinstance(value, Items) and before.alike(value) else [before] * len(held)
