@@ -228,12 +228,18 @@ def refuse_chosen(
 ) -> None:
     """Refuse a place that outlives the call one of several containers that do, and that only traced values choose: it would hold a copy.
 
-    What the place itself held when the call began, and no other, is replaced by an equal one.
+    What the place itself held there when the call began, and no other place did, is replaced by an equal one.
     """
-    for x in value.values if isinstance(value, Items) else [value]:
-        for _, c in containers_of(x):
+    if not frame.twins:
+        return
+    before = _before(place, frame)
+    held = value.values if isinstance(value, Items) else [value]
+    first = before.values if isinstance(before, Items) and isinstance(value, Items) and before.alike(value) else [before] * len(held)
+    for x, was in zip(held, first, strict=True):
+        own = {path: id(c) for path, c in containers_of(was)}
+        for path, c in containers_of(x):
             twins = [t.value for t in frame.twins.get(id(c), ()) if t.value is not None and lasts(t.value)]
-            if not lasts(c) and any(t is not _before(place, frame) or shared(t) for t in twins):
+            if not lasts(c) and any(id(t) != own.get(path) or shared(t) for t in twins):
                 kind, name = type(c).__name__, variable_of(place.obj) if isinstance(place, Contents) else place.name.strip("`")
                 raise place.error(
                     f"only traced values decide which `{kind}` `{name or place.name}` holds, and others hold it too",
