@@ -18,12 +18,10 @@ from typing import Any
 from autograph import notebooks, runtime, unconvertible
 from autograph.adoption import adopt
 from autograph.errors import ConversionError, SourceUnavailable
-from autograph.forms import Form, Staged, form_at, form_of
+from autograph.forms import Form, Staged, form_of
 from autograph.listing import LOCK
 from autograph.policy import CALLERS, CONTEXT_MANAGER, is_library, is_listed, is_of_jax, is_stdlib, is_users, is_wrapper
-from autograph.runtime.aliasing import Variant, guarded, install, keeping_arrays
 from autograph.runtime.function import Function, Method
-from autograph.runtime.keepers import note_defaults
 from autograph.runtime.managers import stacked
 from autograph.runtime.mentioned import adopt_mentioned, names_in
 from autograph.runtime.unbound import changing
@@ -80,7 +78,7 @@ def twin_of(f: types.FunctionType) -> types.FunctionType:
         form = form_of(f.__code__, f.__globals__)
         twin = dressed(form.function(form.plain(), f), f)
         staged = dressed(form.function(form.staged(), f), f) if form.stageable else twin
-        f.__dict__[KEY] = Twin(f, note_defaults(twin), staged)
+        f.__dict__[KEY] = Twin(f, twin, staged)
         notebooks.converted(f)
         return twin
 
@@ -100,30 +98,6 @@ def call(f: Any) -> Any:
     return _staged(resolved, f) if type(resolved) is types.FunctionType else resolved
 
 
-def variant_of(f: Any) -> Variant | None:
-    """The variant of a function that also gives the parameters that it stores into; None if it has none."""
-    function = f.__func__ if type(f) is types.MethodType else f
-    if type(function) is not types.FunctionType:
-        return None
-    twin = resolve_function(function)
-    form = form_in(twin) if type(twin) is types.FunctionType else None
-    if type(form) is Staged:  # made by a staged function
-        form = form_at(function.__code__)
-    if type(form) is not Form or form.variant is None:
-        return None
-    variant, names = form.variant
-    new = form.function(variant.staged() if _tracing() else variant.plain(), twin)
-    positions = _positions(form.code)
-    called = types.MethodType(new, f.__self__) if type(f) is types.MethodType else new
-    return Variant(called, names, {n: positions[n] for n in names}, form.file.given(form.node))
-
-
-def _positions(code: types.CodeType) -> dict[str, int]:
-    return {n: k for k, n in enumerate(code.co_varnames[: code.co_argcount])} | dict.fromkeys(
-        code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount], 1 << 30
-    )
-
-
 def resolve_function(f: types.FunctionType) -> Any:
     """The converted function in the place of `f`, whatever it does to its arguments."""
     if form_in(f) is not None:
@@ -132,16 +106,9 @@ def resolve_function(f: types.FunctionType) -> Any:
     return entry.twin if entry is not None else _first(f)
 
 
-def _careful(new: Any, form: Form | Staged | None, name: str) -> Any:
-    """A converted function for a call that cannot be told of arrays it stores into."""
-    if type(form) is Form and form.noticed:
-        new = noticing(new, form.names)
-    if type(form) is Form and form.lent:
-        return keeping_arrays(new, form.lent, form.code)
-    if type(form) is not Form or form.variant is None:
-        return new
-    positions = _positions(form.code)
-    return guarded(new, name, {n: positions[n] for n in form.variant[1]})
+def _careful(new: Any, form: Form | Staged | None) -> Any:
+    """A converted function; of one that stays Python it is noticed what it changes."""
+    return noticing(new, form.names) if type(form) is Form and form.noticed else new
 
 
 def _staged(twin: types.FunctionType, f: Any) -> Any:
@@ -149,7 +116,7 @@ def _staged(twin: types.FunctionType, f: Any) -> Any:
     form = form_in(twin)
     if type(form) is Form:
         adopt_mentioned(form.names, twin)
-    return _careful(_staged_function(twin, f), form, twin.__name__)
+    return _careful(_staged_function(twin, f), form)
 
 
 def _staged_function(twin: types.FunctionType, f: Any) -> Any:
@@ -320,7 +287,6 @@ def why_left(f: Any) -> str | None:
 
 notebooks.watch()
 runtime.calls.install(call, adopted, why_left)
-install(variant_of)
 
 
 def convert_object(f: Any) -> Any:

@@ -7,7 +7,6 @@ object leads back to it, so a namespace that is executed again is freed.
 from __future__ import annotations
 
 import ast
-import copy
 import functools
 import inspect
 import weakref
@@ -15,19 +14,17 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
-from autograph.aliases import Aliases
 from autograph.errors import SourceUnavailable
 from autograph.listing import LOCK, lowered
 from autograph.load import KEY, Table, compiled, refer
 from autograph.passes.stageable import WHY_PYTHON, obstacle
 from autograph.plain import Plain
-from autograph.runtime.aliasing import keeping_arrays
+from autograph.runtime._jax import eval_trace, trace_state
+from autograph.runtime.arrays.outside import with_objects
 from autograph.runtime.lifted import reachable
 from autograph.runtime.mentioned import adopt_mentioned, names_in
 from autograph.runtime.unstaged import noticing
 from autograph.source import File, file_of
-from autograph.stored import stored_into
-from autograph.variants import variant_of
 
 
 class Staged:
@@ -84,33 +81,9 @@ class Form:
                     stack += constant.co_consts
 
     @functools.cached_property
-    def variant(self) -> tuple[Form, tuple[str, ...]] | None:
-        """The form that also gives the parameters that it stores into, and their names."""
-        found = variant_of(self.node, self.file) if self.stageable else None
-        if found is None:
-            return None
-        form = copy.copy(self)
-        form.__dict__.pop("variant", None)
-        form.node, form._plain, form._staged, form._direct = found[0], lambda: None, None, None
-        form.__dict__["variant"] = None
-        return form, found[1]
-
-    @functools.cached_property
-    def lent(self) -> frozenset[str]:
-        """The parameters of a generator that it stores into: of arrays nothing comes back to its caller."""
-        if not self.generator or getattr(self.node, "name", "") not in self.file.stored:
-            return frozenset()
-        return frozenset(stored_into(self.node, self.file.stored, self.file.given(self.node)).into)
-
-    @functools.cached_property
     def names(self) -> frozenset[str]:
         """The globals and attributes that the user's code names."""
         return names_in(self.code)
-
-    @property
-    def aliases(self) -> Aliases | None:
-        """Which other names and places the stores of this function reach."""
-        return self.file.aliases(self.node)
 
     def nonlocals(self) -> frozenset[str]:
         """Names of functions around that this one, or one inside it, binds."""
@@ -162,13 +135,17 @@ class Form:
 
     def enter(self, witness: FunctionType) -> Callable[..., Any]:
         """The staged function of the plain one that is running: its cells are the witness's, by name."""
-        adopt_mentioned(self.names, witness)
-        staged = self.stageable and (not self.generator or reachable())  # it would run on when this call has ended
+        traced = trace_state.value is not eval_trace
+        if traced:
+            adopt_mentioned(self.names, witness)
+        staged = traced and self.stageable and (not self.generator or reachable())  # it would run on when this call has ended
         code = (self._staged or self.staged()) if staged else self.direct()
         cells = dict(zip(witness.__code__.co_freevars, witness.__closure__ or (), strict=True))
         fn = FunctionType(code, witness.__globals__, code.co_name, None, tuple([cells[n] for n in code.co_freevars]) or None)
         if self.generator:
-            return keeping_arrays(fn, self.lent, self.code) if self.lent else fn
+            return fn
+        if not traced:
+            return with_objects(fn)
         return Form.runtime.entered(noticing(fn, self.names) if self.noticed else fn)  # type: ignore[no-any-return]
 
     def function(self, code: CodeType, like: FunctionType) -> FunctionType:
@@ -188,15 +165,3 @@ def form_of(code: CodeType, module_globals: dict[str, Any] | None = None) -> For
     if form is None or form.code is not code:
         form = _forms[id(code)] = Form(code, file_of(code.co_filename, module_globals))
     return form
-
-
-def form_at(code: CodeType) -> Form | None:
-    """The form of a function that staged code has made, by its place in the file."""
-    pending = list(_forms.values())
-    while pending:
-        form = pending.pop()
-        own = form.code
-        if (own.co_filename, own.co_firstlineno, own.co_name) == (code.co_filename, code.co_firstlineno, code.co_name):
-            return form
-        pending += form.inside.values()
-    return None

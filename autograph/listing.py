@@ -31,14 +31,7 @@ def forget() -> None:
 
 def context_of(node: Any, tree: Any, file: File, free: frozenset[str]) -> Context:
     """What the passes know of a function besides its tree."""
-    functions = [n for n in ast.walk(node) if n is node or isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    found = [a for n in functions if (a := file.aliases(n)) is not None]
-    aliases = {at: paths for a in found for at, paths in (*a.stores.items(), *a.operated.items(), *a.shared.items())}
-    updates = {at: update for a in found for at, update in a.calls.items()}
-    return Context(
-        Fresh(tree), file.modules, file.bound, file.converted, file.class_of(node), free, aliases=aliases, updates=updates,
-        storing=frozenset(file.stored), memo=Memo(file.modules),
-    )  # fmt: skip
+    return Context(Fresh(tree), file.modules, file.bound, file.converted, file.class_of(node), free, memo=Memo(file.modules))
 
 
 def lowered(node: Any, file: File, free: frozenset[str], after: str = "") -> Lowered:

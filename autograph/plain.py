@@ -20,21 +20,16 @@ from collections.abc import Iterator
 from types import CodeType, SimpleNamespace
 from typing import Any
 
-from autograph.live_rows import same_names
 from autograph.load import Table, planted
 from autograph.names import mangled
 from autograph.passes.callables import ARRAY_LIBRARIES, HIGHER
-from autograph.paths import chain
 from autograph.plain_stores import Stores, ag, call, name
 from autograph.rebuild import at, replaced
 from autograph.source import File
+from autograph.targets import chain
 
-_ITERATE = {"enumerate": 0, "filter": 1, "iter": 0, "map": 1, "reversed": 0, "zip": 0}  # builtins that go over this argument
-_SEVERAL = frozenset({"map", "zip"})
-_MAY_BE_ARRAYS = (ast.Attribute, ast.BoolOp, ast.Call, ast.IfExp, ast.Name, ast.NamedExpr, ast.Subscript)
 _CALL_ARGUMENTS = frozenset({"map", "filter", "iter", "sorted", "min", "max"})  # builtins that call an argument
 _LOAD, _STORE = ast.Load(), ast.Store()
-_YIELDS = (ast.Yield, ast.YieldFrom, ast.Await)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -46,10 +41,7 @@ class Plain(Stores):
         self.form, self.file, self.table, self.cls = form, file, table, form.cls
         self.entry = entry and form.enters
         self.local = _names(form.code)
-        self.aliases = form.aliases
-        self.borrowed = frozenset(form.variant[1]) if self.aliases and form.variant else frozenset()
         self.defined: frozenset[str] = frozenset()
-        self.may_store = False  # does the function itself store, or call what may?
 
     def rewrite(self, node: Any) -> Any:
         if isinstance(node, ast.Lambda):
@@ -57,15 +49,13 @@ class Plain(Stores):
             if self.entry:
                 body = at(ast.IfExp(_traced(), self._enter(node), body), _start(body))
             return replaced(node, body=body)
-        self.names = same_names(node.body) if self.aliases else {}
         doc = 1 if ast.get_docstring(node, clean=False) is not None else 0
         head = self._declarations(node)
-        self.may_store = self.form.generator or any(map(self._may_store, _own(node.body)))
         runs = [b for b in node.body[doc:] if not isinstance(b, (ast.Global, ast.Nonlocal))]
         where = _start((runs or node.body)[0])
         rest = self.visit_all(node.body[doc:]) or [at(ast.Pass(), where)]
         entered = ast.YieldFrom(self._enter(node)) if self.form.generator else self._enter(node)
-        enter = [at(ast.If(_traced(), [at(ast.Return(entered), where)], []), where)] if self.entry else []
+        enter = [at(ast.If(self._enters(node), [at(ast.Return(entered), where)], []), where)] if self.entry else []
         return replaced(node, body=[*node.body[:doc], *head, *enter, *rest])
 
     def _declarations(self, node: Any) -> list[Any]:
@@ -83,10 +73,6 @@ class Plain(Stores):
                 if type(n.ctx) is ast.Store:
                     base = chain(n)[0]
                     stored |= {base.id} if type(base) is ast.Name else set()
-                    stored |= self._others(self.aliases.stores, n) if self.aliases else set()
-            elif kind is ast.Call and self.aliases:
-                update = self.aliases.calls.get((n.lineno, n.col_offset))
-                stored |= {p for p in update.paths if p.isidentifier()} | self._others(self.aliases.shared, n) if update else set()
             elif kind is ast.Global or kind is ast.Nonlocal:
                 declared.update(n.names)
             elif kind is ast.FunctionDef:
@@ -96,27 +82,17 @@ class Plain(Stores):
         self.defined = frozenset(n for n in made if bound[n] == 1) - declared - self.form.inner_nonlocals
         outside = {n for n in stored - declared - bound.keys() if self._mangled(n) not in self.form.code.co_varnames + self.form.code.co_cellvars}
         free = {n for n in outside if self._mangled(n) in self.form.code.co_freevars}
-        self.shared = frozenset(outside | declared)
         where = _start(node.body[0])
         out: list[Any] = [at(ast.Global(sorted(outside - free)), where)] if outside - free else []
         return out + ([at(ast.Nonlocal(sorted(free)), where)] if free else [])
 
-    def _others(self, found: dict[Any, tuple[str, ...]], node: Any) -> set[str]:
-        return {p for p in found.get((node.lineno, node.col_offset), ()) if p.isidentifier()}
-
-    def _may_store(self, node: Any) -> bool:
-        """Whether an array may be stored into at a node."""
-        if isinstance(node, ast.Call):
-            return not self._known(node) or isinstance(node.func, ast.Name) and node.func.id in self.defined
-        return isinstance(node, ast.AugAssign) or isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
-
-    def over(self, iterable: Any, by: str = "over") -> Any:
-        """What is gone over: rows of an array as they are when their turn comes."""
-        if not (self.may_store and isinstance(iterable, _MAY_BE_ARRAYS)) or iterable in self.live:
-            return iterable
-        if isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and self.is_builtin(iterable.func):
-            return iterable
-        return at(call(ag(by), iterable), iterable)
+    def _enters(self, node: Any) -> Any:
+        """Whether the staged form runs, or, where the file stores into subscripts, this one on arrays as objects."""
+        a = node.args
+        given = [name(p.arg) for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)] + [name(p.arg) for p in (a.vararg, a.kwarg) if p]
+        if not self.file.stores or self.form.generator or not given:
+            return _traced()
+        return ast.BoolOp(ast.Or(), [_traced(), call(ag("any_array"), *given)])
 
     def _mangled(self, name: str) -> str:
         return mangled(name, self.form.cls)
@@ -150,36 +126,14 @@ class Plain(Stores):
     def visit_Call(self, node: Any) -> Any:
         new = self.rebuilt(node)
         func = new.func
-        if isinstance(func, ast.Name) and func.id in _ITERATE and self.is_builtin(func):
-            first, several = _ITERATE[func.id], func.id in _SEVERAL
-            by = "over" if func.id != "reversed" else "live_rows"  # it does not ask for `__iter__`
-            new = replaced(new, args=[self.over(a, by) if k == first or (several and k > first) else a for k, a in enumerate(new.args)])
         if self._known(new):
-            return self._updating(new, new)
+            return new
         where = node
         if isinstance(func, ast.Attribute) and node.lineno != func.end_lineno:  # where CPython puts a chained method call
             end: Any = func
             where = SimpleNamespace(lineno=end.end_lineno, col_offset=end.end_col_offset - len(end.attr))
             where.end_lineno, where.end_col_offset = node.end_lineno, node.end_col_offset
-        return self._updating(new, at(ast.Call(self._callee(func), new.args, new.keywords), where))
-
-    def _comprehension(self, node: Any) -> Any:
-        before, self.inner = self.inner, True
-        new = self.rebuilt(node)
-        self.inner = before
-        return new
-
-    def visit_YieldFrom(self, node: Any) -> Any:
-        new = self.rebuilt(node)
-        iterable = self.over(new.value)
-        return new if iterable is new.value else replaced(new, value=iterable)
-
-    def visit_comprehension(self, node: Any) -> Any:
-        new = self.rebuilt(node)
-        iterable = self.over(new.iter)
-        return new if iterable is new.iter else replaced(new, iter=iterable)
-
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
+        return at(ast.Call(self._callee(func), new.args, new.keywords), where)
 
     def _callee(self, func: Any) -> Any:
         """The callee found at this site before, or what it resolves to."""

@@ -7,17 +7,13 @@ from __future__ import annotations
 
 import ast
 import builtins
-import functools
 import io
 import linecache
 from collections import Counter, defaultdict
 from types import CodeType
 from typing import Any, NamedTuple
 
-from autograph.aliases import Aliases, State
 from autograph.errors import Place, SourceUnavailable
-from autograph.paths import Stored
-from autograph.stored import Given, stored_parameters, stores_or_calls
 
 
 class Found(NamedTuple):
@@ -53,7 +49,6 @@ class File:
             raise not_python(error, name) from None
         except (RecursionError, ValueError) as error:
             raise SourceUnavailable(f"the source does not parse: {error}", Place(name, 1)) from None
-        self._aliases: dict[int, tuple[Any, Aliases | None]] = {}
         self.identifiers: set[str] = set()  # every name in the file
         self.inside: set[str] = set()  # names that functions bind: parameters and locals
         counts: Counter[str] = Counter()  # how often the module itself binds a name
@@ -99,6 +94,7 @@ class File:
         self.bound = frozenset(name for name, count in counts.items() if count)  # at module level, by the module or by `global`
         self.modules = {k: v for k, v in _imports(self.tree).items() if counts[k] == 1}
         self.converted = frozenset(_decorated(self.tree, self.modules, counts))
+        self.stores = any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) for n in ast.walk(self.tree))
         self.alias = next(a for a in ("ag", "ag_", "ag__", "autograph_runtime") if self._alias_is_free(a))
 
     def _alias_is_free(self, alias: str) -> bool:
@@ -106,26 +102,6 @@ class File:
         if alias not in self.identifiers:
             return True
         return self.modules.get(alias) in ("autograph", "autograph.runtime") and alias not in self.inside
-
-    @property
-    def stored(self) -> Stored:
-        """The functions of the file that may store into an array they are given, by name: which of their parameters."""
-        return self._stored[0]
-
-    @functools.cached_property
-    def _stored(self) -> tuple[Stored, Given]:
-        return stored_parameters([found.node for at_line in self.functions.values() for found in at_line])
-
-    def given(self, node: Any) -> State:
-        """The pairs of a function's parameters and of names from outside that callers in this file give for them."""
-        return self._stored[1].get(getattr(node, "name", ""), frozenset())
-
-    def aliases(self, node: Any) -> Aliases | None:
-        """Which other names and places the stores of a function reach; None if it makes none."""
-        known = self._aliases.get(id(node))
-        if known is None or known[0] is not node:
-            known = self._aliases[id(node)] = node, Aliases(node, self.stored, self.given(node)) if stores_or_calls(node, self.stored) else None
-        return known[1]
 
     def is_builtin(self, name: str) -> bool:
         """Whether a global name is Python's builtin."""

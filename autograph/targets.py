@@ -13,6 +13,15 @@ def leaves(target: Any) -> list[Any]:
     return leaves(target.value) if isinstance(target, s.Starred) else [target]
 
 
+def chain(target: Any) -> tuple[Any, list[Any]]:
+    """`m[i][j]`: m, and its indices; of a tree of `ast` or of gast."""
+    indices: list[Any] = []
+    while hasattr(target, "slice"):
+        indices.insert(0, target.slice)
+        target = target.value
+    return target, indices
+
+
 def targets(block: list[Any]) -> list[Any]:
     """What the statements of a block store into."""
     found: list[Any] = []

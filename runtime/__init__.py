@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from autograph.runtime import calls as calls
     from autograph.runtime._jax import eval_trace as eval_trace
     from autograph.runtime._jax import trace_state as trace_state
-    from autograph.runtime.attributes import renew_attr as renew_attr
     from autograph.runtime.attributes import set_attr as set_attr
     from autograph.runtime.augmented import update_attr as update_attr
     from autograph.runtime.augmented import update_item as update_item
@@ -56,14 +55,14 @@ if TYPE_CHECKING:
 
 _WHERE = {
     "_jax": "trace_state eval_trace",
-    "aliasing": "renew Held place storing any_array last borrowed fixed",
-    "attributes": "set_attr renew_attr del_attr bound stores_into_attr",
+    "arrays.outside": "any_array",
+    "attributes": "set_attr del_attr bound",
     "augmented": "in_place update_attr update_item update_path update_attr_item update_attr_path",
     "blocks.overriding": "overriding",
     "branches": "cond keep switch",
     "calls": "call",
     "excepts": "bare caught",
-    "cells": "rebinds stores_into stores_into_own",
+    "cells": "rebinds stores_into",
     "eager.checkpoints": "Checkpoint latest_checkpoint",
     "eager.devices": "copy_to device executing_eagerly num_gpus",
     "eager.exporting": "export",
@@ -78,7 +77,6 @@ _WHERE = {
     "errors": "AutographError ConversionError LargeUnrollWarning RetraceWarning StagingError",
     "function": "Function jit",
     "items": "del_item set_item store_item set_attr_item set_path set_attr_path is_array slice",
-    "iterated": "live_rows",
     "iteration": "for_loop over",
     "handlers": "finishing finished trying",
     "managers": "entering",

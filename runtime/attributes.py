@@ -8,10 +8,7 @@ from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any
 
-import jax
-
 from autograph.runtime import trees
-from autograph.runtime._jax import recording
 from autograph.runtime.blocks.choices import refuse_changed
 from autograph.runtime.branches import staged_cond
 from autograph.runtime.calls import call
@@ -21,17 +18,10 @@ from autograph.runtime.errors import AttributeStateError
 from autograph.runtime.frames import frames, in_block, watched
 from autograph.runtime.growing import replaced_at_home
 from autograph.runtime.heap import Attribute, HeapLocation, Variable, namespace
-from autograph.runtime.holders import note_held
-from autograph.runtime.lifted import ERROR, load, may_have_failed, note_late, touch
-from autograph.runtime.numpy_places import note_binding, note_store
+from autograph.runtime.lifted import may_have_failed, note_late, touch
 from autograph.runtime.objects import plain_attributes
 from autograph.runtime.places import here
-from autograph.runtime.points_to import no_doubt
-from autograph.runtime.replaced import log
-from autograph.runtime.shared import aliasable, guard, guarded_as, origin
 from autograph.runtime.specs import is_container
-from autograph.runtime.stale import refuse_other_names, renew_others
-from autograph.runtime.unwound import is_exact
 from autograph.runtime.values import ARRAYS, ITERATORS, NUMBERS, Maybe, Unset, is_value
 
 _ELSEWHERE: tuple[Any, ...] = (threading.local, *weakref.ProxyTypes)
@@ -58,27 +48,13 @@ def set_attr(obj: Any, name: str, value: Any) -> None:
             setter(value)
             return
         place = place_of(obj, name)
-        note_binding(place, value)
         value = noticed(place, value)
-        note_held(place, value)
     setattr(obj, name, value)
 
 
 def _is_raised_here(obj: Any) -> bool:
     """Whether it is an exception of the code that runs, outside of blocks: its traceback holds whatever the functions on its way out have made."""
     return isinstance(obj, BaseException) and not in_block() and not any(id(obj) in f.passed or id(obj) in f.outside for f in frames())
-
-
-def renew_attr(obj: Any, name: str, value: Any) -> None:
-    """What `obj.name` holds after a call that may have stored into it: in Python it has changed in place, without the object's own code.
-
-    Where it is a property, what changes is the attribute that holds the array which the property gives.
-    """
-    if not is_property(obj, name):
-        _replace(obj, name, value)
-    elif (given := getattr(obj, name)) is not value:
-        for attribute in holding(obj, given):
-            _replace(obj, attribute, value)
 
 
 def put_attr(obj: Any, name: str, value: Any) -> None:
@@ -88,9 +64,7 @@ def put_attr(obj: Any, name: str, value: Any) -> None:
         return
     place = place_of(obj, name)
     if watched():
-        note_binding(place, value)
         value = noticed(place, value)
-        note_held(place, value)
     place.put(value)
 
 
@@ -113,44 +87,17 @@ def is_property(obj: Any, name: str) -> bool:
     return hasattr(type(member), "__set__") and type(member).__name__ != "member_descriptor"
 
 
-def _replace(obj: Any, name: str, value: Any) -> None:
-    place = place_of(obj, name)
-    if watched():
-        note_binding(place, value)
-        value = noticed(place, value, is_exact())
-    place.put(value)
-
-
 def del_attr(obj: Any, name: str) -> None:
     """`del obj.name`."""
     if watched():
         place = place_of(obj, name)
-        note_binding(place, Unset(place.name))
         touch(place)
     delattr(obj, name)
 
 
 def bound(variable: Callable[[], Any], value: Any) -> Any:
     """What a global or nonlocal variable is bound to, given a function that reads it."""
-    if not watched() and not isinstance(value, jax.Array):
-        return value
-    location = location_of(variable)
-    if aliasable(old := location.get()) and (log().became(old, value) or log().became(origin(old), value)):
-        name = location.name.strip("`")
-        if recording():
-            refuse_other_names(old, name)  # also where the store was made through another name for it
-        else:
-            for x in (old, *log().olds(value)):
-                renew_others(x, value, name)
-    if not watched():
-        return value
-    note_binding(location, value)
-    return noticed(location, value)
-
-
-def stores_into_attr(obj: Any, name: str) -> None:
-    """What an attribute holds is stored into: if it is a NumPy array outside, that array changes when the call ends."""
-    note_store(place_of(obj, name), bound=True)
+    return noticed(location_of(variable), value) if watched() else value
 
 
 def place_of(obj: Any, name: str) -> HeapLocation:
@@ -175,8 +122,8 @@ def _setter(obj: Any, name: str) -> Callable[[Any], None] | None:
     return None
 
 
-def noticed(location: HeapLocation, value: Any, exact: bool = False) -> Any:
-    """What a place is given, now that it is known to change; `exact`: after an error too, as it is what was stored before."""
+def noticed(location: HeapLocation, value: Any) -> Any:
+    """What a place is given, now that it is known to change."""
     refuse_changed(location)
     old = location.get()
     replaced_at_home(old, value)
@@ -185,7 +132,7 @@ def noticed(location: HeapLocation, value: Any, exact: bool = False) -> Any:
         touch(location)
         return value
     touch(location)
-    return value if old is value or exact else unless_failed_now(value, lambda: old)
+    return value if old is value else unless_failed_now(value, lambda: old)
 
 
 def is_selectable(value: Any) -> bool:
@@ -201,10 +148,4 @@ def unless_failed_now(value: Any, old: Callable[[], Any]) -> Any:
     """What is stored: the old value where an error has occurred before, which only traced values know."""
     if not may_have_failed() or not is_selectable(value):
         return value
-    code, before = load(ERROR), old()
-    out = guarded_as(value, code, before)
-    if out is None:
-        out = staged_cond(fine(), lambda: value, old, ())
-        if guard(value, out, code, before):
-            no_doubt(out)
-    return out
+    return staged_cond(fine(), lambda: value, old, ())

@@ -14,7 +14,7 @@ import jax
 import numpy as np
 from jax.extend.core import jaxpr_as_fun
 
-from autograph.runtime import _jax, trees, views
+from autograph.runtime import _jax, trees
 from autograph.runtime._jax import ClosedJaxpr, Literal, Var
 from autograph.runtime.arrays.objects import as_object, content, of_objects
 from autograph.runtime.cells import held_in, held_in_cells, restored
@@ -26,11 +26,8 @@ from autograph.runtime.iterators import Positions
 from autograph.runtime.knowledge import Fact, assume, known, refined
 from autograph.runtime.lifted import ERROR, Location, enter, forget_local, kept, load, marker_p, note_stored, restore, settle_late
 from autograph.runtime.packing import pack, to_type, unpack
-from autograph.runtime.points_to import Share, copied, share_of, shares
 from autograph.runtime.room import refuse_or_grow
-from autograph.runtime.shared import aliasable, known_again, renewed_in, replaced_outside, with_guards
 from autograph.runtime.specs import Spec, Type, of_aval, types
-from autograph.runtime.unwound import arrays_at, is_exact
 from autograph.runtime.values import CONTAINERS, Maybe, map_maybe, nothing
 from autograph.runtime.watching import Watch
 
@@ -66,8 +63,6 @@ class Block:
         self.given: dict[Any, Any] = {}  # the lists and dicts in what it gives
         self.kept: dict[str, Any] = {}  # what its shared variables hold where it ends in an error
         self.left = False  # does it certainly end in an error?
-        self.renewed: dict[HeapLocation, set[Any]] = {}  # where stores have changed an array that is there
-        self.replaced: list[Any] = []  # the arrays of the blocks around that it stores into, unless it ends so
         self.wrote: dict[Location, Spec] = {}  # what it sets of the state outside
         with place.scope(part, staged=True) as frame:
             self.frame, frame.around = frame, _jax.current_trace()
@@ -76,16 +71,12 @@ class Block:
             if preset is not None:  # a turn of a loop: it starts only if nothing has failed before
                 frame.values[ERROR] = 0
 
-            known_shares: list[Share | None] = []
-
             def run(*flat: Any) -> Sequence[Any]:
                 frame.trace = _jax.current_trace()
                 of_objects(frame.trace)
                 flat = tuple(map(as_object, flat))
                 arrays = iter(flat)
                 self.args = [unpack(s, arrays) for s in specs]
-                for x, outer in zip(flat, rows):
-                    views.part(x, outer)
                 frame.passed = containers(self.args)
                 frame.given = containers(self.args, kept(specs))
                 doubt_all(self.args[len(specs) - len(like) :], [list(like)])
@@ -98,10 +89,8 @@ class Block:
                         with restored(frame, *sources), refined(*sources):  # no cell holds a tracer when its trace ends
                             try:
                                 box = [fn(*[map_maybe(known, a, CONTAINERS) for a in self.args])]
-                            except BaseException as error:  # also an exit with a deferred error
+                            except BaseException:  # also an exit with a deferred error
                                 self.kept = held_in(*sources)
-                                if is_exact():
-                                    self.kept = arrays_at(error, [*self.args, *state]) | self.kept
                                 raise
                     except Exit:
                         box, self.left = [nothing], True
@@ -116,15 +105,12 @@ class Block:
                     conflict = functools.partial(refuse_or_grow, around=[frame])
                     forget_local(frame, box, conflict)
                     settle_late(frame, conflict)
-                    outs = [content(known_again(x)) for x in finish(self, with_guards(box.pop(), frame.guards))]
-                    known_shares.extend(shares(outs) if chosen is not None else ())
+                    outs = [content(x) for x in finish(self, box.pop())]
                     return outs
                 finally:
                     self.args, self.kept = [], {}
-                    self.renewed = renewed_in(frame)
                     restore(frame)
                     self.places = dict(frame.places)  # of the changes that it makes outside
-                    self.replaced = [] if self.left else replaced_outside(frame)
                     frame.forget()
 
             self.whole, consts = _jax.trace(run, [t.aval() for t in types(specs)])
@@ -133,7 +119,6 @@ class Block:
         self.outvars: list[Any] = list(jaxpr.outvars)
         self.eqns: list[Any] = list(jaxpr.eqns)
         self.consts: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
-        self.shares: dict[Var, Share] = {v: s for v, s in zip(self.outvars, known_shares, strict=False) if s and isinstance(v, Var)}
         self.reads = self._markers(frame)
         if frame.discarded:
             self.drop_dead()
@@ -194,10 +179,7 @@ class Block:
             self.consts.update(zip(small.constvars, consts, strict=True))
             env = dict(zip(small.invars, [x], strict=False))
             self.eqns += [e.replace(invars=[_renamed(v, env) for v in e.invars]) for e in small.eqns]
-            out = _renamed(small.outvars[0], env)
-            if isinstance(x, Var) and isinstance(out, Var) and (x in self.shares or aliasable(self.consts.get(x))):
-                self.shares[out] = copied(self.shares[x] if x in self.shares else share_of(self.consts[x]))
-            return out
+            return _renamed(small.outvars[0], env)
 
         return pack(value, spec, convert)
 

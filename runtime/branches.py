@@ -15,7 +15,7 @@ import jax
 import numpy as np
 from jax import lax
 
-from autograph.runtime import _jax, trees
+from autograph.runtime import _jax
 from autograph.runtime.arrays.numpys import as_kind
 from autograph.runtime.arrays.objects import Array, as_object, content
 from autograph.runtime.arrays.ties import NeedsTags, described, lasting, tie
@@ -23,7 +23,6 @@ from autograph.runtime.block import Block
 from autograph.runtime.blocks.choices import given_before, note_choice
 from autograph.runtime.blocks.sinking import sunk
 from autograph.runtime.branch_binding import bind_cond, select, selectable
-from autograph.runtime.buffers import join_tags, tags_of
 from autograph.runtime.decisions import decided, given_names, watching
 from autograph.runtime.deferred import Exit
 from autograph.runtime.fitting import SIDES, does_not_fit, fitted
@@ -39,11 +38,9 @@ from autograph.runtime.packing import as_is, pack, unpack, unpack_variables
 from autograph.runtime.places import caller, handed_to, here, result_names
 from autograph.runtime.predicates import truth
 from autograph.runtime.room import refuse_or_grow, with_room
-from autograph.runtime.shared import replaced_in
 from autograph.runtime.sides import Span, disagree, remember
 from autograph.runtime.spec_text import instead_of_change, two, where_to_begin
-from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, is_container, join, of_aval, over, spec_of, types, widen
-from autograph.runtime.stale import refuse_other_names
+from autograph.runtime.specs import BLANK, Mismatch, Spec, Type, join, of_aval, over, spec_of, types, widen
 from autograph.runtime.values import CONTAINERS, blank, map_maybe, nothing, parts
 
 
@@ -128,7 +125,6 @@ class _Sides:
         self.found: dict[Location, Any] = {}  # the tags that a side has given
         self.new: set[Location] = set()  # attributes of objects that one side makes: on the others there is no such object
         self.spans: list[Span] = []  # the branches in each side
-        self.tags: list[list[Any]] = []  # which of NumPy's arrays from outside each side gives
         self.specs: list[Spec] = []  # of what each side gives
         self.kept: list[Spec] = []  # the same, in which lists and dicts from outside are what they are
         place = Place(getattr(fns[0], "__code__", None))
@@ -170,7 +166,6 @@ class _Sides:
         self.spans[-1].end()
         block.before = given_before(out, self.fns[len(self.blocks)], self.state)
         self.specs.append(spec_of(out))
-        self.tags += [] if block.left else [tags_of(out)]
         self._join(block, spec_out(out))
         block.wrote = {location: left_spec(location, value, block.frame) for location, value in held.items()}
         given = {None: (self.specs[-1], out)} | {location: (block.wrote[location], value) for location, value in held.items()}
@@ -327,15 +322,12 @@ class _Sides:
         if any(sides):
             around = twins({location: load(location) for location in self.wrote})
             sides = [{**around, **given} for given in sides]
-        before = {location: load(location) for location in self.wrote}
         for location in self.wrote:
             store(location, new[location])
         taken(self.wrote)
-        replaced_in(self.blocks, before)
         chosen(new, sides)
         out = new[""]
         note_choice(out, [b.before for b in self.blocks])
-        join_tags(out, self.tags)
         if all(b.left for b in self.blocks):
             raise Exit
         return out
@@ -369,34 +361,7 @@ def _choose(which: Any, tags: Sequence[Any]) -> Any:
 
 
 def _called(fn: Callable[..., Any], state: Sequence[Any]) -> Any:
-    copies = {id(x): (x, x.copy()) for x in state if isinstance(x, np.ndarray)}  # which `x += 1` would change, whichever side is taken
-    if not copies:
-        return fn(*[map_maybe(known, x, CONTAINERS) for x in state])
-    lifting()[-1].stands.update((id(copy), (copy, x)) for x, copy in copies.values())
-    out = fn(*[copies[id(x)][1] if id(x) in copies else map_maybe(known, x, CONTAINERS) for x in state])
-    return _uncopied(out, {id(copy): (x, copy) for x, copy in copies.values()})
-
-
-def _uncopied(out: Any, originals: dict[int, tuple[Any, Any]]) -> Any:
-    """What a branch gives, without the copies; lists and dicts stay the objects that they are."""
-
-    def leaf(v: Any) -> Any:
-        if id(v) in originals:
-            return _original(v, *originals[id(v)])
-        for k in range(len(v)) if type(v) is list else [*v] if type(v) is dict else ():
-            if (new := _uncopied(v[k], originals)) is not v[k]:
-                v[k] = new
-        return v
-
-    return trees.map(leaf, out, is_leaf=lambda v: id(v) in originals or is_container(v))
-
-
-def _original(_: Any, x: Any, copy: Any) -> Any:
-    """What a branch gives that was given a copy of a NumPy array: the array, or what the branch has made of the copy."""
-    if np.array_equal(x, copy, equal_nan=x.dtype.kind in "fc"):
-        return x
-    refuse_other_names(x, "a NumPy array")
-    return jax.numpy.asarray(copy)
+    return fn(*[map_maybe(known, x, CONTAINERS) for x in state])
 
 
 def _given_facts(facts: Any, _: Any) -> Any:

@@ -10,7 +10,6 @@ import functools
 import importlib
 import operator
 from collections.abc import Callable
-from contextlib import ExitStack
 from types import BuiltinMethodType, FunctionType, MethodDescriptorType, MethodType, MethodWrapperType, WrapperDescriptorType
 from typing import Any
 
@@ -24,14 +23,11 @@ from autograph.runtime.formatting import joined
 from autograph.runtime.frames import watched
 from autograph.runtime.growing import refuse_hidden
 from autograph.runtime.heap import Contents
-from autograph.runtime.holders import note_held, noting_fields
 from autograph.runtime.host_effects import GENERATORS, check_stored, effect_of, keeping, makes
 from autograph.runtime.lifted import fewer, touch
 from autograph.runtime.mathematics import math_call
 from autograph.runtime.moving import OF_LISTS
-from autograph.runtime.numpy_calls import numpy_call, refuse_sort
-from autograph.runtime.numpy_places import moved_items
-from autograph.runtime.parameters import refusing
+from autograph.runtime.numpy_calls import numpy_call
 from autograph.runtime.places import here
 from autograph.runtime.predicates import truth
 from autograph.runtime.rows import traced_part, unknown
@@ -79,8 +75,6 @@ def call(f: Any) -> Any:
                 return found  # type: ignore[no-any-return]
         if isinstance(f, type) and makes_keys(f) and recording():
             return making_keys((_resolve or _find())(f))
-        if isinstance(f, type) and "__dataclass_fields__" in vars(f) and recording():
-            return noting_fields((_resolve or _find())(f))
         if type(f) in _NATIVE:
             owner = f.__self__
             if type(owner) is str and f.__name__ == "join":
@@ -108,20 +102,18 @@ def call(f: Any) -> Any:
             if (getattr(f, "__module__", None) or "").startswith(_OF_TREES):
                 return functools.partial(_needs_lengths, f, (_resolve or _find())(f))
             if (getattr(f, "__module__", None) or "").startswith(_OF_ARRAYS):
-                refuse_sort(f)
                 return functools.partial(_of_sections, f)
     new = replaced(f) or saying(f, getattr(f, "__self__", None))
     if new is not None and handles.used:
         new = functools.partial(_of_values, new)
     if watching():
         return _told(f, new, (_resolve or _find())(f) if new is None else new)
-    new = new or (_resolve or _find())(f)
-    return refusing(f, new) if type(f) in (FunctionType, MethodType) and recording() else new
+    return new or (_resolve or _find())(f)
 
 
 def _called(f: Any) -> Any:
     """A function in its converted form."""
-    return refusing(f, (_resolve or _find())(f))
+    return (_resolve or _find())(f)
 
 
 def _of_values(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -185,12 +177,10 @@ def _compared(f: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _changes_arguments(f: Any, *args: Any, **kwargs: Any) -> Any:
     """A call of a function of Python's that changes the lists that it is given."""
-    with ExitStack() as changes:
-        for x in args:
-            if is_container(x):
-                touch(Contents(x))
-                changes.enter_context(moved_items(x))
-        return f(*args, **kwargs)
+    for x in args:
+        if is_container(x):
+            touch(Contents(x))
+    return f(*args, **kwargs)
 
 
 def changed_by(owner: Any, method: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
@@ -208,10 +198,7 @@ def changed_by(owner: Any, method: Callable[..., Any], /, *args: Any, **kwargs: 
         and (traced_part([*owner, args[0]]) if name == "remove" else unknown(args[0]))
     ):
         method = functools.partial(OF_LISTS[method.__name__], owner)
-    with moved_items(owner):
-        out = method(*args, **kwargs)
-    for x in args:
-        note_held(Contents(owner), x)
+    out = method(*args, **kwargs)
     note_told(Contents(owner))
     return out
 

@@ -13,11 +13,13 @@ from types import CellType, CodeType
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
+from autograph.runtime.errors import ArrayStoreError
 from autograph.runtime.frames import TRACING, Frame, watched
 from autograph.runtime.heap import Cell, HeapLocation, Variable
 from autograph.runtime.lifted import touch
-from autograph.runtime.numpy_places import note_store
-from autograph.runtime.stale import note_other_names
+from autograph.runtime.places import here
 
 _EMPTY = object()
 _stored: WeakKeyDictionary[CodeType, tuple[frozenset[str], frozenset[str]]] = WeakKeyDictionary()
@@ -53,19 +55,17 @@ def rebinds(variable: Callable[[], Any]) -> None:
     touch(location_of(variable))
 
 
-def stores_into(variable: Callable[[], Any], told: bool = True) -> None:
-    """Called before a function stores into an array of the code around: if it is NumPy's, that array itself changes when the call ends.
+def stores_into(variable: Callable[[], Any]) -> None:
+    """Called before a function stores into what a variable of the code around holds.
 
-    `told`: `bound` follows with the new array.
+    Raises:
+      ArrayStoreError: (AG403) a NumPy array that is no part of this trace: it would not get the values.
     """
-    if watched():
-        note_store(location_of(variable), told)
-    note_other_names(variable(), location_of(variable).name.strip("`"), shared=True)
-
-
-def stores_into_own(variable: Callable[[], Any]) -> None:
-    """Called before a function stores into an array of a variable that it shares with functions inside it: they may have given it to objects."""
-    note_other_names(variable(), location_of(variable).name.strip("`"), shared=True)
+    if watched() and isinstance(variable(), np.ndarray):
+        raise ArrayStoreError(
+            f"a traced value is stored into {location_of(variable).name}, a NumPy array that this function did not make", here(),
+            "use `@ag.function`, or return the array",
+        )  # fmt: skip
 
 
 def location_of(variable: Callable[[], Any]) -> HeapLocation:

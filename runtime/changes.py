@@ -15,7 +15,6 @@ from autograph.runtime.arguments import mutable_parts
 from autograph.runtime.arrays.objects import Array, content
 from autograph.runtime.arrays.ties import NeedsTags
 from autograph.runtime.blocks.needs import NeedsState
-from autograph.runtime.buffers import check_in_place
 from autograph.runtime.eager.reading import unknown
 from autograph.runtime.errors import AttributeStateError
 from autograph.runtime.frames import Frame
@@ -25,6 +24,7 @@ from autograph.runtime.heap import Entry, HeapLocation, Items, entries
 from autograph.runtime.identity import is_spoiled, keep_twins, refuse_chosen, refuse_stale, settle
 from autograph.runtime.lifted import forget_local
 from autograph.runtime.made import Made
+from autograph.runtime.numpy_arguments import check_stored_back
 from autograph.runtime.objects import Walk, places_in
 from autograph.runtime.opaque import cannot_keep, is_outside
 from autograph.runtime.packing import as_is, pack
@@ -127,7 +127,7 @@ class Begin:
         if self.walk is not None:
             for k, x in stored.values():
                 if isinstance(array := self.walk.arrays[k], np.ndarray):
-                    check_in_place(array, self.walk.name_of(k), here())
+                    check_stored_back(array, self.walk.name_of(k))
                 found.append(Change("input", k, None, spec_of(x)))
                 arrays.append(x.now)
 

@@ -14,24 +14,21 @@ from autograph.runtime.attributes import is_selectable, unless_failed_now
 from autograph.runtime.blocks.choices import given_before, note_choice
 from autograph.runtime.errors import ConcreteValueError, EffectError
 from autograph.runtime.growing import refuse_hidden
-from autograph.runtime.heap import Contents, Entry, base_of
-from autograph.runtime.holders import note_held
+from autograph.runtime.heap import Contents, base_of
 from autograph.runtime.identity import containers_of
 from autograph.runtime.lifted import fewer, touch
 from autograph.runtime.loads import inside, load_content
 from autograph.runtime.moving import NO_PLACE, pop_from
-from autograph.runtime.numpy_places import moved_items, note_binding, note_store
 from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import here
-from autograph.runtime.points_to import chosen_from, maybe_one
 from autograph.runtime.rows import unknown
 from autograph.runtime.specs import join, spec_of, widen
 from autograph.runtime.untraced.told import is_told, note_told
 from autograph.runtime.values import ATOMS
 
 
-def store_content(x: Any, i: Any, value: Any, renewed: bool = False) -> None:
-    """`x[i] = value` of a list or dict; `renewed`: an array there has been stored into.
+def store_content(x: Any, i: Any, value: Any) -> None:
+    """`x[i] = value` of a list or dict.
 
     Raises:
       ConcreteValueError: (AG502) a traced key of a dict.
@@ -39,18 +36,14 @@ def store_content(x: Any, i: Any, value: Any, renewed: bool = False) -> None:
     """
     refuse_hidden(x)
     if unknown(i):
-        _store_traced(x, i, value, renewed)
+        _store_traced(x, i, value)
         return
     there = _has(x, i)
     touch(Contents(x), late=not (there and is_selectable(value) and is_selectable(base_of(x).__getitem__(x, i))))
     if there:
-        if is_array(base_of(x).__getitem__(x, i)):
-            note_binding(Entry(x, i + len(x) if isinstance(x, list) and i < 0 else i), value)
         base_of(x).__setitem__(x, i, unless_failed_now(value, lambda: base_of(x).__getitem__(x, i)))
     else:
-        with moved_items(x):
-            base_of(x).__setitem__(x, i, value)
-    note_held(Contents(x), value)
+        base_of(x).__setitem__(x, i, value)
     note_told(Contents(x))
 
 
@@ -76,11 +69,10 @@ def delete_content(x: Any, i: Any) -> None:
     refuse_hidden(x)
     touch(Contents(x))
     fewer(x)
-    with moved_items(x):
-        if unknown(i):
-            pop_from(x, i, NO_PLACE)
-        else:
-            base_of(x).__delitem__(x, i)
+    if unknown(i):
+        pop_from(x, i, NO_PLACE)
+    else:
+        base_of(x).__delitem__(x, i)
 
 
 def is_array(x: Any) -> bool:
@@ -92,7 +84,7 @@ def _has(x: Any, i: Any) -> bool:
     return i in x if isinstance(x, dict) else type(i) is int and -len(x) <= i < len(x)
 
 
-def _store_traced(x: Any, i: Any, value: Any, renewed: bool) -> None:
+def _store_traced(x: Any, i: Any, value: Any) -> None:
     """`x[i] = value` of a list and a traced index: each item is the value or what it was."""
     if not isinstance(x, list):
         raise ConcreteValueError(
@@ -111,13 +103,7 @@ def _store_traced(x: Any, i: Any, value: Any, renewed: bool) -> None:
         joint = widen(join(spec_of(old), spec_of(value)))
         flat = zip(pack(value, joint), pack(old, joint), strict=True)
         new = unpack(joint, iter([jnp.where(i == k, new, before) for new, before in flat]))
-        chosen_from(new, [old])
         note_choice(new, [given_before(v, None, [v]) for v in (old, value)])
-        maybe_one(new, value)
-        if is_array(old) and renewed:
-            note_store(Entry(x, k), picked=True)
-        elif is_array(old):
-            note_binding(Entry(x, k), new, maybe=True)
         base_of(x).__setitem__(x, k, unless_failed_now(new, functools.partial(_same, old)))
 
 

@@ -20,7 +20,6 @@ from autograph.runtime.errors import ArrayStoreError, NotStagedError
 from autograph.runtime.frames import Frame, root, watched
 from autograph.runtime.heap import HeapLocation, changed_under
 from autograph.runtime.identity import settle
-from autograph.runtime.keepers import refuse_kept
 from autograph.runtime.lifted import ERROR, reachable, restore
 from autograph.runtime.optional import optional_result
 from autograph.runtime.places import transformation
@@ -61,7 +60,6 @@ def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
                             x.now = now
             _refuse_arrays(frame)
             refuse_assigned(frame)
-            refuse_kept(frame)
             if watched():  # a function of ours around has handed this one to JAX
                 for place in frame.written:
                     if isinstance(place, HeapLocation):

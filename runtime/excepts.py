@@ -6,10 +6,8 @@ import sys
 
 from autograph.runtime import _jax
 from autograph.runtime.deferred import Exit
-from autograph.runtime.errors import AliasError, AutographError, StagingError
+from autograph.runtime.errors import AutographError, StagingError
 from autograph.runtime.raw_errors import is_raw
-from autograph.runtime.stale import refuse_other_names
-from autograph.runtime.unwound import stored_before
 
 
 def bare(error: AutographError) -> AutographError:
@@ -28,8 +26,3 @@ def caught() -> None:
         return
     if isinstance(error, (StagingError, Exit)) or (is_raw(error) and _jax.recording()):
         raise error
-    try:
-        for function, given in stored_before(error):
-            refuse_other_names(given, f"an array that `{function}` was given before it raised")
-    except AliasError as refusal:
-        raise refusal from None

@@ -18,10 +18,9 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "adopted apart around arrived begun bounds buffers changed changing checked choices chosen columns compared constants copied count created "
-            "defaults discarded exact excluded foreign fresh given gone grows guarded guards holders identities joins key late lent let_go lifting made "
-            "marked memory outside own log parameters passed pending places points_to preset printed protected reached reads rebound refusal "
-            "replaced root saved sharing spoiled staged stands stored tagging told trace twins values variables versions views waiting written"
+            "around arrived begun bounds changed checked choices chosen columns copied count created defaults discarded excluded fresh "
+            "given grows identities joins key late lifting made marked memory outside own passed places preset printed protected reads rebound "
+            "refusal root saved spoiled staged tagging told trace twins values variables written"
         ).split()
     )
 
@@ -35,32 +34,12 @@ class Frame:
         self.rebound = False  # has one of them been bound, beside by the block's own text?
         self.chosen: Any = None  # of the side of a branch: the traced truth value or index that chooses, and which side it is
         self.choices: dict[int, list[Any]] = {}  # by identity of an object: what branches have given that may stand for it
-        self.guards: dict[int, tuple[Any, Any]] = {}  # by identity: an array, and what a place holds for it unless an error has occurred
-        self.log: Any = None  # what arrays have become that the block stores into
         self.joins: list[Any] = []  # of the outermost run: the branches that have been traced, and the types that their sides gave
-        self.sharing: list[Any] = []  # of a whole function: groups of places that held one array when the call began
-        self.reached: list[Any] = []  # of a whole function: the places that hold its inputs, and the global variables that hold arrays
-        self.waiting: tuple[Any, list[Any], str] | None = None  # an array about to be stored into, where else it is held, and its shared name
-        self.guarded: dict[int, tuple[Any, Any, Any, Any]] = {}  # what a place holds, what it would without an error, its code, what was before
-        self.constants: dict[int, tuple[Any, Any]] = {}  # by identity: NumPy arrays, and the constants that stand for them
-        self.stands: dict[int, tuple[Any, Any]] = {}  # by identity: an array of this block, and the one around that it stands for
-        self.views: dict[int, tuple[Any, Any]] = {}  # by identity: a part of an array, and the array
-        self.parameters: dict[int, tuple[Any, str, bool]] = {}  # of a whole function, by identity: arrays among its arguments; `views.parameters`
-        self.changing: Any = None  # which of them would change in place if they were NumPy's, and where
-        self.points_to: dict[int, tuple[Any, dict[int, Any]]] = {}  # by identity: a value, and the arrays that it may be, as traced values decide
-        self.apart: dict[frozenset[int], tuple[Any, Any]] = {}  # by identity: two arrays that are not one, whatever each of them may be
         self.told: set[int] = set()  # identities of containers: `untraced/told.py`
         self.twins: dict[int, list[Any]] = {}  # by identity: containers that may be the same object, as traced values decide
         self.fresh: set[int] = set()  # identities of those that this block has made
         self.spoiled: list[tuple[Any, Any]] = []  # a container that has changed, and one that may be the same
         self.columns: dict[int, Any] = {}  # by identity: lists that a compiled loop has filled; `blocks/columns.py`
-        self.compared: list[Any] = []  # values of which stores have asked whether they are one array
-        self.stored: dict[Any, str] = {}  # places whose array is stored into, or that are bound anew
-        self.pending: list[Any] = []  # the places that will be bound to the arrays that stores have made
-        self.let_go: dict[Any, tuple[Any, bool]] = {}  # of places that hold another array now: what became of NumPy's, and has it changed?
-        self.adopted: dict[Any, Any] = {}  # of places that hold an array of NumPy's of another: that other
-        self.buffers: Any = None  # of a whole function: which of NumPy's arrays places hold, if it has to be told by tags
-        self.versions: dict[int, tuple[Any, Any]] = {}  # by identity: arrays whose tag is known
         self.places: dict[Any, Any] = {}  # where it changed them first
         self.late: dict[Any, list[tuple[Any, Any]]] = {}  # what places held before changes, and the error code at that time
         self.copied: dict[int, Any] = {}  # by identity: containers that a list has taken a copy of
@@ -73,12 +52,6 @@ class Frame:
         self.outside: set[int] = set()  # of a whole function: identities of the containers that are there before the call
         self.passed: set[int] = set()  # of all containers and objects among its arguments
         self.given: set[int] = set()  # identities of the containers and objects that the block was given as state
-        self.exact = False  # does the caller see what arrays held when an error occurred?
-        self.replaced: dict[int, tuple[Any, Any]] = {}  # by identity: arrays that were stored into, which nothing may hold any more; and where
-        self.foreign: dict[int, tuple[Any, Any]] = {}  # of those, the ones that were not known to be state, and where
-        self.gone: dict[int, Any] = {}  # by identity: the same, as objects, while this block is traced
-        self.holders: dict[Any, None] = {}  # of a whole function: the places in objects, lists and dicts that code has put arrays into
-        self.lent: dict[int, Any] = {}  # by identity: arrays among the arguments that stand for NumPy's, which nobody would give new values
         self.bounds: Any = None  # of the outermost trace: what is known of the lengths of lists
         self.root, self.checked = root, checked  # the trace of a whole function; does who called it read the error code?
         self.lifting = staged or root
@@ -101,34 +74,15 @@ class Frame:
         self.made.clear()
         self.defaults.clear()
         self.copied.clear()
-        self.lent = {}
-        self.replaced.clear()
-        self.holders.clear()
-        self.foreign.clear()
-        self.gone.clear()
         self.values.clear()
         self.marked.clear()
         self.begun.clear()
         self.arrived.clear()
         self.saved.clear()
         self.late.clear()
-        self.let_go.clear()
-        self.adopted.clear()
-        self.versions.clear()
-        self.buffers = None
-        self.stands.clear()
-        self.constants.clear()
-        self.guards.clear()
-        self.log, self.waiting = None, None
-        self.guarded.clear()
         self.chosen = None
         self.choices.clear()
         self.joins.clear()
-        self.points_to.clear()
-        self.views.clear()
-        self.parameters.clear()
-        self.apart.clear()
-        self.compared.clear()
         self.columns.clear()
         self.twins.clear()
         self.told.clear()

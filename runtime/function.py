@@ -26,7 +26,6 @@ from autograph.runtime.arrays.objects import Array, content, objects_in, of_obje
 from autograph.runtime.arrays.stores import unknown_array
 from autograph.runtime.arrays.ties import NeedsTags
 from autograph.runtime.blocks.needs import NeedsState
-from autograph.runtime.buffers import GivenAnother
 from autograph.runtime.calls import call
 from autograph.runtime.changes import Begin
 from autograph.runtime.commit import commit, reached
@@ -40,7 +39,7 @@ from autograph.runtime.garbage import paused
 from autograph.runtime.later import check, is_deferred, leave
 from autograph.runtime.leaving import has_late, leaving, packed, settled
 from autograph.runtime.lifted import ERROR, may_have_failed, restore
-from autograph.runtime.numpy_arguments import Arguments, NeedsArrays, among, exact, given, places, put_back, refuse, without_numpys
+from autograph.runtime.numpy_arguments import Arguments, NeedsArrays, among, given, places, put_back, refuse, without_numpys
 from autograph.runtime.optional import optional_result
 from autograph.runtime.options import known_names, name_of
 from autograph.runtime.overlaps import refuse_overlaps
@@ -48,7 +47,6 @@ from autograph.runtime.raised import ENTRIES
 from autograph.runtime.raw_errors import UNFINISHED, named, unfinished
 from autograph.runtime.retraces import Traces
 from autograph.runtime.state import State
-from autograph.runtime.unwound import put_at_error
 from autograph.runtime.values import Blank, has_maybe, is_value, map_maybe
 
 
@@ -296,9 +294,6 @@ def traced_by(
                 for x, now in before:
                     x.now = now
                 out = compiled(passed, holding, args, kwargs)
-        except GivenAnother as error:  # its text is raised if tags do not tell either
-            _jax.abandon()
-            raise NeedsState(another=error) from None
         except (NeedsState, NeedsArrays):
             _jax.abandon()
             raise
@@ -318,14 +313,14 @@ def traced_by(
             frame.created.begin()
             mine = Arguments(begin.args, begin.kwargs, given.paths if stored is None else stored)
             if stored is not None:
-                exact(frame, mine)
+                mine.lasting()
             try:
                 try:
                     box.append(named(call(fn))(*mine.args, **mine.kwargs))  # the staged form itself
                 except Exit:
                     pass
                 except Exception as error:
-                    changed = put_at_error(error, [*frame.reached, *frame.stored]) or may_have_failed() or frame.written or mine.stored() or begin.stored()
+                    changed = may_have_failed() or frame.written or mine.stored() or begin.stored()
                     changed = changed or frame.printed
                     if not (changed and defer(error)):  # what was changed before is committed
                         raise
@@ -338,8 +333,6 @@ def traced_by(
                 if box and isinstance(box[0], UNFINISHED):
                     raise unfinished(fn)
                 frame.memory.clear()  # what it remembers may hold objects that the function made
-                if state is not None and frame.replaced:
-                    state.stores = True
                 changes = begin.changes(frame, box, checks.direct, getattr(inspect.unwrap(fn), "__globals__", {}))
                 box[:] = [begin.given(x) for x in box]
             finally:

@@ -30,7 +30,6 @@ from autograph.runtime.deferred import Ending
 from autograph.runtime.frames import Place
 from autograph.runtime.growing import refuse_hidden
 from autograph.runtime.hints import Hints, hints_here
-from autograph.runtime.iterated import going_over, live_rows
 from autograph.runtime.iterators import is_held
 from autograph.runtime.live import Walk, longest, present, refuse_endless, unchanging
 from autograph.runtime.loops import run_while
@@ -118,7 +117,7 @@ def over(x: Any) -> Any:
     """
     x = value_of(x)
     own = None if isinstance(x, jax.Array) or type(x).__module__.startswith("autograph.") else getattr(type(x), "__iter__", None)
-    return _Own(MethodType(call(own), x)) if type(own) is FunctionType else live_rows(x)
+    return _Own(MethodType(call(own), x)) if type(own) is FunctionType else x
 
 
 class _Own:
@@ -156,11 +155,10 @@ def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints) -> list[Any
     place = Place(getattr(body, "__code__", None))
 
     def scanned(state: list[Any]) -> list[Any]:
-        with going_over(rows.over):
-            stage = Stage(body, state, body, place, items=[rows.spec], turns=rows.length, all_made=True, rows=rows.arrays)
-            out = stage.run_scan(rows.arrays, rows.length, min(hints.unroll, rows.length))
-            known = counted(stage, rows.length, state)
-            return [known.get(k, x) for k, x in enumerate(out)]
+        stage = Stage(body, state, body, place, items=[rows.spec], turns=rows.length, all_made=True, rows=rows.arrays)
+        out = stage.run_scan(rows.arrays, rows.length, min(hints.unroll, rows.length))
+        known = counted(stage, rows.length, state)
+        return [known.get(k, x) for k, x in enumerate(out)]
 
     return with_room(scanned, state, place, rows.length)  # type: ignore[no-any-return]
 
@@ -198,8 +196,7 @@ def _counted(r: Range, body: Body, state: list[Any], flag: int | None, hints: Hi
     ends = (r.start, r.stop, step)
     most = len(builtins.range(*ends)) if all(isinstance(e, int) for e in ends) and abs(r.stop) < FURTHEST else r.most
     before = longest(r)
-    with going_over(r.over):
-        out = run_while(test, turn, [r.start, *state], body, ("the index",), hints.max_steps, most)[1:]
+    out = run_while(test, turn, [r.start, *state], body, ("the index",), hints.max_steps, most)[1:]
     if hints.max_steps is None:
         refuse_endless(before)
     return out

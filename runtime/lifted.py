@@ -23,11 +23,10 @@ from autograph.runtime._jax import Primitive
 from autograph.runtime.arrays.objects import Array
 from autograph.runtime.frames import Frame, frames, lifting
 from autograph.runtime.heap import Contents, HeapLocation, Items, changed_under
-from autograph.runtime.holders import forget_dead as forget_dead_holders
 from autograph.runtime.identity import is_spoiled, spoil, spoil_twins
 from autograph.runtime.made import codes_before, made_for
 from autograph.runtime.objects import is_state
-from autograph.runtime.packing import as_is, pack, unpack
+from autograph.runtime.packing import pack, unpack
 from autograph.runtime.places import here, transformation
 from autograph.runtime.specs import (
     BLANK,
@@ -246,12 +245,10 @@ def enter(frame: Frame) -> None:
     """At the start of a turn: the places that turns change hold what the turn before left."""
     for location, spec in frame.preset.items():
         if isinstance(location, HeapLocation):
-            frame.saved[location] = old = location.get()
+            frame.saved[location] = location.get()
             _mark(location, spec, frame)
             frame.begun[location] = new = frame.values.pop(location)
             del frame.marked[location]
-            for marker, outer in zip(pack(new, spec, as_is), pack(old, spec, as_is), strict=True):
-                frame.stands[id(marker)] = marker, outer
             location.put(new)
             held = [x for v in (new.values if isinstance(new, Items) else [new]) for x in parts(v)]
             frame.arrived += [(location, x, x.now) for x in held if isinstance(x, Array) and x.home() is frame.trace]
@@ -339,7 +336,6 @@ def forget_local(frame: Frame, out: list[Any], conflict: Callable[..., None] = l
 
     Raises AG405 if an error before such a change would prevent it, unless `conflict` knows a way.
     """
-    forget_dead_holders()
     inside = occurrences(out)
     while _forgotten(frame, _dead(_changed(frame), inside)):  # an object that is forgotten may have held others
         pass
@@ -355,11 +351,11 @@ def forget_local(frame: Frame, out: list[Any], conflict: Callable[..., None] = l
 def forget_object(obj: Any) -> None:
     """What has been done to an object is no change of a place: nothing but a record of ours holds it."""
     for frame in frames():
-        _forgotten(frame, [x for x in {**frame.saved, **frame.stored, **frame.late, **frame.written} if isinstance(x, HeapLocation) and x.obj is obj])
+        _forgotten(frame, [x for x in {**frame.saved, **frame.late, **frame.written} if isinstance(x, HeapLocation) and x.obj is obj])
 
 
 def _changed(frame: Frame) -> list[HeapLocation]:
-    found = [x for x in {**frame.saved, **frame.stored, **frame.late} if x not in frame.preset]
+    found = [x for x in {**frame.saved, **frame.late} if x not in frame.preset]
     return found if frame.root else [x for x in found if not _is_hidden(x)]  # of which only the home holds what it has become
 
 
@@ -369,7 +365,7 @@ def _is_hidden(place: HeapLocation) -> bool:
 
 def _forgotten(frame: Frame, places: list[HeapLocation]) -> bool:
     for location in places:
-        for noted in (frame.written, frame.saved, frame.stored, frame.let_go, frame.adopted, frame.late, frame.places):
+        for noted in (frame.written, frame.saved, frame.late, frame.places):
             noted.pop(location, None)
     return bool(places)
 

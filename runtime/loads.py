@@ -39,7 +39,6 @@ from autograph.runtime.specs import Mismatch, Spec, Static, join, leaves, spec_o
 from autograph.runtime.subscripts import Span, has_span, is_mask, load_span, plain, store_span
 from autograph.runtime.untraced.told import forget_told
 from autograph.runtime.values import Copied, Counted, Maybe, parts, traced
-from autograph.runtime.views import part
 
 AxisConcatenator = type(np.r_).__mro__[1]
 
@@ -54,7 +53,7 @@ def get_item(x: Any, i: Any) -> Any:
     if isinstance(value, Array) and isinstance(x, Array) and not isinstance(x, Numpys) and value.ndim and value is not x and _is_basic(i):
         value.of = x
         return value
-    return part(value, x) if isinstance(x, (jax.Array, np.ndarray)) and not isinstance(x, Array) and _is_basic(i) else value
+    return value
 
 
 def load_item(x: Any, i: Any) -> Any:

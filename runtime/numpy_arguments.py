@@ -18,7 +18,6 @@ from autograph.runtime.arrays.numpys import KINDS, Numpys, View, view
 from autograph.runtime.arrays.objects import Array, content
 from autograph.runtime.arrays.stores import replace_whole
 from autograph.runtime.errors import ArrayStoreError
-from autograph.runtime.frames import Frame
 from autograph.runtime.places import here
 from autograph.runtime.values import NUMBERS
 
@@ -164,8 +163,6 @@ def refuse(args: Sequence[Any], kwargs: dict[str, Any], arrays: dict[Path, Any],
         x, name = arrays[path], name_of(path)
         if isinstance(x, Numpys):
             continue
-        if not x.flags.writeable:
-            raise ValueError("assignment destination is read-only")
         if _jax.recording():
             raise ArrayStoreError(
                 f"`{name}` is a NumPy array that this call stores into, inside of another trace: it would not change", here(),
@@ -175,15 +172,27 @@ def refuse(args: Sequence[Any], kwargs: dict[str, Any], arrays: dict[Path, Any],
         for other, y in arrays.items():
             if other != path and (known[other] is None or known[other].path != path) and isinstance(y, np.ndarray) and np.may_share_memory(x, y) and (x is y or np.shares_memory(x, y)):
                 raise ArrayStoreError(f"`{name}`, which is stored into, and `{name_of(other)}` are NumPy arrays that share memory", here(), "pass copies")
-        if jax.config.jax_enable_x64:  # type: ignore[attr-defined]
-            continue
-        wide = x.dtype.kind in "fc" and x.dtype.itemsize > (4 if x.dtype.kind == "f" else 8)
-        if wide or (x.dtype.itemsize > 4 and x.dtype.kind in "iu" and not _fits(x)):
-            raise ArrayStoreError(
-                f"`{name}` is a NumPy array of {x.dtype} that this call stores into, and JAX computes with 32 bits: what is stored back would be "
-                "rounded", here(),
-                f"make it 32 bits before the call (`{name} = {name}.astype(np.{_NARROW.get(x.dtype.name, 'float32')})`), or set `jax_enable_x64`",
-            )  # fmt: skip
+        check_stored_back(x, f"`{name}`")
+
+
+def check_stored_back(x: Any, name: str) -> None:
+    """Called before an array is given the values that a call has stored into it.
+
+    Raises:
+      ArrayStoreError: (AG403) they would be rounded.
+      ValueError: it is read-only.
+    """
+    if not x.flags.writeable:
+        raise ValueError("assignment destination is read-only")
+    if jax.config.jax_enable_x64:  # type: ignore[attr-defined]
+        return
+    wide = x.dtype.kind in "fc" and x.dtype.itemsize > (4 if x.dtype.kind == "f" else 8)
+    if wide or (x.dtype.itemsize > 4 and x.dtype.kind in "iu" and not _fits(x)):
+        raise ArrayStoreError(
+            f"{name} is a NumPy array of {x.dtype} that this call stores into, and JAX computes with 32 bits: what is stored back would be "
+            "rounded", here(),
+            f"make it 32 bits before the call (`{name.strip('`')} = {name.strip('`')}.astype(np.{_NARROW.get(x.dtype.name, 'float32')})`), or set `jax_enable_x64`",
+        )  # fmt: skip
 
 
 _NARROW = {"float64": "float32", "complex128": "complex64", "int64": "int32", "uint64": "uint32"}
@@ -203,8 +212,3 @@ def put_back(arrays: dict[Path, Any], finals: dict[Path, Any] | None) -> None:
             replace_whole(x, final)
         else:
             np.copyto(x, np.asarray(final), casting="unsafe")
-
-
-def exact(frame: Frame, arguments: Arguments) -> None:
-    frame.exact = True
-    arguments.lasting()

@@ -27,7 +27,6 @@ from autograph.runtime.frames import in_block
 from autograph.runtime.loads import inside
 from autograph.runtime.optional import present
 from autograph.runtime.places import here
-from autograph.runtime.points_to import is_numpys
 from autograph.runtime.sections import Section, function_of
 from autograph.runtime.values import Maybe, map_maybe, traced
 
@@ -368,13 +367,6 @@ def _elementwise(f: Any, converted: Callable[[Any], Any], *args: Any, **kwargs: 
         return f(*args, **kwargs)
     excluded = frozenset(f.excluded) if f.excluded else frozenset()
     return jnp.vectorize(converted(f.pyfunc), excluded=excluded, signature=f.signature)(*args, **kwargs)
-
-
-def refuse_sort(f: Any) -> None:
-    """Raise ArrayStoreError (AG403) for the method `sort` of a traced array that is one of NumPy's in Python: JAX's gives a new one."""
-    owner = getattr(f, "__self__", None)
-    if isinstance(owner, jax.Array) and not isinstance(owner, Array) and is_numpys(owner) and getattr(f, "__func__", None) is getattr(owner.sort, "__func__", owner):
-        raise _method_in_place("sort")
 
 
 def _method_in_place(name: str) -> ArrayStoreError:

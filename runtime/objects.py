@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from autograph.runtime import trees
-from autograph.runtime.doubts import among, any_remembered
 from autograph.runtime.heap import Attribute, Contents, HeapLocation, Items, is_intercepted
 from autograph.runtime.packing import as_is, pack
 from autograph.runtime.specs import Spec, Static, is_container, one_level, type_of
@@ -135,12 +134,6 @@ class Walk:
         same = tuple(k for k, x in arrays if first.setdefault(id(x), k) != k)
         names = tuple((n, k) for n, v in arrays_in(self.variables).items() if (k := first.get(id(v))) is not None)
         return (tuple(first[id(self.arrays[k])] for k in same), same, names) if same or names else None
-
-    def doubts(self) -> tuple[tuple[Any, Any], ...]:
-        """The arrays (which, or the name of a global variable) of which only traced values of earlier calls know whether they are one."""
-        if not any_remembered():
-            return ()
-        return tuple(among([*((k, x) for k, x in enumerate(self.arrays) if isinstance(x, ARRAYS)), *arrays_in(self.variables).items()]))
 
     def number(self, obj: Any) -> int | None:
         """Which of the objects it is."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator
+from types import CellType, CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 
-from autograph.runtime.aliasing import named_outside
 from autograph.runtime.errors import ArrayStoreError
 from autograph.runtime.objects import Walk
 from autograph.runtime.places import here
@@ -58,3 +58,30 @@ def _arguments(fn: Callable[..., Any], args: Any, kwargs: Any) -> list[Named]:
     except (TypeError, ValueError):
         given = {}
     return [(f"`{name}`", x) for name, x in given.items() if isinstance(x, np.ndarray) and x.ndim]
+
+
+def named_outside(function: Any) -> dict[str, Any]:
+    """The global and free variables that a function names, and those that functions of its file name which it calls."""
+    found: dict[str, Any] = {}
+    todo, seen = [function], set()
+    while todo:
+        x = todo.pop()
+        f = inspect.unwrap(x) if callable(x) else x  # another may answer anything when it is asked for an attribute
+        if not isinstance(f, FunctionType) or id(f) in seen or f.__globals__ is not function.__globals__:
+            continue
+        seen.add(id(f))
+        codes = [f.__code__]
+        while codes:
+            code = codes.pop()
+            codes += [c for c in code.co_consts if isinstance(c, CodeType)]
+            held = {n: f.__globals__[n] for n in code.co_names if n in f.__globals__}
+            found |= held
+            todo += held.values()
+        cells = zip(f.__code__.co_freevars, f.__closure__ or (), strict=True)
+        inside = {n: c.cell_contents for n, c in cells if c != _EMPTY}
+        found |= inside
+        todo += inside.values()
+    return found
+
+
+_EMPTY = CellType()

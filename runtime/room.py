@@ -32,7 +32,7 @@ from autograph.runtime.untraced.told import forget_told
 from autograph.runtime.values import ARRAYS, NUMBERS, Counted, Stale
 
 Snapshot = tuple[Frame, dict[str, Any]]
-_KEPT = ("values", "written", "saved", "guards", "guarded", "points_to", "twins", "spoiled", "gone", "stored", "let_go", "adopted")
+_KEPT = ("values", "written", "saved", "twins", "spoiled")
 
 
 _MOST_GROWN = 64  # each gives room for twice as many items, or for a wider kind

@@ -20,12 +20,10 @@ from autograph.runtime.arrays.handles import value_of
 from autograph.runtime.arrays.numpys import Numpys, is_known, item
 from autograph.runtime.deferred import fail
 from autograph.runtime.errors import ConcreteValueError, NotStagedError
-from autograph.runtime.iterated import live_rows, present_array
 from autograph.runtime.optional import present, read
 from autograph.runtime.places import here
 from autograph.runtime.specs import Spec, Type, type_of
 from autograph.runtime.values import Counted, Maybe
-from autograph.runtime.views import part
 
 
 class Range:
@@ -146,13 +144,13 @@ def counted(items: Sequence[Counted]) -> Range:
 def _rows(items: Any) -> Rows:
     row = type_of(items)
     assert row is not None
-    return Rows(items.shape[0], lambda i: _row(present_array(items), i), Type(row.shape[1:], row.dtype, row.weak), [items], [items])
+    return Rows(items.shape[0], lambda i: _row(items, i), Type(row.shape[1:], row.dtype, row.weak), [items], [items])
 
 
 def _row(x: Any, i: Any) -> Any:
     if isinstance(x, Numpys):
         return item(x, i)
-    return part(jax.lax.dynamic_index_in_dim(x, i, keepdims=False) if isinstance(i, jax.core.Tracer) else x[i], x)
+    return jax.lax.dynamic_index_in_dim(x, i, keepdims=False) if isinstance(i, jax.core.Tracer) else x[i]
 
 
 def range(*args: Any, unroll: int = 1, rolled: bool | None = None) -> Iterable[int]:
@@ -216,7 +214,7 @@ def enumerate(items: Any, start: Any = 0) -> Any:
     """`enumerate`, also of the rows of a traced array."""
     rows = _hinted(rows_of(items))
     if rows is None:
-        return builtins.enumerate(live_rows(items), start)
+        return builtins.enumerate(items, start)
     if isinstance(rows, Range) and rows.static is not None:
         return builtins.enumerate(rows, start)
     if isinstance(rows, Range):
@@ -241,7 +239,7 @@ def zip(*parts: Any, strict: bool = False) -> Any:
     if builtins.any(isinstance(r, Range) and r.static is None for r in rows):
         return _zip_counted([r if r is not None else p for r, p in builtins.zip(rows, parts, strict=True)], strict)
     if all(r is None for r in rows):
-        return builtins.zip(*map(live_rows, parts), strict=strict)
+        return builtins.zip(*parts, strict=strict)
     rolled = builtins.any(isinstance(r, Rows) and r.places for r in rows)
     every = [
         r if r is not None else index_rows(p) if rolled and isinstance(p, builtins.range) else rows_of_static(p)
@@ -319,7 +317,7 @@ def reversed(items: Any) -> Any:
     """`reversed`, also of a range with traced ends and of the rows of a traced array."""
     rows = rows_of(items)
     if rows is None:
-        return builtins.reversed(live_rows(items))
+        return builtins.reversed(items)
     if isinstance(rows, Range):
         last = rows.start + (rows.turns() - 1) * rows.step
         return Range(last, rows.start - rows.step, -rows.step, rows.unroll, rows.rolled, rows._item, rows.lists, most=rows.most, over=rows.over)

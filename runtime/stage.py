@@ -50,7 +50,25 @@ from autograph.runtime.places import caller, last_store, parameter_names, place_
 from autograph.runtime.predicates import truth
 from autograph.runtime.room import refuse_or_grow
 from autograph.runtime.spec_text import describe, described, for_turns, instead, instead_of_change, pair, two, where_to_begin
-from autograph.runtime.specs import Kept, Mismatch, Option, Spec, Static, children, has_option, is_leaf, join, leaves, of_aval, over, spec_in_block, spec_of, type_of, types, widen
+from autograph.runtime.specs import (
+    Kept,
+    Mismatch,
+    Option,
+    Spec,
+    Static,
+    children,
+    has_option,
+    is_leaf,
+    join,
+    leaves,
+    of_aval,
+    over,
+    spec_in_block,
+    spec_of,
+    type_of,
+    types,
+    widen,
+)
 from autograph.runtime.values import CONTAINERS, NUMBERS, Blank, Maybe, Unset, is_value, map_maybe, nothing
 
 _MOST_RUNS = 30  # the lattice of types is finite and low: this is never reached by types that settle

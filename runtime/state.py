@@ -15,7 +15,6 @@ import jax
 import numpy as np
 
 from autograph.runtime import calls
-from autograph.runtime._jax import recording
 from autograph.runtime.arguments import Held, is_array, mutable_parts, unwrapped, wrapped
 from autograph.runtime.arrays.handles import Handle
 from autograph.runtime.arrays.numpys import numpys as numpys_of
@@ -29,7 +28,7 @@ from autograph.runtime.frames import TRACING, Frame
 from autograph.runtime.heap import Contents, HeapLocation, Variable
 from autograph.runtime.objects import Walk
 from autograph.runtime.options import shifted, static_arguments
-from autograph.runtime.packing import as_is, pack, unpack
+from autograph.runtime.packing import unpack
 from autograph.runtime.places import here
 from autograph.runtime.values import ARRAYS, arrays_in
 from autograph.runtime.watching import makes_keys
@@ -57,23 +56,13 @@ class State:
         self.pinned: set[Any] = set()
         self.made: set[Any] = set()  # the codes of functions that the function makes anew, and whose attributes it changes
         self.variables: dict[str, Any] = getattr(inspect.unwrap(fn), "__globals__", {})
-        self.tags = "unused"  # "tried" where they tell more, "used" where a trace is refused without them, or "given up": tried in vain
-        self.stores = False  # has a trace stored into an array that was there before?
         self.needed = _assigns_outside(fn)
         self.direct = not self.needed and _always_arrays(fn) and "out_shardings" not in options
         self.traced = make(self)
         self.jitted = jax.jit(self.traced, **shifted(options))
 
-    def _tells(self) -> str:
-        """How tags are used in a call."""
-        return "inside" if not _outermost() else self.tags
-
     def note(self, need: NeedsState, walk: Walk | None = None) -> None:
         """What a trace has found; raises the error that it is refused with, if nothing can be done about it."""
-        if need.another is not None:
-            if self.tags in ("used", "given up") or not _outermost():
-                raise need.another from None
-            self.tags = "given up" if self.tags == "tried" else "tried" if need.another.harmless else "used"
         if need.refusal is not None:
             numbers = {(walk.number(p.obj), getattr(p, "attribute", None)) for p in need.pinned} if walk is not None else set()
             names = numbers & self.dynamic - self.pinned
@@ -100,7 +89,6 @@ class State:
                     for variable in variables:
                         note_read(variable)
                     walk = Walk(roots, self.places, self.dynamic, self.variables, self.pinned, self.made)
-                walk.guards += [walk.doubts() or None if self.stores else None, self._tells()]
             _calls.walks.append((walk, roots))
             try:
                 out = get(self.jitted)(Held(walk.arrays, tuple(walk.guards)), *positional, **named)
@@ -136,15 +124,11 @@ class State:
         inputs = [one.setdefault(id(a), x) if isinstance(a, ARRAYS) and a.ndim else x for x, a in zip(found, walk.arrays, strict=True)]
         frame.defaults += [Contents(x) for x in walk.objects if makes_keys(type(x))]
         arrays = iter(inputs)
-        holders: dict[int, list[HeapLocation]] = {}
         for place, spec in walk.slots:
             frame.saved[place] = before = place.get()
-            for array in pack(before, spec, as_is):
-                holders.setdefault(id(array), []).append(place)
             place.put(unpack(spec, arrays))
             slots.append((place, before, place.get()))
         named = arrays_in(self.variables)
-        frame.reached = [*(place for place, _ in walk.slots), *(Variable(self.variables, name) for name in named)]
         for name, value in named.items():
             if id(value) in one:  # a global variable that holds one of them as well
                 frame.saved.setdefault(Variable(self.variables, name), value)
@@ -160,11 +144,6 @@ class State:
 def _code_of(place: HeapLocation) -> Any:
     """The code of the function of which it is an attribute."""
     return place.obj.__code__ if isinstance(place.obj, FunctionType) else None
-
-
-def _outermost() -> bool:
-    """Whether no trace is around the call: then what it changes is known when it ends."""
-    return not recording()
 
 
 def _always_arrays(fn: Any) -> bool:

@@ -20,7 +20,6 @@ from autograph.runtime.attributes import del_attr, noticed, place_of, set_attr
 from autograph.runtime.calls import MUTATING, call, changed_by, changing_method
 from autograph.runtime.contents import OF_ITEMS
 from autograph.runtime.items import del_item, store_item
-from autograph.runtime.numpy_places import note_binding
 from autograph.runtime.specs import is_container
 
 
@@ -97,5 +96,4 @@ def _of_class(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 def _set_attribute(f: Any, obj: Any, name: str, value: Any) -> None:
     place = place_of(obj, name)
-    note_binding(place, value)
     f(obj, name, noticed(place, value))

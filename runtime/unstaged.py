@@ -11,7 +11,6 @@ from typing import Any
 from autograph.runtime.attributes import noticed
 from autograph.runtime.frames import frames, lifting, watched
 from autograph.runtime.heap import Attribute, Cell, Contents, HeapLocation, Items, Variable
-from autograph.runtime.numpy_places import note_binding
 from autograph.runtime.objects import is_state, own_attributes, places_in
 from autograph.runtime.specs import is_container
 from autograph.runtime.values import ARRAYS, ATOMS, Unset
@@ -85,7 +84,6 @@ class Noticed:
             if now is before or isinstance(now, Unset) and isinstance(before, Unset) or place in told:
                 continue
             place.put(before)
-            note_binding(place, now)
             place.put(noticed(place, now))
         self.watch.notice()
 

@@ -12,11 +12,10 @@ from autograph.runtime.frames import frames, lifting
 from autograph.runtime.heap import Contents
 from autograph.runtime.identity import is_spoiled
 from autograph.runtime.lifted import touch
-from autograph.runtime.numpy_places import note_moves
 from autograph.runtime.objects import places_in
 from autograph.runtime.raised import is_users
 from autograph.runtime.specs import is_container
-from autograph.runtime.values import ATOMS, traced
+from autograph.runtime.values import traced
 
 
 def makes_keys(cls: type) -> bool:
@@ -60,14 +59,8 @@ class Watch:
                 ):
                     frame.saved[location] = before  # a key had been made when code told of a change
                 location.put(before)
-                told = location in lifting()[-1].written
                 touch(location, late=False)
                 location.put(now)
-                if ATOMS.issuperset(map(type, (*before.values, *now.values))):  # no array among them
-                    continue
-                for frame in frames():
-                    if frame.root and not told:
-                        note_moves(location.obj, before, frame)
         for place, before in zip(self.nodes, self.held, strict=True):
             if place.get() is not before and place not in lifting()[-1].written and not traced(place.get()):
                 place.put(before)  # a mark of the library's: the object is a value, which has been used here

@@ -6,7 +6,6 @@ import builtins
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograph.aliases import Update
 from autograph.fresh import Fresh
 from autograph.memo import Memo
 
@@ -26,9 +25,6 @@ class Context:
     suppressed: set[Any] = field(default_factory=set)  # those of them that are sure unless a `with` swallows an exception
     kept: set[Any] = field(default_factory=set)  # statements of generators that stay Python
     dropped: dict[Any, frozenset[str]] = field(default_factory=dict)  # by function: names that only code binds that never runs
-    aliases: dict[tuple[int, int], tuple[str, ...]] = field(default_factory=dict)  # by the place of a store: other paths that may hold the array
-    updates: dict[tuple[int, int], Update] = field(default_factory=dict)  # by the place of a call: the arguments that the callee may store into
-    storing: frozenset[str] = frozenset()  # the functions of the file that store into arrays they are given
     memo: Memo = field(default_factory=Memo)  # what statements do to the facts; those that a pass keeps need not be worked out again
     blocks: dict[str, str] = field(default_factory=dict)  # the names of generated functions
 

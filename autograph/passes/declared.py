@@ -10,10 +10,9 @@ from typing import Any
 
 from autograph import syntax as s
 from autograph.passes.context import Context
-from autograph.paths import chain
 from autograph.quote import quote
 from autograph.scopes import Scope
-from autograph.targets import targets
+from autograph.targets import chain, targets
 
 
 def declare(fn: Any, context: Context) -> None:
@@ -38,16 +37,12 @@ def _without(block: list[Any], declarations: list[Any]) -> None:
 
 
 def _declare_stores(fn: Any, context: Context, doc: int) -> None:
-    """A store into a subscript of a free or global name, also one that a callee makes, binds that name: undeclared it would become local."""
+    """A store into a subscript of a free or global name binds that name: undeclared it would become local."""
     stored: set[str] = set()
     for t in targets(fn.body):
         if isinstance(t, s.Subscript):
             base = chain(t)[0]
             stored |= {base.id} if isinstance(base, s.Name) else set()
-            stored |= _others(context, t)
-    for n in s.own(*fn.body):
-        if isinstance(n, s.Call) and (update := context.updates.get((n.lineno, n.col_offset))) is not None:
-            stored |= {p for p in update.paths if p.isidentifier()} | _others(context, n)
     if not stored:
         return
     scope = Scope(fn)
@@ -56,8 +51,3 @@ def _declare_stores(fn: Any, context: Context, doc: int) -> None:
     for keyword, names in (("global", outside - around), ("nonlocal", outside & around)):
         if names:
             fn.body[doc:doc] = quote(f"{keyword} $names", fn.body[doc], names=sorted(names))
-
-
-def _others(context: Context, node: Any) -> set[str]:
-    """The names that may hold the array that is stored into at a place."""
-    return {p for p in context.aliases.get((node.lineno, node.col_offset), ()) if p.isidentifier()}

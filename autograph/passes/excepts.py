@@ -37,7 +37,7 @@ def check_excepts(fn: Any, context: Context) -> None:
         def failing(n: Any) -> bool:
             return isinstance(n, _FAILING) or (isinstance(n, s.Name) and (n in unsure or n.id not in scope.locals))
 
-        _block(fn.body, failing, unsure, frozenset() if context.updates else _OTHERS, scope)  # a call that has stored into an array may raise any
+        _block(fn.body, failing, unsure, _OTHERS, scope)
 
 
 def _block(block: list[Any], failing: Callable[[Any], bool], unsure: frozenset[Any], others: frozenset[str], scope: Scope) -> None:

@@ -1,15 +1,13 @@
 """Rewrite stores into subscripts and attributes.
 
-    x[i] = v          =>   x = ag.set_item(x, i, v)          (a `jax.Array` gives a new array, anything else is changed in place)
+    x[i] = v          =>   x = ag.set_item(x, i, v)          (an array is changed; of a list that grows there is a new one)
     x[i] += v         =>   x = ag.update_item(x, i, '+=', v)
     m[i][j] = v       =>   m = ag.set_path(m, (i, j), v)
-    y = x; x[i] = v   =>   y = x; x, y = ag.renew(x, ag.set_item(x, i, v), y)          (both names may hold the array)
     x[i], y = v       =>   item, y = v
                            x = ag.set_item(x, i, item)
     obj.a = v         =>   ag.set_attr(obj, 'a', v)
     obj.a += v        =>   ag.update_attr(obj, 'a', '+=', v)
     with c as x[i]: ...   =>   with c as item: x[i] = item; ...
-    y = x; x += v     =>   y = x; x = ag.in_place(x, '+=', v, y)          (refused if x is NumPy's, and both names hold it)
     del x[i]          =>   ag.del_item(x, i)
 
 Python evaluates the value, the object and the index, in this order: a value that could change the others goes to a temporary first."""
@@ -23,10 +21,9 @@ from autograph import syntax as s
 from autograph.names import Names, binds, reads
 from autograph.passes.context import Context
 from autograph.passes.indices import deleted, index_of, one_by_one
-from autograph.paths import chain
 from autograph.quote import quote, quote_expr
 from autograph.scopes import Scope
-from autograph.targets import leaves
+from autograph.targets import chain, leaves
 
 
 def lower_stores(fn: Any, context: Context) -> None:
@@ -142,9 +139,7 @@ class _Stores:
                 name = s.constant(attr)
                 new = quote_expr(f"ag.{verb}_attr_{kind}($o, $name, $i, $values)", stmt, o=owner, name=name, i=index, values=values)
         outside = isinstance(base, s.Name) and base.id in self.scope.globals | self.scope.nonlocals
-        shared = isinstance(base, s.Name) and base.id in self.scope.shared
-        text = "ag.stores_into(lambda: $name)" if outside else "ag.stores_into_own(lambda: $name)"
-        before = quote(text, stmt, name=base.id) if outside or shared else []
+        before = quote("ag.stores_into(lambda: $name)", stmt, name=base.id) if outside else []
         return before + (quote("$x = $new", stmt, x=base.id, new=new) if isinstance(base, s.Name) else quote("$new", stmt, new=new))
 
     def _update(self, stmt: Any) -> list[Any]:

@@ -35,7 +35,7 @@ _HIDDEN = (s.Lambda, *s.COMPREHENSIONS)  # they evaluate when they are called, o
 
 
 def spill_walruses(fn: Any, context: Context) -> None:
-    if (s.NamedExpr in context.fresh.kinds or context.updates) and any(isinstance(n, s.NamedExpr) for b in fn.body for n in s.walk(b)):
+    if s.NamedExpr in context.fresh.kinds and any(isinstance(n, s.NamedExpr) for b in fn.body for n in s.walk(b)):
         fn.body = _Spill(context, Scope(fn).locals).block(fn.body)
 
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from autograph.runtime.buffers import GivenAnother
 from autograph.runtime.heap import HeapLocation
 
 
 class NeedsState(BaseException):
-    """A trace has found that the function changes places that are not among its inputs; or that a place is given `another` array.
+    """A trace has found that the function changes places that are not among its inputs.
 
     `pinned` are places whose numbers have to be constants, or else the trace is refused with `refusal`.
     """
 
     def __init__(
-        self, places: Sequence[HeapLocation] = (), dynamic: Collection[Any] = (), another: GivenAnother | None = None,
+        self, places: Sequence[HeapLocation] = (), dynamic: Collection[Any] = (),
         pinned: Sequence[HeapLocation] = (), refusal: Exception | None = None,
     ) -> None:  # fmt: skip
-        self.places, self.dynamic, self.another, self.pinned, self.refusal = places, set(dynamic), another, pinned, refusal
+        self.places, self.dynamic, self.pinned, self.refusal = places, set(dynamic), pinned, refusal

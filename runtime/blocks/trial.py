@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from autograph.runtime import _jax
-from autograph.runtime.buffers import GivenAnother
 from autograph.runtime.errors import AutographError
 from autograph.runtime.frames import Place, attempt
 from autograph.runtime.iterators import Positions
@@ -26,8 +25,6 @@ def compiled_or_unrolled(code: Any, compiled: Callable[[], Any], unrolled: Calla
         try:
             with place.scope(way) as run, attempt():
                 return compiled()
-        except GivenAnother:  # no refusal: the whole function is traced again
-            raise
         except Exception as error:
             if positions.moved():  # what it has taken is gone
                 raise
