@@ -339,7 +339,8 @@ def parts_of(value: Any) -> list[Any]:
 
 def note_tags(values: Sequence[Any]) -> dict[int, Tag]:
     """At the end of a side: let it give the tags of arrays that are chosen in it, by their identities."""
-    here, found = _jax.current_trace(), {}
+    here = _jax.current_trace()
+    found: dict[int, Tag] = {}
     for x in [x for v in values for x in parts_of(v)]:
         if isinstance(x, Array) and x.who is not None and len(x.who.possible) > 1 and x.home() is here and id(x) not in found:
             try:

@@ -279,7 +279,10 @@ class Begin:
         same = {id(v): k for k, v in reversed(list(enumerate(before.values)))} if isinstance(before, Items) else {}
         return Items(
             after.keys,
-            [Static(Known("same", same[id(v)])) if id(v) in same and not isinstance(v, NUMBERS) and id(v) not in stored else self._leaf(v, place) for v in after.values],
+            [
+                Static(Known("same", same[id(v)])) if id(v) in same and not isinstance(v, NUMBERS) and id(v) not in stored else self._leaf(v, place)
+                for v in after.values
+            ],
         )
 
     def _leaf(self, value: Any, place: HeapLocation) -> Spec:

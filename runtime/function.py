@@ -118,7 +118,7 @@ class Function:
             type(self).__call__ = staticmethod(call)  # type: ignore[assignment]
         return out
 
-    def _stateful(self, args: Any, kwargs: Any, arrays: dict[str, Any] | None = None) -> Any:
+    def _stateful(self, args: Any, kwargs: Any, arrays: dict[Any, Any] | None = None) -> Any:
         """A call with arguments that are no arrays, or of a function that changes what lives outside it."""
         if not _jax.recording() and jax.config.jax_disable_jit:  # type: ignore[attr-defined]
             return self._fn(*args, **kwargs)
@@ -132,7 +132,7 @@ class Function:
         with CHANGING if handles.used else nullcontext():
             return self._changing(args, kwargs, arrays)
 
-    def _changing(self, args: Any, kwargs: Any, arrays: dict[str, Any] | None) -> Any:
+    def _changing(self, args: Any, kwargs: Any, arrays: dict[Any, Any] | None) -> Any:
         out, walk, parts = self._state.run(lambda jitted: jitted, args, kwargs)
         made: dict[int, Any] = {}
         inputs = [change.number for change in out.changes.found if change.where == "input"] if out.changes is not None else []
@@ -155,7 +155,7 @@ class Function:
             return settled(out.value)
         return result(out)
 
-    def _with_arrays(self, args: Any, kwargs: Any, arrays: dict[str, Any]) -> Any:
+    def _with_arrays(self, args: Any, kwargs: Any, arrays: dict[Any, Any]) -> Any:
         """A call with NumPy arrays that the function stores into."""
         paths = places(arrays)
         if paths not in self._storing:

@@ -136,7 +136,7 @@ def _tried(compiled: Callable[[], list[Any]], items: Any, body: Body, state: lis
 
 
 class _OfItems:
-    """The body of a loop over rows as one over their numbers: a row of NumPy's is a view; it stands for the user's in errors."""
+    """The body of a loop over rows as one over their numbers: rows may change, and one of NumPy's is a view.  It stands for the user's in errors."""
 
     def __init__(self, rows: Rows, body: Body) -> None:
         self.rows, self.body = rows, body
@@ -156,6 +156,8 @@ def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints) -> list[Any
 
     def scanned(state: list[Any]) -> list[Any]:
         stage = Stage(body, state, body, place, items=[rows.spec], turns=rows.length, all_made=True, rows=rows.arrays)
+        if stage.stores_into(rows.over):  # each row is as it is when its turn comes
+            return _scanned(index_rows(builtins.range(rows.length)), _OfItems(rows, body), state, hints)
         out = stage.run_scan(rows.arrays, rows.length, min(hints.unroll, rows.length))
         known = counted(stage, rows.length, state)
         return [known.get(k, x) for k, x in enumerate(out)]

@@ -202,7 +202,7 @@ def store(location: Location, value: Any) -> None:
 def taken(locations: Iterable[Location]) -> dict[Location, Any]:
     """The tags among some locations that a branch has set: nobody else asks for them."""
     frame = lifting()[-1] if lifting() else None
-    found = {}
+    found: dict[Location, Any] = {}
     for location in [x for x in locations if isinstance(x, Tag)]:
         if frame is not None:
             found[location] = frame.values.pop(location)

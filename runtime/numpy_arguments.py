@@ -170,8 +170,16 @@ def refuse(args: Sequence[Any], kwargs: dict[str, Any], arrays: dict[Path, Any],
             )  # fmt: skip
         known = dict(places(arrays))
         for other, y in arrays.items():
-            if other != path and (known[other] is None or known[other].path != path) and isinstance(y, np.ndarray) and np.may_share_memory(x, y) and (x is y or np.shares_memory(x, y)):
-                raise ArrayStoreError(f"`{name}`, which is stored into, and `{name_of(other)}` are NumPy arrays that share memory", here(), "pass copies")
+            if (
+                other != path
+                and ((inside := known[other]) is None or inside.path != path)
+                and isinstance(y, np.ndarray)
+                and np.may_share_memory(x, y)
+                and (x is y or np.shares_memory(x, y))
+            ):
+                raise ArrayStoreError(
+                    f"`{name}`, which is stored into, and `{name_of(other)}` are NumPy arrays that share memory", here(), "pass copies"
+                )
         check_stored_back(x, f"`{name}`")
 
 

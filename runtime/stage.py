@@ -184,6 +184,11 @@ class Stage:
         stored = {id(location.obj) for location in self.block.wrote if isinstance(location, Value)}
         return self.settled and any(end is not None and end.array is not None and id(end.array) in stored for end in self.loop.ends)
 
+    def stores_into(self, arrays: Iterable[Any]) -> bool:
+        """Whether a turn stores into one of some arrays of outside."""
+        stored = {id(location.obj) for location in self.block.wrote if isinstance(location, Value)}
+        return any(id(x) in stored for x in arrays)
+
     def _own(self) -> int:
         """How many arrays the variables of the user's have; the tags of these follow."""
         return len(types(self.specs[: len(self.specs) - self.extra]))
@@ -299,7 +304,7 @@ class Stage:
         packed += fitted(list(held.values()), [block.wrote[loc] for loc in held], lambda: [loc.name.strip("`") for loc in held], LOOP)
         ends = [x for o, s in zip(outs, joint, strict=True) for x in pack(o, s, as_is)][: self._own()]
         order = [*self.places, *(loc for loc in held if loc not in self.places)]
-        left = [(held[loc], block.wrote[loc]) if loc in held else (loc.get(), self.preset[loc]) for loc in order]
+        left = [(held[loc], block.wrote[loc]) if loc in held else (load(loc), self.preset[loc]) for loc in order]
         self.loop.end(ends + [x for value, spec in left for x in pack(value, spec, as_is)])
         self.order = order
         # A variable that a turn sets and never takes from the turn before only gets its type: the run stands.
@@ -378,14 +383,14 @@ class Stage:
         pairs = [*zip(found[:own], raw[:own], strict=True), *(pair for location in order for pair in at[location])]
         mine, old = [x for x, _ in pairs], [x for _, x in pairs]
         self.loop.results(mine, old, None if certain else made, found[own:count] if self.tagged else ())
-        flat = iter(mine[own:])
-        at = {location: [next(flat) for _ in at[location]] for location in order} | {k: [x for x, _ in v] for k, v in at.items() if k not in order}
+        after_own = iter(mine[own:])
+        at = {location: [next(after_own) for _ in at[location]] for location in order} | {k: [x for x, _ in v] for k, v in at.items() if k not in order}
         found = [*mine[:own], *found[own:count], *(x for location in self.block.wrote for x in at[location])]
-        flat = iter(found[count:])
+        left = iter(found[count:])
         for location, spec in self.block.wrote.items():
-            store(location, unpack(spec, flat))
-        flat = iter(found[:count])
-        values = [unpack(s, flat) for s in self.specs]
+            store(location, unpack(spec, left))
+        first = iter(found[:count])
+        values = [unpack(s, first) for s in self.specs]
         after = {location: load(location) for location in self.block.wrote}
         after_turns({**dict(enumerate(values)), **after}, {**dict(enumerate(self.state)), **before}, self.turn, self.block.given)
         if certain and not self.block.left:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -65,8 +66,12 @@ def _views(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     for k, p in enumerate(parts):
         if p is x.shadow:
             return x
-        made.append(view(x, part(x, lambda s, k=k: taken(s)[k] if several else taken(s), p)))
+        made.append(view(x, part(x, functools.partial(_one_of, taken, k if several else None), p)))
     return type(found)(made) if several else made[0]
+
+
+def _one_of(taken: Callable[[Any], Any], k: int | None, x: Any) -> Any:
+    return taken(x) if k is None else taken(x)[k]
 
 
 class _Items:

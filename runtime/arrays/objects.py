@@ -29,8 +29,10 @@ class ArrayTracer(core.Tracer):  # type: ignore[misc]
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, now: Any, home: Any) -> None:
-        self.now, self.home, self.who, self.lasts, self.of, self.noted = now, home, None, False, None, False
-        self._line_info = None
+        self.now, self.home, self.lasts, self.noted = now, home, False, False
+        self.who: Any = None
+        self.of: Any = None
+        self._line_info: Any = None  # type: ignore[misc]
 
     @property
     def _trace(self) -> Any:
@@ -174,7 +176,7 @@ def of_objects(trace: Any) -> None:
 
 def _takes_values(cls: type) -> None:
     """A tracer of a transformation is made of values."""
-    make = cls.__init__
+    make = cls.__init__  # type: ignore[misc]
 
     def __init__(self: Any, trace: Any, *args: Any, **kwargs: Any) -> None:
         make(self, trace, *[content(x) for x in args], **kwargs)

@@ -77,7 +77,7 @@ class Who:
         return self._tag()
 
 
-def who(x: Array) -> Who:
+def who(x: Any) -> Who:
     """Which array it may be; itself, if nothing else is known."""
     if x.who is None:
         be(x, Who((Identity(x.home, x if hasattr(x, "whole") else None),), None))
@@ -178,7 +178,14 @@ def described(values: Sequence[Any], tags: Mapping[int, Any] = MappingProxyType(
 
     def given(x: Array) -> Given:
         lasts = x.home() is not here
-        return Given(x if lasts else None, keys[id(x)], () if lasts or x.who is None else x.who.possible, count[id(x)] > 1, not lasts and hasattr(type(x), "part"), tags.get(id(x)))
+        return Given(
+            x if lasts else None,
+            keys[id(x)],
+            () if lasts or x.who is None else x.who.possible,
+            count[id(x)] > 1,
+            not lasts and hasattr(type(x), "part"),
+            tags.get(id(x)),
+        )
 
     return [given(x) if isinstance(x, Array) and x.ndim else None for x in values]
 
@@ -188,9 +195,7 @@ def lasting(x: Any) -> Any:
     return Given(x, 0, (), False) if isinstance(x, Array) and x.ndim else x
 
 
-def tie(
-    results: list[Any], sides: Sequence[Sequence[Given | None]], choose: Callable[[Sequence[Any]], Any], tags: Mapping[Any, Any]
-) -> None:
+def tie(results: list[Any], sides: Sequence[Sequence[Given | None]], choose: Callable[[Sequence[Any]], Any], tags: Mapping[Any, Any]) -> None:
     """Tie what a branch gives to what each of its sides gives, and make one object of two results that are one array on all sides."""
     made: dict[Any, Who] = {}
     one: dict[tuple[Any, ...], Any] = {}
@@ -214,9 +219,7 @@ class Turns:
     variable that holds it when the turn ends; two variables that no turn can make one (`apart`) are never tied.
     """
 
-    def __init__(
-        self, before: Sequence[Any], tagged: bool = False, apart: Collection[tuple[int, int]] = (), more: Sequence[Identity] = ()
-    ) -> None:
+    def __init__(self, before: Sequence[Any], tagged: bool = False, apart: Collection[tuple[int, int]] = (), more: Sequence[Identity] = ()) -> None:
         self.before = [x if isinstance(x, Array) and x.ndim else None for x in before]
         self.ends: list[Given | None] = []
         self.alike: list[tuple[Identity, ...]] = []
@@ -279,7 +282,7 @@ class Turns:
             if not isinstance(x, Array):
                 out.append(np.int32(slot.number))
                 continue
-            outer = [i.number for i in x.who.possible if id(i) not in own and i.home() is not here] if x.who is not None else []
+            outer: list[int] = [i.number for i in x.who.possible if id(i) not in own and i.home() is not here] if x.who is not None else []
             number: Any = np.int32(slot.number)
             for j in reversed(range(n)):  # the first variable that holds the same array
                 if not isinstance(mine[j][1], Array) or mine[j][1].shape != x.shape:
@@ -337,9 +340,7 @@ class Turns:
                 return pairs - maybe
             maybe |= new
 
-    def results(
-        self, results: list[Any], before: Sequence[Any], made: Callable[[], Any] | None, tags: Sequence[Any] = ()
-    ) -> None:
+    def results(self, results: list[Any], before: Sequence[Any], made: Callable[[], Any] | None, tags: Sequence[Any] = ()) -> None:
         """Tie what the loop gives to what its last turn gave, and, unless it is certain that one is `made`, to what there was before."""
         if self.tagged:
             for k, tag in zip(self.arrays, tags, strict=True):
@@ -379,7 +380,7 @@ def _known(tag: Any) -> Any:
     return tag
 
 
-def _may_be_one(x: Array, y: Array) -> bool:
+def _may_be_one(x: Any, y: Any) -> bool:
     mine = {i.number for i in who(x).possible}
     return x is y or any(i.number in mine for i in who(y).possible)
 
