@@ -19,8 +19,6 @@ from autograph.listing import LOCK, lowered
 from autograph.load import KEY, Table, compiled, refer
 from autograph.passes.stageable import WHY_PYTHON, obstacle
 from autograph.plain import Plain
-from autograph.runtime._jax import eval_trace, trace_state
-from autograph.runtime.arrays.outside import with_objects
 from autograph.runtime.lifted import reachable
 from autograph.runtime.mentioned import adopt_mentioned, names_in
 from autograph.runtime.unstaged import noticing
@@ -135,17 +133,13 @@ class Form:
 
     def enter(self, witness: FunctionType) -> Callable[..., Any]:
         """The staged function of the plain one that is running: its cells are the witness's, by name."""
-        traced = trace_state.value is not eval_trace
-        if traced:
-            adopt_mentioned(self.names, witness)
-        staged = traced and self.stageable and (not self.generator or reachable())  # it would run on when this call has ended
+        adopt_mentioned(self.names, witness)
+        staged = self.stageable and (not self.generator or reachable())  # it would run on when this call has ended
         code = (self._staged or self.staged()) if staged else self.direct()
         cells = dict(zip(witness.__code__.co_freevars, witness.__closure__ or (), strict=True))
         fn = FunctionType(code, witness.__globals__, code.co_name, None, tuple([cells[n] for n in code.co_freevars]) or None)
         if self.generator:
             return fn
-        if not traced:
-            return with_objects(fn)
         return Form.runtime.entered(noticing(fn, self.names) if self.noticed else fn)  # type: ignore[no-any-return]
 
     def function(self, code: CodeType, like: FunctionType) -> FunctionType:

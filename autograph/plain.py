@@ -2,7 +2,9 @@
 
     def f(x):                def f(x):
         y = g(x)                 if ag.trace_state.value is not ag.eval_trace: return FORM.enter(lambda: (FREE,))(x)
-        x[0] = y        =>       y = (SITE.use if g is SITE.seen else SITE.miss(g))(x)
+        x[0] = y        =>       .o = ag.as_objects(x)
+                                 if .o is not None: x, = .o
+                                 y = (SITE.use if g is SITE.seen else SITE.miss(g))(x)
                                  try: x[0] = y
                                  except TypeError:
                                      if not ag.is_array(x): raise
@@ -41,6 +43,7 @@ class Plain(Stores):
         self.form, self.file, self.table, self.cls = form, file, table, form.cls
         self.entry = entry and form.enters
         self.local = _names(form.code)
+        self.takes = self.entry and file.stores and not form.generator and type(form.node) is ast.FunctionDef  # are arrays given to it objects in it?
         self.defined: frozenset[str] = frozenset()
 
     def rewrite(self, node: Any) -> Any:
@@ -55,8 +58,9 @@ class Plain(Stores):
         where = _start((runs or node.body)[0])
         rest = self.visit_all(node.body[doc:]) or [at(ast.Pass(), where)]
         entered = ast.YieldFrom(self._enter(node)) if self.form.generator else self._enter(node)
-        enter = [at(ast.If(self._enters(node), [at(ast.Return(entered), where)], []), where)] if self.entry else []
-        return replaced(node, body=[*node.body[:doc], *head, *enter, *rest])
+        enter = [at(ast.If(_traced(), [at(ast.Return(entered), where)], []), where)] if self.entry else []
+        given = self._objects(node.args, where) if self.takes else []
+        return replaced(node, body=[*node.body[:doc], *head, *enter, *given, *rest])
 
     def _declarations(self, node: Any) -> list[Any]:
         """A store into a subscript of a free or global name binds it: it is declared, or it would become local."""
@@ -86,13 +90,19 @@ class Plain(Stores):
         out: list[Any] = [at(ast.Global(sorted(outside - free)), where)] if outside - free else []
         return out + ([at(ast.Nonlocal(sorted(free)), where)] if free else [])
 
-    def _enters(self, node: Any) -> Any:
-        """Whether the staged form runs, or, where the file stores into subscripts, this one on arrays as objects."""
-        a = node.args
-        given = [name(p.arg) for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)] + [name(p.arg) for p in (a.vararg, a.kwarg) if p]
-        if not self.file.stores or self.form.generator or not given:
-            return _traced()
-        return ast.BoolOp(ast.Or(), [_traced(), call(ag("any_array"), *given)])
+    def _objects(self, a: Any, where: Any) -> list[Any]:
+        """Let arrays that code which is not converted gives be objects, so that what is stored into them is seen by all names for them."""
+        names = [p.arg for p in (*a.posonlyargs, *a.args, *([a.vararg] if a.vararg else ()), *a.kwonlyargs)]
+        found = at(ast.Assign([ast.Name(".o", _STORE)], call(ag("as_objects"), *map(name, names))), where)
+        bound = at(ast.Assign([ast.Tuple([ast.Name(n, _STORE) for n in names], _STORE)], name(".o")), where)
+        return [found, at(ast.If(ast.Compare(name(".o"), [ast.IsNot()], [ast.Constant(None)]), [bound], []), where)]
+
+    def visit_Return(self, node: Any) -> Any:
+        new = self.rebuilt(node)
+        if not self.takes or node.value is None:
+            return new
+        given = ast.Compare(name(".o"), [ast.IsNot()], [ast.Constant(None)])
+        return replaced(new, value=at(ast.IfExp(given, call(ag("taken"), new.value), new.value), new.value))
 
     def _mangled(self, name: str) -> str:
         return mangled(name, self.form.cls)

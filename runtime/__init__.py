@@ -55,7 +55,8 @@ if TYPE_CHECKING:
 
 _WHERE = {
     "_jax": "trace_state eval_trace",
-    "arrays.outside": "any_array",
+    "arrays.objects": "taken",
+    "arrays.outside": "as_objects",
     "attributes": "set_attr del_attr bound",
     "augmented": "in_place update_attr update_item update_path update_attr_item update_attr_path",
     "blocks.overriding": "overriding",

@@ -77,8 +77,8 @@ class ArrayTracer(core.Tracer):  # type: ignore[misc]
                 break
             yield row
             k += 1
-        for k in range(k, self.shape[0]):
-            yield self[k]
+        for j in range(k, self.shape[0]):
+            yield self[j]
 
 
 Array = ArrayTracer

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -17,7 +16,7 @@ import numpy as np
 
 from autograph.runtime import _jax
 from autograph.runtime.arrays.numpys import KINDS, numpys
-from autograph.runtime.arrays.objects import Array, as_object, taken
+from autograph.runtime.arrays.objects import Array, as_object
 from autograph.runtime.arrays.stores import store, stored_at
 from autograph.runtime.errors import AliasError, ArrayStoreError
 from autograph.runtime.frames import in_block, watched
@@ -26,20 +25,15 @@ from autograph.runtime.raw_errors import mark_of
 from autograph.runtime.values import traced
 
 
-def any_array(*args: Any) -> bool:
-    """Whether one of some arguments is an array of JAX's."""
-    return any(type(a) is _jax.ArrayImpl or type(a) is tuple and any_array(*a) for a in args)
+def as_objects(*args: Any) -> tuple[Any, ...] | None:
+    """The arguments of a function in its plain form, arrays of JAX's as objects into which it may store; None where there are none, or its caller knows them."""
+    if not any(map(_has_array, args)) or mark_of(sys._getframe(2).f_code) == "Form":  # for other callers arrays are values
+        return None
+    return tuple(map(_object, args))
 
 
-def with_objects(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """A function in its plain form, for a call of code that is not converted: the arrays that it is given are objects, which it may store into."""
-
-    def run(*args: Any, **kwargs: Any) -> Any:
-        if mark_of(sys._getframe(2).f_code) == "Form":  # below is the form that enters: its caller holds the arrays themselves
-            return fn(*args, **kwargs)
-        return taken(fn(*map(_object, args), **{k: _object(v) for k, v in kwargs.items()}))
-
-    return run
+def _has_array(x: Any) -> bool:
+    return type(x) is _jax.ArrayImpl and x.ndim > 0 or type(x) is tuple and any(map(_has_array, x))
 
 
 def _object(x: Any) -> Any:
