@@ -12,6 +12,7 @@ from autograph import runtime, sites  # noqa: F401  (call sites of converted cod
 from autograph.callees import convert_object, dressed, form_in, leave_alone
 from autograph.errors import NotAFunction
 from autograph.forms import Form, form_of
+from autograph.runtime.arrays.outside import evaluated
 from autograph.listing import listing
 from autograph.runtime._jax import boundary, hide_frames
 from autograph.runtime.function import Function
@@ -58,7 +59,7 @@ def convert(fn: Any = None, /, *, form: Literal["both", "staged"] = "both") -> A
         raise ValueError(f"form is 'both' or 'staged', not {form!r}")
     new = convert_object(fn)
     if form == "staged":
-        new = runtime.call(new)
+        return evaluated(runtime.call(new))
     if isinstance(fn, types.FunctionType) and new is not fn:
         new = _own(new)
         new.__wrapped__ = fn  # type: ignore[attr-defined]

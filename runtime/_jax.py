@@ -187,7 +187,7 @@ def staging() -> bool:
 
 def recording() -> bool:
     """Whether operations are being transformed or recorded now, not evaluated."""
-    return _current() is not _core.eval_trace
+    return not isinstance(_current(), _core.EvalTrace)
 
 
 def current_trace() -> Any:

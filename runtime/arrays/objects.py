@@ -6,6 +6,7 @@ and residuals never hold the object.  What the user's names, attributes, lists a
 
 from __future__ import annotations
 
+import operator
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -60,6 +61,18 @@ class ArrayTracer(core.Tracer):  # type: ignore[misc]
 
     def _origin_msg(self) -> str:
         return self.now._origin_msg() if isinstance(self.now, core.Tracer) else ""
+
+    def __float__(self) -> float:
+        return float(core.to_concrete_value(self.now)) if core.is_concrete(self) else super().__float__()
+
+    def __int__(self) -> int:
+        return int(core.to_concrete_value(self.now)) if core.is_concrete(self) else super().__int__()
+
+    def __complex__(self) -> complex:
+        return complex(core.to_concrete_value(self.now)) if core.is_concrete(self) else super().__complex__()
+
+    def __index__(self) -> int:
+        return operator.index(core.to_concrete_value(self.now)) if core.is_concrete(self) else super().__index__()
 
     def __getattr__(self, name: str) -> Any:
         if name in _OF_TRACERS:
@@ -152,6 +165,10 @@ def _our(cls: type) -> type:
 
 
 _CHANGED = (pe.DynamicJaxprTrace, ad.JVPTrace, ad.LinearizeTrace, batching.BatchTrace)
+
+
+OBJECTS = _our(core.EvalTrace)()  # operations are evaluated, and what they give are objects
+_ours[core.EvalTrace] = type(OBJECTS)
 
 
 def note_change(x: Any) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -16,7 +17,7 @@ import numpy as np
 
 from autograph.runtime import _jax
 from autograph.runtime.arrays.numpys import KINDS, numpys
-from autograph.runtime.arrays.objects import Array, as_object
+from autograph.runtime.arrays.objects import OBJECTS, Array, as_object, taken
 from autograph.runtime.arrays.stores import store, stored_at
 from autograph.runtime.errors import AliasError, ArrayStoreError
 from autograph.runtime.frames import in_block, watched
@@ -30,6 +31,19 @@ def as_objects(*args: Any) -> tuple[Any, ...] | None:
     if not any(map(_has_array, args)) or mark_of(sys._getframe(2).f_code) == "Form":  # for other callers arrays are values
         return None
     return tuple(map(_object, args))
+
+
+def evaluated(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The staged form of a function, for calls outside of every trace: what operations give are objects in it, as in a trace."""
+
+    @functools.wraps(fn)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if _jax.trace_state.value is not _jax.eval_trace:
+            return fn(*args, **kwargs)
+        with _jax.set_current_trace(OBJECTS):
+            return taken(fn(*map(_object, args), **{k: _object(v) for k, v in kwargs.items()}))
+
+    return run
 
 
 def _has_array(x: Any) -> bool:
