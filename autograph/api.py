@@ -12,9 +12,9 @@ from autograph import runtime, sites  # noqa: F401  (call sites of converted cod
 from autograph.callees import convert_object, dressed, form_in, leave_alone
 from autograph.errors import NotAFunction
 from autograph.forms import Form, form_of
-from autograph.runtime.arrays.outside import evaluated
 from autograph.listing import listing
 from autograph.runtime._jax import boundary, hide_frames
+from autograph.runtime.arrays.outside import evaluated
 from autograph.runtime.function import Function
 from autograph.runtime.options import known_options
 from autograph.signatures import StagedFunction

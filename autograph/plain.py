@@ -2,8 +2,8 @@
 
     def f(x):                def f(x):
         y = g(x)                 if ag.trace_state.value is not ag.eval_trace: return FORM.enter(lambda: (FREE,))(x)
-        x[0] = y        =>       .o = ag.as_objects(x)
-                                 if .o is not None: x, = .o
+        x[0] = y        =>       .given = ag.as_objects(x)
+                                 if .given is not None: x, = .given
                                  y = (SITE.use if g is SITE.seen else SITE.miss(g))(x)
                                  try: x[0] = y
                                  except TypeError:
@@ -93,15 +93,15 @@ class Plain(Stores):
     def _objects(self, a: Any, where: Any) -> list[Any]:
         """Let arrays that code which is not converted gives be objects, so that what is stored into them is seen by all names for them."""
         names = [p.arg for p in (*a.posonlyargs, *a.args, *([a.vararg] if a.vararg else ()), *a.kwonlyargs)]
-        found = at(ast.Assign([ast.Name(".o", _STORE)], call(ag("as_objects"), *map(name, names))), where)
-        bound = at(ast.Assign([ast.Tuple([ast.Name(n, _STORE) for n in names], _STORE)], name(".o")), where)
-        return [found, at(ast.If(ast.Compare(name(".o"), [ast.IsNot()], [ast.Constant(None)]), [bound], []), where)]
+        found = at(ast.Assign([ast.Name(".given", _STORE)], call(ag("as_objects"), *map(name, names))), where)
+        bound = at(ast.Assign([ast.Tuple([ast.Name(n, _STORE) for n in names], _STORE)], name(".given")), where)
+        return [found, at(ast.If(ast.Compare(name(".given"), [ast.IsNot()], [ast.Constant(None)]), [bound], []), where)]
 
     def visit_Return(self, node: Any) -> Any:
         new = self.rebuilt(node)
         if not self.takes or node.value is None:
             return new
-        given = ast.Compare(name(".o"), [ast.IsNot()], [ast.Constant(None)])
+        given = ast.Compare(name(".given"), [ast.IsNot()], [ast.Constant(None)])
         return replaced(new, value=at(ast.IfExp(given, call(ag("taken"), new.value), new.value), new.value))
 
     def _mangled(self, name: str) -> str:

@@ -18,20 +18,18 @@ import jax
 import numpy as np
 from jax import lax
 
-from autograph.runtime import versions as versions  # first: it warns of a JAX in which names may have moved
-
-# isort: split
 from autograph.runtime.arrays import objects
+from autograph.runtime.jaxapi.private import ArrayImpl
+from autograph.runtime.jaxapi.private import core as _core
+from autograph.runtime.jaxapi.private import debug_info as _debug_info
+from autograph.runtime.jaxapi.private import dtypes as _dtypes
+from autograph.runtime.jaxapi.private import flattree as _flattree
+from autograph.runtime.jaxapi.private import linear_util as _lu
+from autograph.runtime.jaxapi.private import partial_eval as _pe
+from autograph.runtime.jaxapi.private import source_info_util as _source_info
+from autograph.runtime.jaxapi.private import traceback_util as _tracebacks
 
 # isort: split
-from jax._src import core as _core
-from jax._src import dtypes as _dtypes
-from jax._src import linear_util as _lu
-from jax._src import source_info_util as _source_info
-from jax._src import traceback_util as _tracebacks
-from jax._src.api_util import debug_info as _debug_info
-from jax._src.array import ArrayImpl
-from jax._src.interpreters import partial_eval as _pe
 from jax.core import ShapedArray, Tracer
 from jax.extend.core import ClosedJaxpr, Literal, Primitive, Var, jaxpr_as_fun, unmapped_aval
 from jax.interpreters import ad, batching, mlir
@@ -51,11 +49,6 @@ def hide_frames(file: str) -> None:
 
 
 hide_frames(__file__)
-
-try:
-    from jax._src import flattree as _flattree
-except ImportError:
-    _flattree = None
 
 __all__ = [
     "INT32", "ArrayImpl", "ClosedJaxpr", "Literal", "Primitive", "ShapedArray", "Tracer", "Var", "ad", "batching", "bind_in", "bind_scan", "boundary",

@@ -9,9 +9,9 @@ from typing import Any
 import jax
 import numpy as np
 
-from autograph.runtime import _jax, trees
+from autograph.runtime import _jax
 from autograph.runtime.adapters.loading import adapt
-from autograph.runtime.arrays.objects import Array, given, of_objects, taken
+from autograph.runtime.arrays.objects import arrays_among, given, of_objects, taken
 from autograph.runtime.arrays.stores import unknown_array
 from autograph.runtime.arrays.ties import NeedsTags
 from autograph.runtime.deferred import Exit, received, values_of
@@ -39,7 +39,7 @@ def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
             adapt()
             of_objects(_jax.current_trace())
             args, kwargs = tuple(map(given, args)), {k: given(v) for k, v in kwargs.items()}
-            before = [(x, x.now) for x in trees.leaves((args, kwargs)) if isinstance(x, Array)]
+            before = [(x, x.now) for x in arrays_among((args, kwargs))]
             recorded = _jax.equations()
             for tagging in (False, True):
                 with root(_jax.current_trace(), {ERROR: 0}, checked=False) as frame:

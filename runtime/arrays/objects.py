@@ -13,10 +13,9 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax._src import core, dtypes
-from jax._src.array import ArrayImpl
-from jax._src.interpreters import ad, batching
-from jax._src.interpreters import partial_eval as pe
+
+from autograph.runtime.jaxapi.private import ArrayImpl, PRNGKeyArray, ad, batching, core, dtypes
+from autograph.runtime.jaxapi.private import partial_eval as pe
 
 
 class ArrayTracer(core.Tracer):  # type: ignore[misc]
@@ -192,16 +191,16 @@ def of_objects(trace: Any) -> None:
 
 
 def _takes_values(cls: type) -> None:
-    """A tracer of a transformation is made of values."""
+    """A tracer of a transformation, or an array of keys, is made of values."""
     make = cls.__init__  # type: ignore[misc]
 
-    def __init__(self: Any, trace: Any, *args: Any, **kwargs: Any) -> None:
-        make(self, trace, *[content(x) for x in args], **kwargs)
+    def __init__(self: Any, first: Any, *args: Any, **kwargs: Any) -> None:
+        make(self, first, *[content(x) for x in args], **kwargs)
 
     cls.__init__ = __init__  # type: ignore[misc]
 
 
-for _cls in (ad.JVPTracer, ad.LinearizeTracer, batching.BatchTracer):
+for _cls in (ad.JVPTracer, ad.LinearizeTracer, batching.BatchTracer, PRNGKeyArray):
     _takes_values(_cls)
 
 
@@ -237,3 +236,11 @@ def _each(of: Any, x: Any) -> Any:
         if (new := _each(of, x[k])) is not x[k]:
             x[k] = new
     return of(x)
+
+
+def arrays_among(x: Any) -> Iterator[Array]:
+    """The arrays that are objects in tuples, lists and dicts."""
+    if isinstance(x, Array):
+        yield x
+    for v in x.values() if type(x) is dict else x if type(x) in (tuple, list) else ():
+        yield from arrays_among(v)

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax._src import core
 
 from autograph.runtime.arrays.objects import Array, content
 from autograph.runtime.frames import frames
+from autograph.runtime.jaxapi.private import core
 
 _numbers = itertools.count(1)
 

@@ -82,7 +82,7 @@ class Shortcut:
         walk = Walk([], self._places, set(), state.variables)
         walk.guards += [None, "unused"]
         out = state.traced_with(walk, Held(arrays, tuple(walk.guards)), args)
-        if type(out) is not Checked or out.code is not None or out.finals or state.stores or not _is_plain(out.value):
+        if type(out) is not Checked or out.code is not None or out.finals or not _is_plain(out.value):
             raise _NotPlain
         found = out.changes.found if isinstance(out.changes, Changes) else []
         if any(c.where != "place" or not isinstance(c.spec, Type) or c.late for c in found) or (found and out.changes.doubts != ((), ())):
@@ -103,7 +103,7 @@ def takes(args: Sequence[Any], kwargs: Any) -> bool:
 
 def shortcut(state: Any, options: Any, instead: Callable[..., Any]) -> Shortcut | None:
     """One for a function of which a trace has found the state, if all of that are Variables."""
-    if options or not state.places or state.dynamic or state.pinned or state.made or state.stores or state.tags != "unused":
+    if options or not state.places or state.dynamic or state.pinned or state.made:
         return None
     return Shortcut(state, instead) if all(isinstance(place.obj, Handle) for place in state.places) else None
 
