@@ -59,7 +59,9 @@ def convert(fn: Any = None, /, *, form: Literal["both", "staged"] = "both") -> A
         raise ValueError(f"form is 'both' or 'staged', not {form!r}")
     new = convert_object(fn)
     if form == "staged":
-        return evaluated(runtime.call(new))
+        new = evaluated(runtime.call(new))
+        new.__wrapped__ = fn
+        return new
     if isinstance(fn, types.FunctionType) and new is not fn:
         new = _own(new)
         new.__wrapped__ = fn  # type: ignore[attr-defined]

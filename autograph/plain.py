@@ -3,7 +3,7 @@
     def f(x):                def f(x):
         y = g(x)                 if ag.trace_state.value is not ag.eval_trace: return FORM.enter(lambda: (FREE,))(x)
         x[0] = y        =>       .given = ag.as_objects(x)
-                                 if .given is not None: x, = .given
+                                 if .given is not None: x, = .given.values
                                  y = (SITE.use if g is SITE.seen else SITE.miss(g))(x)
                                  try: x[0] = y
                                  except TypeError:
@@ -94,15 +94,15 @@ class Plain(Stores):
         """Let arrays that code which is not converted gives be objects, so that what is stored into them is seen by all names for them."""
         names = [p.arg for p in (*a.posonlyargs, *a.args, *([a.vararg] if a.vararg else ()), *a.kwonlyargs)]
         found = at(ast.Assign([ast.Name(".given", _STORE)], call(ag("as_objects"), *map(name, names))), where)
-        bound = at(ast.Assign([ast.Tuple([ast.Name(n, _STORE) for n in names], _STORE)], name(".given")), where)
-        return [found, at(ast.If(ast.Compare(name(".given"), [ast.IsNot()], [ast.Constant(None)]), [bound], []), where)]
+        bound = at(ast.Assign([ast.Tuple([ast.Name(n, _STORE) for n in names], _STORE)], ast.Attribute(name(".given"), "values", _LOAD)), where)
+        return [found, at(ast.If(_is_given(), [bound], []), where)]
 
     def visit_Return(self, node: Any) -> Any:
         new = self.rebuilt(node)
         if not self.takes or node.value is None:
             return new
-        given = ast.Compare(name(".given"), [ast.IsNot()], [ast.Constant(None)])
-        return replaced(new, value=at(ast.IfExp(given, call(ag("taken"), new.value), new.value), new.value))
+        back = call(ast.Attribute(name(".given"), "back", _LOAD), new.value)
+        return replaced(new, value=at(ast.IfExp(_is_given(), back, new.value), new.value))
 
     def _mangled(self, name: str) -> str:
         return mangled(name, self.form.cls)
@@ -199,6 +199,10 @@ def _own(body: list[Any]) -> Iterator[Any]:
                 stack += [v for v in value if isinstance(v, ast.AST)]
             elif isinstance(value, ast.AST) and field != "ctx":
                 stack.append(value)
+
+
+def _is_given() -> Any:
+    return ast.Compare(name(".given"), [ast.IsNot()], [ast.Constant(None)])
 
 
 def _traced() -> Any:

@@ -55,7 +55,6 @@ if TYPE_CHECKING:
 
 _WHERE = {
     "_jax": "trace_state eval_trace",
-    "arrays.objects": "taken",
     "arrays.outside": "as_objects",
     "attributes": "set_attr del_attr bound",
     "augmented": "in_place update_attr update_item update_path update_attr_item update_attr_path",
@@ -63,7 +62,7 @@ _WHERE = {
     "branches": "cond keep switch",
     "calls": "call",
     "excepts": "bare caught",
-    "cells": "rebinds stores_into",
+    "cells": "rebinds",
     "eager.checkpoints": "Checkpoint latest_checkpoint",
     "eager.devices": "copy_to device executing_eagerly num_gpus",
     "eager.exporting": "export",

@@ -13,13 +13,9 @@ from types import CellType, CodeType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
-from autograph.runtime.errors import ArrayStoreError
 from autograph.runtime.frames import TRACING, Frame, watched
 from autograph.runtime.heap import Cell, HeapLocation, Variable
 from autograph.runtime.lifted import touch
-from autograph.runtime.places import here
 
 _EMPTY = object()
 _stored: WeakKeyDictionary[CodeType, tuple[frozenset[str], frozenset[str]]] = WeakKeyDictionary()
@@ -53,19 +49,6 @@ def rebinds(variable: Callable[[], Any]) -> None:
     if not watched():
         return
     touch(location_of(variable))
-
-
-def stores_into(variable: Callable[[], Any]) -> None:
-    """Called before a function stores into what a variable of the code around holds.
-
-    Raises:
-      ArrayStoreError: (AG403) a NumPy array that is no part of this trace: it would not get the values.
-    """
-    if watched() and isinstance(variable(), np.ndarray):
-        raise ArrayStoreError(
-            f"a traced value is stored into {location_of(variable).name}, a NumPy array that this function did not make", here(),
-            "use `@ag.function`, or return the array",
-        )  # fmt: skip
 
 
 def location_of(variable: Callable[[], Any]) -> HeapLocation:

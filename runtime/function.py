@@ -311,6 +311,7 @@ def traced_by(
             frame.outside, frame.around = begin.containers, checks.around() if checks.around is not None else eval_trace
             frame.created, frame.tagging = checks.created, checks.tagging
             frame.created.begin()
+            frame.function = inspect.unwrap(fn)
             mine = Arguments(begin.args, begin.kwargs, given.paths if stored is None else stored)
             if stored is not None:
                 mine.lasting()

@@ -138,9 +138,7 @@ class _Stores:
             case s.Attribute(value=owner, attr=attr):
                 name = s.constant(attr)
                 new = quote_expr(f"ag.{verb}_attr_{kind}($o, $name, $i, $values)", stmt, o=owner, name=name, i=index, values=values)
-        outside = isinstance(base, s.Name) and base.id in self.scope.globals | self.scope.nonlocals
-        before = quote("ag.stores_into(lambda: $name)", stmt, name=base.id) if outside else []
-        return before + (quote("$x = $new", stmt, x=base.id, new=new) if isinstance(base, s.Name) else quote("$new", stmt, new=new))
+        return quote("$x = $new", stmt, x=base.id, new=new) if isinstance(base, s.Name) else quote("$new", stmt, new=new)
 
     def _update(self, stmt: Any) -> list[Any]:
         target, operator = stmt.target, s.constant(s.AUGMENTED[type(stmt.op).__name__])

@@ -73,6 +73,9 @@ class ArrayTracer(core.Tracer):  # type: ignore[misc]
     def __index__(self) -> int:
         return operator.index(core.to_concrete_value(self.now)) if core.is_concrete(self) else super().__index__()
 
+    def __getitem__(self, index: Any) -> Any:
+        return super().__getitem__(tuple(map(_index, index)) if type(index) is tuple else _index(index))
+
     def __getattr__(self, name: str) -> Any:
         if name in _OF_TRACERS:
             raise AttributeError(name)
@@ -95,6 +98,11 @@ class ArrayTracer(core.Tracer):  # type: ignore[misc]
 
 Array = ArrayTracer
 _OF_TRACERS = frozenset({"val", "primal", "tangent", "batch_dim", "mutable_qdd", "parent", "__jax_array__"})
+
+
+def _index(i: Any) -> Any:
+    """What JAX is given as an index: an array of NumPy's that is known as the `ndarray` that it is."""
+    return now if isinstance(i, Array) and isinstance(now := i.now, np.ndarray) else i
 
 
 def content(x: Any) -> Any:

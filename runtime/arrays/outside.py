@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import jax
@@ -16,21 +17,47 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph.runtime import _jax
+from autograph.runtime.arrays.handles import Handle
 from autograph.runtime.arrays.numpys import KINDS, numpys
-from autograph.runtime.arrays.objects import OBJECTS, Array, as_object, taken
+from autograph.runtime.arrays.objects import OBJECTS, Array, as_object, content
 from autograph.runtime.arrays.stores import store, stored_at
+from autograph.runtime.blocks.needs import NeedsState
 from autograph.runtime.errors import AliasError, ArrayStoreError
-from autograph.runtime.frames import in_block, watched
-from autograph.runtime.places import here, variable_of
+from autograph.runtime.frames import frames, in_block, watched
+from autograph.runtime.heap import Attribute, Cell, Contents, HeapLocation, Variable, base_of
+from autograph.runtime.objects import is_state, own_attributes
+from autograph.runtime.places import caller, here, variable_of
 from autograph.runtime.raw_errors import mark_of
-from autograph.runtime.values import traced
+from autograph.runtime.values import ATOMS, traced
 
 
-def as_objects(*args: Any) -> tuple[Any, ...] | None:
-    """The arguments of a function in its plain form, arrays of JAX's as objects into which it may store; None where there are none, or its caller knows them."""
-    if not any(map(_has_array, args)) or mark_of(sys._getframe(2).f_code) == "Form":  # for other callers arrays are values
-        return None
-    return tuple(map(_object, args))
+class Given:
+    """The arguments of a call in the plain form: arrays in them, and in what they hold, are objects until it ends."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: tuple[Any, ...]) -> None:
+        made: dict[int, Any] = {}
+
+        def as_one(x: Any) -> Any:  # what is one array outside is one here
+            if id(x) not in made:
+                made[id(x)] = as_object(x) if type(x) is _jax.ArrayImpl and x.ndim else x
+            return made[id(x)]
+
+        self.values = _each_array(values, as_one, {})
+
+    def back(self, out: Any = None) -> Any:
+        """What the call gives; everything holds arrays again."""
+        values, self.values = self.values, ()
+        return _each_array((values, out), content, {})[1]
+
+    def __del__(self) -> None:  # of a call that an error has left
+        self.back()
+
+
+def as_objects(*args: Any) -> Given | None:
+    """The arguments of a function in its plain form, into which it may store; None where its caller knows them: for others arrays are values."""
+    return None if mark_of(sys._getframe(2).f_code) == "Form" else Given(args)
 
 
 def evaluated(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -41,19 +68,32 @@ def evaluated(fn: Callable[..., Any]) -> Callable[..., Any]:
         if _jax.trace_state.value is not _jax.eval_trace:
             return fn(*args, **kwargs)
         with _jax.set_current_trace(OBJECTS):
-            return taken(fn(*map(_object, args), **{k: _object(v) for k, v in kwargs.items()}))
+            given = Given((args, kwargs))
+            args, kwargs = given.values
+            return given.back(fn(*args, **kwargs))
 
     return run
 
 
-def _has_array(x: Any) -> bool:
-    return type(x) is _jax.ArrayImpl and x.ndim > 0 or type(x) is tuple and any(map(_has_array, x))
-
-
-def _object(x: Any) -> Any:
-    if type(x) is tuple:
-        return tuple(map(_object, x))
-    return as_object(x) if type(x) is _jax.ArrayImpl and x.ndim else x
+def _each_array(x: Any, of: Callable[[Any], Any], seen: dict[int, Any]) -> Any:
+    """The same, with another for each array in it; lists, dicts and objects stay what they are."""
+    if isinstance(x, (Array, _jax.ArrayImpl)):
+        return of(x)
+    if isinstance(x, tuple):
+        parts = [_each_array(v, of, seen) for v in x]
+        return x if all(a is b for a, b in zip(parts, x, strict=True)) else type(x)._make(parts) if hasattr(x, "_make") else tuple(parts)
+    if type(x) in ATOMS or id(x) in seen:
+        return x
+    seen[id(x)] = x
+    if isinstance(x, (list, dict)):
+        for k in range(len(x)) if isinstance(x, list) else list(x):
+            if (new := _each_array(x[k], of, seen)) is not x[k]:
+                base_of(x).__setitem__(x, k, new)
+    if is_state(x) and not isinstance(x, Handle):
+        for place in (Attribute(x, name) for name in own_attributes(x)):
+            if (new := _each_array(held := place.get(), of, seen)) is not held:
+                place.put(new)
+    return x
 
 
 def stored_outside(x: Any, i: Any, value: Any, shared: bool) -> Any:
@@ -63,7 +103,10 @@ def stored_outside(x: Any, i: Any, value: Any, shared: bool) -> Any:
       AliasError: (AG407) others hold the array.
       ArrayStoreError: (AG403) a view of a NumPy array, in a trace.
     """
-    if isinstance(x, np.ndarray) and not (watched() and (in_block() or traced(value) or traced(i)) and x.dtype.kind in KINDS):
+    inside = watched() and _jax.recording()
+    if inside and (places := _places_of(x)):
+        _refuse_or_lift(places)
+    if isinstance(x, np.ndarray) and not (inside and (in_block() or traced(value) or traced(i)) and x.dtype.kind in KINDS):
         x[i] = value
         return x
     if isinstance(x, np.ndarray) and x.base is not None:
@@ -74,17 +117,51 @@ def stored_outside(x: Any, i: Any, value: Any, shared: bool) -> Any:
     if shared:
         name = variable_of(x)
         raise AliasError(
-            f"{f'`{name}`' if name else 'an array'} is stored into, and others hold the same array, which {'is' if watched() else 'JAX'} "
-            f"{'none of this function' if watched() else 'does not change'}: they would keep what it was", here(),
-            "give it a copy (`b = a.copy()`), or make it an argument" if watched() else "decorate the function with `@ag.function`, or store into a copy (`b = a.copy()`)",
+            f"{f'`{name}`' if name else 'an array'} is stored into, and others hold the same array, which {'is' if inside else 'JAX'} "
+            f"{'none of this function' if inside else 'does not change'}: they would keep what it was", here(),
+            "give it a copy (`b = a.copy()`), or make it an argument" if inside else "decorate the function with `@ag.function`, or store into a copy (`b = a.copy()`)",
         )  # fmt: skip
-    if not watched():
+    if not inside:
         return stored_at(x, i, value)
     new = numpys(x.copy()) if isinstance(x, np.ndarray) else as_object(x)
     if not isinstance(new, Array):
         return stored_at(jnp.asarray(x), i, value)
     store(new, i, value)
     return new
+
+
+def _places_of(x: Any) -> list[HeapLocation]:
+    """The variables of modules and of functions around, and what these hold, that are an array."""
+    function = frames()[0].function
+    frame = caller()
+    spaces = [getattr(function, "__globals__", {}), frame.f_globals if frame is not None else {}]
+    variables: list[HeapLocation] = [Variable(space, name) for space in {id(s): s for s in spaces}.values() for name in space]
+    cells = zip(getattr(getattr(function, "__code__", None), "co_freevars", ()), getattr(function, "__closure__", None) or (), strict=False)
+    variables += [Cell(cell, name) for name, cell in cells]
+    found: list[HeapLocation] = []
+    for place in variables:
+        held = place.get()
+        if held is x:
+            found.append(place)
+        elif type(held) in (list, dict) and any(v is x for v in (held if type(held) is list else held.values())):
+            found.append(Contents(held))
+        elif not isinstance(held, (type, ModuleType)) and (attributes := getattr(held, "__dict__", None)):
+            found += [Attribute(held, name) for name, v in attributes.items() if v is x]
+    return found
+
+
+def _refuse_or_lift(places: list[HeapLocation]) -> None:
+    """An array that was there before is stored into: it has to be state of the function.
+
+    Raises:
+      NeedsState: it will be.
+      ArrayStoreError: (AG403) nobody would give it the values.
+    """
+    if frames()[0].checked:
+        raise NeedsState(places)
+    raise ArrayStoreError(
+        f"a traced value is stored into {places[0].name}, an array that this function did not make", here(), "use `@ag.function`, or return the array"
+    )
 
 
 def is_held_elsewhere(x: Any) -> bool:
