@@ -179,8 +179,12 @@ class Entry(HeapLocation):
     """An item of a list or dict: what it holds changes with the `Contents`, and only which array it is gets known by the item."""
 
     def __init__(self, container: Any, item: Any) -> None:
-        super().__init__(container, ("item", item), f"`{variable_of(container) or type(container).__name__}[{item!r}]`")
-        self.item = item
+        self.obj, self.item, self.key = container, item, (id(container), "item", item)
+        self.holds(container)
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return f"`{variable_of(self.obj) or type(self.obj).__name__}[{self.item!r}]`"
 
     def get(self) -> Any:
         return self.inside(Contents(self.obj).get()) if isinstance(self.obj, (list, dict)) else Unset(self.name)

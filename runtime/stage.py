@@ -265,6 +265,12 @@ class Stage:
         return found
 
     def _finish(self, block: Block, out: Any) -> list[Any]:
+        try:
+            return self._finished(block, out)
+        finally:
+            self.loop.params = []  # no tracer outlives its trace
+
+    def _finished(self, block: Block, out: Any) -> list[Any]:
         count = len(self.state)
         names = self.names() if block.left else []
         outs = [_known(block.kept.get(n, nothing)) for n in names] if block.left else [_known(x) for x in listed(out, count)]

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -166,9 +165,10 @@ def _refuse_or_lift(places: list[HeapLocation]) -> None:
 
 def is_held_elsewhere(x: Any) -> bool:
     """Whether something holds an array beside a variable or place, a variable of ours, and the question itself."""
-    alone, more = _counts()
+    if not isinstance(x, (_jax.ArrayImpl, np.ndarray)):
+        return False
     refused = _is_refused(x)  # first: the frame keeps what it is asked for
-    return sys.getrefcount(x) > alone + (more if refused else 0)
+    return sys.getrefcount(x) > _ALONE + (_REFUSED if refused else 0)
 
 
 def _is_refused(x: Any) -> bool:
@@ -178,7 +178,13 @@ def _is_refused(x: Any) -> bool:
     return tb is not None and tb.tb_next is None and tb.tb_frame.f_locals.get("self") is x
 
 
-@functools.cache
+class _Refusing:
+    """What refuses a store as an array of JAX's does."""
+
+    def __setitem__(self, i: Any, value: Any) -> None:
+        raise TypeError
+
+
 def _counts() -> tuple[int, int]:
     """How many references there are to an array that nothing else holds; and how many more in the error of JAX that refuses to store into it."""
 
@@ -188,12 +194,14 @@ def _counts() -> tuple[int, int]:
     def stored(x: Any) -> int:
         return asked(x)
 
-    with jax.ensure_compile_time_eval():
-        x = jnp.zeros(1)
+    x = _Refusing()
     alone = stored(x)
     try:
         x[0] = 0
     except TypeError:
-        refused = _is_refused(x)
-        return alone, stored(x) - alone if refused else 0
-    return alone, 0
+        assert _is_refused(x)
+        return alone, stored(x) - alone
+    raise AssertionError
+
+
+_ALONE, _REFUSED = _counts()
