@@ -517,7 +517,8 @@ def _stays(begun: Any, ended: Any) -> bool:
         return ended is begun
     if is_leaf(begun) or not isinstance(begun, (tuple, list, dict)) or type(begun) is not type(ended) or len(begun) != len(ended):
         return True
-    return all(map(_stays, children(begun)[0], children(ended)[0]))
+    mine = children(begun)[0]
+    return any(v is begun for v in mine) or all(map(_stays, mine, children(ended)[0]))  # JAX knows nothing of what is in a `deque`
 
 
 def _with_kept(spec: Spec, kept: Spec) -> Spec:

@@ -78,7 +78,7 @@ def helper(x: Any, k: Any) -> Any:
     return x
 
 
-@pytest.mark.parametrize("decorator", [ag.function, ag.convert, lambda f: ag.convert(f, form="staged"), lambda f: jax.jit(ag.convert(f))])
+@pytest.mark.parametrize("decorator", [ag.function, ag.convert, lambda f: jax.jit(ag.convert(f))])
 def test_the_source_of_a_decorated_function(decorator: Callable[..., Any]) -> None:
     f = decorator(helper)
     f(jnp.float32(4.0), 3.0)
