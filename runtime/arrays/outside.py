@@ -85,9 +85,10 @@ def _each_array(x: Any, of: Callable[[Any], Any], seen: dict[int, Any]) -> Any:
         return x
     seen[id(x)] = x
     if isinstance(x, (list, dict)):
-        for k in range(len(x)) if isinstance(x, list) else list(x):
-            if (new := _each_array(x[k], of, seen)) is not x[k]:
-                base_of(x).__setitem__(x, k, new)
+        base = base_of(x)  # methods of the user's own may do more
+        for k in range(base.__len__(x)) if isinstance(x, list) else list(base.__iter__(x)):
+            if (new := _each_array(held := base.__getitem__(x, k), of, seen)) is not held:
+                base.__setitem__(x, k, new)
     if is_state(x) and not isinstance(x, Handle):
         for place in (Attribute(x, name) for name in own_attributes(x)):
             if (new := _each_array(held := place.get(), of, seen)) is not held:
