@@ -47,18 +47,18 @@ if TYPE_CHECKING:
     from autograph.runtime.eager.switch import run_eagerly as run_eagerly
     from autograph.runtime.eager.tape import GradientTape as GradientTape
     from autograph.runtime.eager.variables import Variable as Variable
-    from autograph.runtime.errors import AutographError as AutographError
-    from autograph.runtime.errors import ConversionError as ConversionError
-    from autograph.runtime.errors import LargeUnrollWarning as LargeUnrollWarning
-    from autograph.runtime.errors import RetraceWarning as RetraceWarning
-    from autograph.runtime.errors import StagingError as StagingError
-    from autograph.runtime.hints import loop as loop
-    from autograph.runtime.hints import loops as loops
-    from autograph.runtime.later import check as check
-    from autograph.runtime.lists import padded as padded
-    from autograph.runtime.reporting import progress as progress
-    from autograph.runtime.rows import range as range
-    from autograph.runtime.rows import static_range as static_range
+    from autograph.runtime.effects.later import check as check
+    from autograph.runtime.lists.lists import padded as padded
+    from autograph.runtime.messages.errors import AutographError as AutographError
+    from autograph.runtime.messages.errors import ConversionError as ConversionError
+    from autograph.runtime.messages.errors import LargeUnrollWarning as LargeUnrollWarning
+    from autograph.runtime.messages.errors import RetraceWarning as RetraceWarning
+    from autograph.runtime.messages.errors import StagingError as StagingError
+    from autograph.runtime.output.reporting import progress as progress
+    from autograph.runtime.sequences.rows import range as range
+    from autograph.runtime.sequences.rows import static_range as static_range
+    from autograph.runtime.values.hints import loop as loop
+    from autograph.runtime.values.hints import loops as loops
     from autograph.signatures import StagedFunction as StagedFunction
 
 __version__ = "0.1.0"
@@ -67,12 +67,12 @@ _HOME = {
     "convert": "autograph.api", "do_not_convert": "autograph.api", "function": "autograph.api", "to_code": "autograph.api",
     "include": "autograph.policy", "exclude": "autograph.policy",
     "explain": "autograph.explaining", "Report": "autograph.report", "StagedFunction": "autograph.signatures",
-    "AutographError": "autograph.runtime.errors", "ConversionError": "autograph.runtime.errors", "StagingError": "autograph.runtime.errors",
-    "LargeUnrollWarning": "autograph.runtime.errors", "RetraceWarning": "autograph.runtime.errors",
+    "AutographError": "autograph.runtime.messages.errors", "ConversionError": "autograph.runtime.messages.errors", "StagingError": "autograph.runtime.messages.errors",
+    "LargeUnrollWarning": "autograph.runtime.messages.errors", "RetraceWarning": "autograph.runtime.messages.errors",
     "run_eagerly": "autograph.runtime.eager.switch",
-    "loop": "autograph.runtime.hints", "loops": "autograph.runtime.hints", "range": "autograph.runtime.rows",
-    "static_range": "autograph.runtime.rows", "padded": "autograph.runtime.lists",
-    "progress": "autograph.runtime.reporting", "check": "autograph.runtime.later",
+    "loop": "autograph.runtime.values.hints", "loops": "autograph.runtime.values.hints", "range": "autograph.runtime.sequences.rows",
+    "static_range": "autograph.runtime.sequences.rows", "padded": "autograph.runtime.lists.lists",
+    "progress": "autograph.runtime.output.reporting", "check": "autograph.runtime.effects.later",
 }  # fmt: skip
 _EAGER = (
     "Variable GradientTape Checkpoint latest_checkpoint copy_to custom_gradient device executing_eagerly export get_or_create_global_step "

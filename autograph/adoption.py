@@ -15,8 +15,8 @@ from collections.abc import Callable
 from typing import Any
 
 from autograph.policy import is_users, is_wrapper
-from autograph.runtime.cached import Cached
-from autograph.runtime.comparisons import by_fields, unlike
+from autograph.runtime.access.cached import Cached
+from autograph.runtime.operators.comparisons import by_fields, unlike
 
 _adopted: weakref.WeakSet[type] = weakref.WeakSet()
 _KEPT = frozenset({"__init_subclass__", "__class_getitem__", "__new__", "__del__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"})

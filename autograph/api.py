@@ -13,10 +13,10 @@ from autograph.callees import convert_object, dressed, form_in, leave_alone
 from autograph.errors import NotAFunction
 from autograph.forms import Form, form_of
 from autograph.listing import listing
-from autograph.runtime._jax import boundary, hide_frames
-from autograph.runtime.arrays.outside import evaluated
-from autograph.runtime.function import Function
+from autograph.runtime.calls.function import Function
+from autograph.runtime.jaxapi._jax import boundary, hide_frames
 from autograph.runtime.options import known_options
+from autograph.runtime.stores.outside import evaluated
 from autograph.signatures import StagedFunction
 
 hide_frames(__file__)

@@ -21,11 +21,11 @@ from autograph.errors import ConversionError, SourceUnavailable
 from autograph.forms import Form, Staged, form_of
 from autograph.listing import LOCK
 from autograph.policy import CALLERS, CONTEXT_MANAGER, is_library, is_listed, is_of_jax, is_stdlib, is_users, is_wrapper
-from autograph.runtime.function import Function, Method
-from autograph.runtime.managers import stacked
-from autograph.runtime.mentioned import adopt_mentioned, names_in
-from autograph.runtime.unbound import changing
-from autograph.runtime.unstaged import noticing
+from autograph.runtime.access.unstaged import noticing
+from autograph.runtime.calls.function import Function, Method
+from autograph.runtime.calls.managers import stacked
+from autograph.runtime.calls.mentioned import adopt_mentioned, names_in
+from autograph.runtime.lists.unbound import changing
 from autograph.source import converted_ahead, file_of
 from autograph.wrappers import Convert, remade
 
@@ -241,7 +241,7 @@ def _own_twin(x: Any) -> Any:
 
 def _replaced(x: Any) -> Any:
     """What stands in a trace for a builtin or a function of a library that is handed on."""
-    return runtime.calls.replaced(x) or changing(x) if callable(x) and _tracing() else None
+    return runtime.calls.calls.replaced(x) or changing(x) if callable(x) and _tracing() else None
 
 
 def _with_twins(f: Any) -> Any:
@@ -286,7 +286,7 @@ def why_left(f: Any) -> str | None:
 
 
 notebooks.watch()
-runtime.calls.install(call, adopted, why_left)
+runtime.calls.calls.install(call, adopted, why_left)
 
 
 def convert_object(f: Any) -> Any:

@@ -17,9 +17,9 @@ from autograph.passes import run_passes
 from autograph.passes.plans import Plans
 from autograph.passes.stageable import WHY_PYTHON, obstacle
 from autograph.report import Call, Loop, Report, Statement, Variable
-from autograph.runtime.decisions import Decision, decisions
-from autograph.runtime.errors import without_comment
-from autograph.runtime.function import Method
+from autograph.runtime.calls.function import Method
+from autograph.runtime.explaining.decisions import Decision, decisions
+from autograph.runtime.messages.errors import without_comment
 from autograph.source import File
 
 _KINDS = {s.If: "if", s.While: "while", s.For: "for", s.Match: "match"}

@@ -19,9 +19,9 @@ from autograph.listing import LOCK, lowered
 from autograph.load import KEY, Table, compiled, refer
 from autograph.passes.stageable import WHY_PYTHON, obstacle
 from autograph.plain import Plain
-from autograph.runtime.lifted import reachable
-from autograph.runtime.mentioned import adopt_mentioned, names_in
-from autograph.runtime.unstaged import noticing
+from autograph.runtime.access.unstaged import noticing
+from autograph.runtime.calls.mentioned import adopt_mentioned, names_in
+from autograph.runtime.state.lifted import reachable
 from autograph.source import File, file_of
 
 

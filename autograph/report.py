@@ -7,7 +7,7 @@ import html
 import json
 from dataclasses import dataclass, field
 
-from autograph.runtime.errors import file_name
+from autograph.runtime.messages.errors import file_name
 
 
 @dataclass

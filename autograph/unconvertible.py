@@ -7,7 +7,7 @@ import types
 from typing import Any
 
 from autograph.errors import ConversionError, NotAFunction, Place, SourceUnavailable, WrappedFunction
-from autograph.runtime.places import here
+from autograph.runtime.messages.places import here
 
 _BELOW = "put this decorator below {}: the one that converts stands next to `def`"
 _OTHERS = {"PjitFunction": "`jax.jit`", "_lru_cache_wrapper": "`functools.lru_cache`", "CustomJVPType": "`jax.custom_jvp`"}

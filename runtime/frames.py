@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from autograph.runtime.errors import StagingError
+from autograph.runtime.messages.errors import StagingError
 
 TRACING = threading.RLock()  # held while a trace has tracers in the user's variables and objects: other threads would see them
 

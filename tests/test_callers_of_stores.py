@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.errors import AliasError
+from autograph.runtime.messages.errors import AliasError
 from tests.sourced import define
 
 HOLDERS = {  # two arrays, and how they are made

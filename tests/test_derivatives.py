@@ -18,8 +18,8 @@ import pytest
 from jax import lax
 
 import autograph as ag
-from autograph.runtime import pullback
-from autograph.runtime.errors import NotDifferentiableError
+from autograph.runtime.derivatives import pullback
+from autograph.runtime.messages.errors import NotDifferentiableError
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 

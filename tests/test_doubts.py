@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.errors import AliasError
+from autograph.runtime.messages.errors import AliasError
 
 KEPT = np.zeros(3, np.float32)
 WIDE = np.zeros(3)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from autograph.runtime import errors
+from autograph.runtime.messages import errors
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "errors"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime import errors
+from autograph.runtime.messages import errors
 
 
 def refused(f: Any, *args: Any) -> errors.AutographError:

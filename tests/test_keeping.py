@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.errors import AliasError
+from autograph.runtime.messages.errors import AliasError
 
 
 def total(a: Any, k: Any = 0) -> Any:

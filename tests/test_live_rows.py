@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.errors import AliasError
+from autograph.runtime.messages.errors import AliasError
 
 
 def beside_a_range(x: Any, n: Any) -> Any:

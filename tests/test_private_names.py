@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import pytest
 from jax import lax
 
-from autograph.runtime import _jax
+from autograph.runtime.jaxapi import _jax
 
-FILE = "runtime/_jax.py has to follow a change of JAX"
+FILE = "runtime/jaxapi/_jax.py has to follow a change of JAX"
 
 
 def test_the_trace_state_tells_whether_a_trace_is_active() -> None:
@@ -148,7 +148,7 @@ def test_errors_leave_without_frames_of_ours() -> None:
 
 
 def test_a_newer_jax_is_told() -> None:
-    from autograph.runtime.versions import TESTED, check
+    from autograph.runtime.jaxapi.versions import TESTED, check
 
     check((*TESTED, 9))
     with pytest.warns(UserWarning, match=r"JAX 0\.99\.1 is newer than any .*install `jax<"):

@@ -13,7 +13,7 @@ import jax
 import pytest
 
 import autograph as ag
-from autograph.runtime.errors import NotAFunction, SourceUnavailable, WrappedFunction
+from autograph.runtime.messages.errors import NotAFunction, SourceUnavailable, WrappedFunction
 from tests.sourced import define
 
 

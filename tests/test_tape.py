@@ -12,7 +12,7 @@ import pytest
 from jax import lax
 
 import autograph as ag
-from autograph.runtime.errors import TapeError
+from autograph.runtime.messages.errors import TapeError
 
 KEY = jax.random.key(0)
 A, B = jax.random.normal(KEY, (3, 3)), jax.random.normal(jax.random.key(1), (3, 3))

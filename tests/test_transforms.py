@@ -15,8 +15,8 @@ from jax import lax
 
 import autograph as ag
 from autograph.passes.callables import THREADED
-from autograph.runtime import transforms
-from autograph.runtime.transforms import is_transformation
+from autograph.runtime.calls import transforms
+from autograph.runtime.calls.transforms import is_transformation
 
 Program = Callable[[Any], Any]
 

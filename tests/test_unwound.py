@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.errors import AliasError
+from autograph.runtime.messages.errors import AliasError
 
 
 def fills_and_raises(p: Any, e: Any) -> None:

@@ -13,10 +13,10 @@ import flax  # type: ignore[import-not-found,import-untyped]
 from flax import nnx  # type: ignore[import-not-found,import-untyped]
 from flax.nnx import tracers  # type: ignore[import-not-found,import-untyped]
 
-from autograph.runtime import _jax, trees
 from autograph.runtime.adapters.intercepted import Intercepted
 from autograph.runtime.frames import lifting
-from autograph.runtime.places import hide
+from autograph.runtime.jaxapi import _jax, trees
+from autograph.runtime.messages.places import hide
 
 _innermost: Any = tracers.current_jax_trace
 

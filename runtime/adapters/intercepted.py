@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autograph.runtime.attributes import noticed
-from autograph.runtime.eager.reading import note_place, recorders
+from autograph.runtime.access.attributes import noticed
 from autograph.runtime.frames import watched
-from autograph.runtime.heap import INTERCEPTED, Attribute, Interception
-from autograph.runtime.values import Unset
+from autograph.runtime.state.reading import note_place, recorders
+from autograph.runtime.values.heap import INTERCEPTED, Attribute, Interception
+from autograph.runtime.values.values import Unset
 
 
 class Intercepted(Interception):

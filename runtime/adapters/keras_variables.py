@@ -9,8 +9,8 @@ import keras  # type: ignore[import-not-found,import-untyped]
 
 from autograph.runtime.adapters.intercepted import Intercepted
 from autograph.runtime.arrays.handles import also_variables
-from autograph.runtime.eager.reading import Held
-from autograph.runtime.places import hide
+from autograph.runtime.messages.places import hide
+from autograph.runtime.state.reading import Held
 
 if keras.backend.backend() == "jax":
     hide(keras)

@@ -1,4 +1,1 @@
-"""Arrays with NumPy's meaning.
-
-`counted.py`: NumPy's functions of which values decide how much they give.  `handles.py`: an object that JAX takes as the array that it holds.
-"""
+"""What an array is: objects that hold a value which may change, NumPy's arrays and their views, and which array an object may be."""

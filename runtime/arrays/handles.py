@@ -11,7 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from autograph.runtime import _jax
+from autograph.runtime.jaxapi import _jax
 
 _OPERATORS = (
     "add sub mul truediv floordiv mod pow matmul divmod and or xor lshift rshift radd rsub rmul rtruediv rfloordiv rmod rpow rmatmul rdivmod rand "

@@ -13,9 +13,9 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from autograph.runtime.arrays.objects import Array, content, taken_by_jax
 from autograph.runtime.arrays.parts import Index, Part, as_tuple, composed, count_axes, is_basic, moved
 from autograph.runtime.jaxapi.private import core
+from autograph.runtime.jaxapi.tracers import Array, content, taken_by_jax
 
 KINDS = "biufc"
 

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph.runtime._jax import concrete
+from autograph.runtime.jaxapi._jax import concrete
 
 
 class Part:

@@ -19,9 +19,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime.arrays.objects import Array, content
 from autograph.runtime.frames import frames
 from autograph.runtime.jaxapi.private import core
+from autograph.runtime.jaxapi.tracers import Array, content
 
 _numbers = itertools.count(1)
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from autograph.runtime import trees
-from autograph.runtime.cells import held_in_cells
-from autograph.runtime.errors import AttributeStateError
+from autograph.runtime.explaining.variables import users_variables
 from autograph.runtime.frames import frames, of_block
-from autograph.runtime.heap import Attribute, HeapLocation
-from autograph.runtime.objects import is_state, plain_attributes
-from autograph.runtime.places import here, read_after
-from autograph.runtime.specs import children
-from autograph.runtime.values import ARRAYS, ATOMS, Copied, Maybe, Record
-from autograph.runtime.variables import users_variables
+from autograph.runtime.jaxapi import trees
+from autograph.runtime.messages.errors import AttributeStateError
+from autograph.runtime.messages.places import here, read_after
+from autograph.runtime.state.cells import held_in_cells
+from autograph.runtime.state.objects import is_state, plain_attributes
+from autograph.runtime.values.heap import Attribute, HeapLocation
+from autograph.runtime.values.specs import children
+from autograph.runtime.values.values import ARRAYS, ATOMS, Copied, Maybe, Record
 
 Path = tuple[int, ...]
 _DEEP = 4

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograph.runtime import _jax
-from autograph.runtime._jax import Literal
+from autograph.runtime.jaxapi import _jax
+from autograph.runtime.jaxapi._jax import Literal
 
 INT32 = np.iinfo(np.int32)
 Interval = tuple[int, int]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
-from autograph.runtime import _jax
-from autograph.runtime.errors import Place, StagedRaiseError, StagingError
-from autograph.runtime.handlers import code_now
-from autograph.runtime.places import here
-from autograph.runtime.predicates import truth
-from autograph.runtime.raw_errors import is_raw
+from autograph.runtime.effects.handlers import code_now
+from autograph.runtime.explaining.raw_errors import is_raw
+from autograph.runtime.jaxapi import _jax
+from autograph.runtime.messages.errors import Place, StagedRaiseError, StagingError
+from autograph.runtime.messages.places import here
+from autograph.runtime.sequences.predicates import truth
 
 
 class overriding:

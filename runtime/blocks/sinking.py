@@ -14,9 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime import _jax
-from autograph.runtime._jax import Literal, Var
-from autograph.runtime.block import Block
+from autograph.runtime.blocks.block import Block
+from autograph.runtime.jaxapi import _jax
+from autograph.runtime.jaxapi._jax import Literal, Var
 
 _DROPS = lax.GatherScatterMode.FILL_OR_DROP
 

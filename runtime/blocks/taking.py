@@ -13,18 +13,18 @@ from collections.abc import Callable, Iterator, Sized
 from types import GeneratorType
 from typing import Any
 
-from autograph.runtime import _jax
-from autograph.runtime.blocks.needs import NeedsState
+from autograph.runtime.blocks.branches import staged_cond
 from autograph.runtime.blocks.suspended import ends_something
-from autograph.runtime.branches import staged_cond
-from autograph.runtime.deferred import Ending, checked, ending
-from autograph.runtime.errors import NotStagedError
+from autograph.runtime.effects.deferred import Ending, checked, ending
 from autograph.runtime.frames import Place, lifting
-from autograph.runtime.heap import Attribute, HeapLocation, Items
-from autograph.runtime.iterators import is_held, parts_of
-from autograph.runtime.lifted import ERROR, touch
-from autograph.runtime.places import here
-from autograph.runtime.values import ITERATORS
+from autograph.runtime.jaxapi import _jax
+from autograph.runtime.messages.errors import NotStagedError
+from autograph.runtime.messages.places import here
+from autograph.runtime.state.iterators import is_held, parts_of
+from autograph.runtime.state.lifted import ERROR, touch
+from autograph.runtime.state.needs import NeedsState
+from autograph.runtime.values.heap import Attribute, HeapLocation, Items
+from autograph.runtime.values.values import ITERATORS
 
 _NO_MORE = object()
 _MOST = 1000  # items of an iterator whose end nobody knows

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autograph.runtime import _jax
-from autograph.runtime.errors import AutographError
 from autograph.runtime.frames import Place, attempt
-from autograph.runtime.iterators import Positions
-from autograph.runtime.lengths import marks, reset
-from autograph.runtime.room import discard, snapshot
+from autograph.runtime.jaxapi import _jax
+from autograph.runtime.messages.errors import AutographError
+from autograph.runtime.sequences.lengths import marks, reset
+from autograph.runtime.sequences.room import discard, snapshot
+from autograph.runtime.state.iterators import Positions
 
 
 def compiled_or_unrolled(code: Any, compiled: Callable[[], Any], unrolled: Callable[[str], Any], way: str = "unrolled") -> Any:

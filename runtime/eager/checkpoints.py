@@ -20,14 +20,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph.runtime._jax import Tracer
 from autograph.runtime.eager.extras import needed
 from autograph.runtime.eager.graph_of_objects import variables_in
-from autograph.runtime.eager.locking import CHANGING
-from autograph.runtime.eager.reading import restorations
 from autograph.runtime.eager.variables import Variable
-from autograph.runtime.errors import CheckpointError
-from autograph.runtime.places import here
+from autograph.runtime.jaxapi._jax import Tracer
+from autograph.runtime.messages.errors import CheckpointError
+from autograph.runtime.messages.places import here
+from autograph.runtime.state.locking import CHANGING
+from autograph.runtime.state.reading import restorations
 
 tensors = needed("safetensors.numpy", "Checkpoint")
 _BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError, needed("safetensors", "Checkpoint").SafetensorError)

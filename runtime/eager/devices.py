@@ -9,10 +9,10 @@ from typing import Any
 
 import jax
 
-from autograph.runtime import _jax
 from autograph.runtime.arrays.handles import Handle, value_of
-from autograph.runtime.errors import DeviceError
-from autograph.runtime.places import here
+from autograph.runtime.jaxapi import _jax
+from autograph.runtime.messages.errors import DeviceError
+from autograph.runtime.messages.places import here
 
 
 def executing_eagerly() -> bool:

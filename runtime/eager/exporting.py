@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.export
 
-from autograph.runtime.calls import call
+from autograph.runtime.calls.calls import call
 
 
 def export(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from autograph.runtime.eager.variables import Variable
-from autograph.runtime.heap import Attribute
-from autograph.runtime.objects import is_state, own_attributes
+from autograph.runtime.state.objects import is_state, own_attributes
+from autograph.runtime.values.heap import Attribute
 
 
 def variables_in(objects: Mapping[str, Any]) -> dict[str, Variable]:

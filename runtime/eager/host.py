@@ -11,12 +11,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph.runtime import _jax
 from autograph.runtime.arrays.handles import value_of
-from autograph.runtime.eager.locking import by_the_program
-from autograph.runtime.eager.recording import is_inexact
-from autograph.runtime.errors import ConcreteValueError
-from autograph.runtime.places import here
+from autograph.runtime.jaxapi import _jax
+from autograph.runtime.messages.errors import ConcreteValueError
+from autograph.runtime.messages.places import here
+from autograph.runtime.state.locking import by_the_program
+from autograph.runtime.state.recording import is_inexact
 
 
 def py_func(f: Callable[..., Any], inp: Sequence[Any], Tout: Any, shape: Any = None, stateful: bool = True) -> Any:

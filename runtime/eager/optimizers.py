@@ -10,14 +10,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph.runtime._jax import Tracer
 from autograph.runtime.arrays.handles import Handle, value_of
 from autograph.runtime.eager.extras import needed
-from autograph.runtime.eager.reading import outermost
 from autograph.runtime.eager.tape import GradientTape
 from autograph.runtime.eager.variables import Variable
-from autograph.runtime.errors import OptimizerError
-from autograph.runtime.places import here
+from autograph.runtime.jaxapi._jax import Tracer
+from autograph.runtime.messages.errors import OptimizerError
+from autograph.runtime.messages.places import here
+from autograph.runtime.state.reading import outermost
 
 optax = needed("optax", "optimizers")
 

@@ -11,14 +11,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph.runtime import _jax, trees
 from autograph.runtime.arrays.handles import is_variable, value_of
-from autograph.runtime.arrays.objects import content
-from autograph.runtime.eager.reading import recorders
-from autograph.runtime.eager.recording import CALLS, CONSTANT, HEAVY, UNSEEN, WRITES, Operation, constants, done, is_inexact
 from autograph.runtime.eager.values import fresh
-from autograph.runtime.errors import TapeError
-from autograph.runtime.places import here
+from autograph.runtime.jaxapi import _jax, trees
+from autograph.runtime.jaxapi.tracers import content
+from autograph.runtime.messages.errors import TapeError
+from autograph.runtime.messages.places import here
+from autograph.runtime.state.reading import recorders
+from autograph.runtime.state.recording import CALLS, CONSTANT, HEAVY, UNSEEN, WRITES, Operation, constants, done, is_inexact
 
 
 class GradientTape:

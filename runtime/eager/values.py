@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from autograph.runtime._jax import Tracer
-from autograph.runtime.arrays.objects import content
+from autograph.runtime.jaxapi._jax import Tracer
+from autograph.runtime.jaxapi.tracers import content
 
 
 def fresh(x: Any) -> Any:

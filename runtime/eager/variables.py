@@ -14,15 +14,15 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from autograph.runtime._jax import Tracer
+from autograph.runtime.access.attributes import noticed
 from autograph.runtime.arrays.handles import Handle, taken_by_jax, value_of
-from autograph.runtime.attributes import noticed
-from autograph.runtime.eager.locking import CHANGING
-from autograph.runtime.eager.reading import Held, creating, note_read, would_keep
 from autograph.runtime.eager.values import fresh
-from autograph.runtime.errors import VariableError
 from autograph.runtime.frames import watched
-from autograph.runtime.places import here
+from autograph.runtime.jaxapi._jax import Tracer
+from autograph.runtime.messages.errors import VariableError
+from autograph.runtime.messages.places import here
+from autograph.runtime.state.locking import CHANGING
+from autograph.runtime.state.reading import Held, creating, note_read, would_keep
 
 
 @taken_by_jax

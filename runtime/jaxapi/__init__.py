@@ -1,1 +1,3 @@
-"""JAX itself: every private name of it, and what is done with its traces and jaxprs below the user's code."""
+"""JAX itself: every private name of it, traces and tracers of ours (arrays as objects), trees, and what is asked of the trace that is being
+made.
+"""

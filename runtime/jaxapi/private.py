@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograph.runtime import versions as versions  # first: it warns of a JAX in which names may have moved
+from autograph.runtime.jaxapi import versions  # first: it warns of a JAX in which names may have moved
 
 # isort: split
 from jax._src import core as core

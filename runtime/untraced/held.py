@@ -16,9 +16,9 @@ from collections.abc import Iterable
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from autograph.runtime.heap import Attribute
-from autograph.runtime.objects import own_attributes
-from autograph.runtime.raised import is_users
+from autograph.runtime.messages.raised import is_users
+from autograph.runtime.state.objects import own_attributes
+from autograph.runtime.values.heap import Attribute
 
 ATOMS = frozenset(
     {

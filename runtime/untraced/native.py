@@ -18,22 +18,22 @@ from typing import Any
 
 import jax
 
-from autograph.runtime import _jax
-from autograph.runtime.decisions import watching
+from autograph.runtime.explaining.decisions import watching
+from autograph.runtime.explaining.raw_errors import mark_of
 from autograph.runtime.frames import frames, in_block, unwatched, watched
-from autograph.runtime.heap import Attribute, Contents, Variable
-from autograph.runtime.hints import Hints, hints_here
-from autograph.runtime.iterators import is_held
-from autograph.runtime.lifted import may_have_failed
-from autograph.runtime.places import parameter_names
-from autograph.runtime.raised import is_users
-from autograph.runtime.raw_errors import mark_of
+from autograph.runtime.jaxapi import _jax
+from autograph.runtime.messages.places import parameter_names
+from autograph.runtime.messages.raised import is_users
+from autograph.runtime.state.iterators import is_held
+from autograph.runtime.state.lifted import may_have_failed
+from autograph.runtime.state.watching import Watch, makes_keys
 from autograph.runtime.untraced import operators
 from autograph.runtime.untraced.held import ATOMS, Held, brought
 from autograph.runtime.untraced.reach import Reach, Unknown
 from autograph.runtime.untraced.told import is_remembered
-from autograph.runtime.values import ITERATORS
-from autograph.runtime.watching import Watch, makes_keys
+from autograph.runtime.values.heap import Attribute, Contents, Variable
+from autograph.runtime.values.hints import Hints, hints_here
+from autograph.runtime.values.values import ITERATORS
 
 _OF_A_CALL = 300_000  # values that are looked at, some 20 ns each
 _OF_A_LOOP = 1_000_000
@@ -221,7 +221,7 @@ class _Run:
 
 
 def _noticed(places: list[Any], objects: list[Any]) -> Any:
-    return importlib.import_module("autograph.runtime.unstaged").Noticed(places, objects)
+    return importlib.import_module("autograph.runtime.access.unstaged").Noticed(places, objects)
 
 
 def _is_lazy(out: Any) -> bool:

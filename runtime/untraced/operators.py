@@ -14,8 +14,8 @@ from types import CellType, CodeType, FunctionType, GeneratorType, ModuleType
 from typing import Any
 
 from autograph import runtime
-from autograph.runtime.places import parameter_names
-from autograph.runtime.raw_errors import mark_of
+from autograph.runtime.explaining.raw_errors import mark_of
+from autograph.runtime.messages.places import parameter_names
 from autograph.runtime.untraced.code import facts_of
 
 Block = Callable[..., Any]

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Mapping
 from types import BuiltinFunctionType, CodeType, FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
-from autograph.runtime.raised import is_users
-from autograph.runtime.raw_errors import mark_of
+from autograph.runtime.explaining.raw_errors import mark_of
+from autograph.runtime.messages.raised import is_users
 from autograph.runtime.untraced.code import MUTATING, facts_of
 from autograph.runtime.untraced.held import ATOMS, MEMO, Held, brought, is_plain, users_class
 from autograph.runtime.untraced.operators import known_code

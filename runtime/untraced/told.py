@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from autograph.runtime.frames import frames
-from autograph.runtime.heap import Contents, HeapLocation
-from autograph.runtime.lifted import may_have_failed
-from autograph.runtime.specs import is_container
+from autograph.runtime.state.lifted import may_have_failed
+from autograph.runtime.values.heap import Contents, HeapLocation
+from autograph.runtime.values.specs import is_container
 
 
 def is_told(x: Any) -> bool:

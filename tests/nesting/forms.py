@@ -14,8 +14,8 @@ import numpy as np
 
 import autograph as ag
 from autograph.module import transpile
-from autograph.runtime.deferred import Checked
-from autograph.runtime.function import result
+from autograph.runtime.calls.function import result
+from autograph.runtime.effects.deferred import Checked
 from tests.differential import interpreter
 from tests.nesting.programs import INPUTS, PRELUDE, Program
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.errors import DeviceError
+from autograph.runtime.messages.errors import DeviceError
 
 
 def test_29_devices() -> None:

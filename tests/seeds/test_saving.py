@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.errors import CheckpointError
+from autograph.runtime.messages.errors import CheckpointError
 
 pytest.importorskip("safetensors", reason="checkpoints need the extra `train`")
 pytest.importorskip("optax", reason="optimizers need the extra `train`")

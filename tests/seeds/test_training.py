@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.errors import OptimizerError
+from autograph.runtime.messages.errors import OptimizerError
 
 optax = pytest.importorskip("optax", reason="optimizers need the extra `train`")
 

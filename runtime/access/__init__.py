@@ -1,0 +1,1 @@
+"""What code reads and stores: attributes, items, contents of containers, and what a `for` goes over."""

@@ -1,0 +1,225 @@
+"""Stores into subscripts: an array of a trace is changed, anything else by its own `__setitem__`."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from autograph.runtime.access.attributes import class_that_holds, holding, is_property, put_attr
+from autograph.runtime.access.contents import delete_content, is_array, store_content, store_known
+from autograph.runtime.blocks.branches import staged_cond
+from autograph.runtime.blocks.loads import inside, load_item
+from autograph.runtime.calls.calls import call
+from autograph.runtime.effects.host_effects import check_stored
+from autograph.runtime.effects.optional import present, read
+from autograph.runtime.frames import in_block, watched
+from autograph.runtime.jaxapi._jax import is_reference, recording
+from autograph.runtime.jaxapi.tracers import Array, as_object
+from autograph.runtime.messages.errors import ArrayStoreError
+from autograph.runtime.messages.places import here
+from autograph.runtime.sequences.growing import Growing
+from autograph.runtime.sequences.rows import unknown
+from autograph.runtime.sequences.sections import Section
+from autograph.runtime.state.lifted import touch
+from autograph.runtime.stores.outside import is_held_elsewhere, stored_outside
+from autograph.runtime.stores.stores import store
+from autograph.runtime.values.heap import Contents, own_method
+from autograph.runtime.values.specs import is_container
+from autograph.runtime.values.values import Maybe, traced
+
+slice = builtins.slice
+
+
+def set_item(x: Any, i: Any, value: Any) -> Any:
+    """`x[i] = value`; returns what the name `x` is bound to afterwards: an array of a trace is the same object.
+
+    Raises:
+      ArrayStoreError: (AG403) an array from outside of the trace, which others hold as well.
+    """
+    if (type(x) is list or type(x) is dict) and store_known(x, i, value):
+        return x
+    x = read(x)
+    if isinstance(x, Array):
+        store_into(x, index_of(i), value)
+        return x
+    shared = is_held_elsewhere(x)
+    return put_item(x, i, value, shared)
+
+
+def put_item(x: Any, i: Any, value: Any, shared: bool) -> Any:
+    """The same; `shared`: something else holds x."""
+    i = index_of(i)
+    if isinstance(x, Array):
+        store_into(x, i, value)
+        return x
+    if isinstance(x, (jax.Array, np.ndarray)) and not is_reference(x):
+        return stored_outside(x, i, _present(value), shared)
+    if isinstance(x, Growing):
+        x.kind.bound.shrunk = True
+        return x.with_row(x.inside(i, "list assignment index out of range"), value, x.length)
+    if isinstance(x, Section):
+        raise x.refusal("it is stored into", "store into the array that it is taken from")
+    store_item(x, i, value)
+    return x
+
+
+def store_into(x: Array, i: Any, value: Any) -> None:
+    """`x[i] = value` of an array of the trace."""
+    store(x, i, _present(value))
+
+
+def _present(value: Any) -> Any:
+    return present(value, "a value is needed, and None is stored") if isinstance(value, Maybe) else value
+
+
+def index_of(i: Any) -> Any:
+    """An index, of which None is Python's error."""
+    if isinstance(i, Maybe):
+        return present(i, "only integers, slices and arrays are valid indices, and this is None")
+    return tuple(map(index_of, i)) if type(i) is tuple else i
+
+
+def store_item(x: Any, i: Any, value: Any) -> None:
+    """`x[i] = value`, by the object's own `__setitem__`.
+
+    Raises:
+      ArrayStoreError: (AG403) a traced value into a NumPy array that has no name to bind a new array to.
+      ConcreteValueError: (AG502) a traced key of a dict.
+    """
+    if isinstance(x, Array):
+        store_into(x, index_of(i), value)
+        return
+    if isinstance(x, np.ndarray) and (traced(value) or traced(i) or in_block()):
+        raise ArrayStoreError(
+            "a NumPy array that has no name here is stored into in compiled code", here(), "make it a `jnp` array before: `x = jnp.asarray(x)`"
+        )
+    if is_array(x) and watched():
+        raise ArrayStoreError(
+            "an array that has no name here is stored into", here(), "give it one: `x = ...`, then `x[i] = v`; or store through what holds it"
+        )
+    if not watched() or isinstance(x, jax.Array) and is_reference(x):
+        x[i] = value
+    elif (own := own_method(x, "__setitem__")) is not None:
+        if is_container(x):
+            touch(Contents(x))  # the method may be one that stays Python
+        else:
+            check_stored(x, value)
+        call(own)(x, i, value)
+    elif not is_container(x):
+        check_stored(x, value)
+        x[i] = value
+    else:
+        store_content(x, i, value)
+
+
+def _store_inside(x: list[Any], i: Any, rest: tuple[Any, ...], value: Any) -> None:
+    """`x[i][j] = value` of a list of lists and a traced index: each of them is stored into, if it is the one."""
+    i = inside(i, len(x), "list index out of range")
+
+    def store_one(k: int) -> None:
+        new = set_path(x[k], rest, value)
+        if new is not x[k]:
+            touch(Contents(x))
+            x[k] = new
+
+    for k in range(len(x)):
+        staged_cond(lax.eq(i, jnp.asarray(k, i.dtype)), functools.partial(store_one, k), _nothing, ())
+
+
+def _nothing() -> None:
+    return None
+
+
+def del_item(x: Any, i: Any) -> None:
+    """`del x[i]`."""
+    if watched() and (own := own_method(x, "__delitem__")) is not None:
+        if is_container(x):
+            touch(Contents(x))
+        call(own)(x, i)
+    elif watched() and is_container(x):
+        delete_content(x, i)
+    else:
+        del x[i]
+
+
+def set_path(x: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """`x[i][j] = value`; returns what the name `x` is bound to afterwards."""
+    x = read(x)
+    shared = is_held_elsewhere(x)  # first: a call holds its arguments
+    return put_path(x, path, value, shared)
+
+
+def put_path(x: Any, path: tuple[Any, ...], value: Any, shared: bool) -> Any:
+    """The same; `shared`: something else holds x."""
+    i, *rest = path
+    if not rest:
+        return put_item(x, i, value, shared)
+    if isinstance(x, Array):
+        _store_part(x, path, value)
+        return x
+    if type(x) is list and unknown(i) and any(map(is_container, x)):
+        _store_inside(x, i, tuple(rest), value)
+        return x
+    inner = load_item(x, i)
+    held = not isinstance(x, (jax.Array, np.ndarray)) and is_held_elsewhere(inner)
+    new = put_path(inner, tuple(rest), value, held)
+    if new is inner:
+        return x
+    if type(x) is tuple:
+        items = list(x)
+        items[i] = new
+        return tuple(items)
+    if not is_container(x) and not is_array(x) and not hasattr(type(x), "__setitem__"):
+        raise ArrayStoreError(
+            f"an array that `{type(x).__name__}.__getitem__` gives is stored into, and nothing puts the new one back", here(),
+            "store through what holds it, or write a `__setitem__`",
+        )  # fmt: skip
+    return put_item(x, i, new, shared)
+
+
+def _store_part(x: Array, path: tuple[Any, ...], value: Any) -> None:
+    """`x[i][j] = value` of an array of the trace: the part has no name, and is stored back."""
+    i, *rest = path
+    part = as_object(load_item(x, i))
+    if len(rest) == 1:
+        store_into(part, index_of(rest[0]), value)
+    else:
+        _store_part(part, tuple(rest), value)
+    store_into(x, index_of(i), part)
+
+
+def set_attr_item(obj: Any, name: str, i: Any, value: Any) -> Any:
+    """`obj.name[i] = value`; returns what the attribute holds afterwards."""
+    return set_attr_path(obj, name, (i,), value)
+
+
+def set_attr_path(obj: Any, name: str, path: tuple[Any, ...], value: Any) -> Any:
+    """`obj.name[i][j] = value`."""
+    x = getattr(obj, name)
+    if isinstance(x, Array):
+        set_path(x, path, value)
+        return x
+    obj = class_that_holds(obj, name)
+    if is_property(obj, name) and (is_array(x) or isinstance(x, np.ndarray) and recording()):  # Python would not ask the class to store
+        if isinstance(obj, tuple):
+            raise ArrayStoreError(
+                f"`{type(obj).__name__}.{name}` is stored into, and a named tuple keeps the array that it was made with", here(),
+                f"store into a copy, and make the tuple anew: `a = t.{name}.copy()`, `a[i] = v`, `t = t._replace({name}=a)`",
+            )  # fmt: skip
+        if not (held := holding(obj, x)):
+            raise ArrayStoreError(
+                f"`{type(obj).__name__}.{name}` is stored into, a property that gives an array which no attribute of the object holds", here(),
+                f"give it a name: `x = obj.{name}`, then `x[i] = v`; or store through what holds it",
+            )  # fmt: skip
+        name = held[0]
+    shared = is_held_elsewhere(x)
+    new = put_path(x, path, value, shared)
+    if new is not x:
+        put_attr(obj, name, new)
+    return new

@@ -1,0 +1,250 @@
+"""`for_loop`: over a traced range, rows of traced arrays, or anything static; left early once the variable `until` is true.
+
+A traced array without an early end is one `lax.scan_p` (it has reverse mode); a traced range, or a loop that may end early, is a
+`while_loop` over an index; everything else is iterated in Python, and compiled as one turn where it is long and that cannot be seen.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import sys
+from collections.abc import Callable, Iterable, Sized
+from types import FunctionType, MethodType
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from autograph.runtime.arrays.handles import value_of
+from autograph.runtime.arrays.numpys import Numpys
+from autograph.runtime.blocks.branches import staged_cond
+from autograph.runtime.blocks.loops import run_while
+from autograph.runtime.blocks.rolling import cost, counted, rest_rolled, tell_cost
+from autograph.runtime.blocks.stage import Stage, given, listed
+from autograph.runtime.blocks.taking import Taking, first_and_step, needs_position
+from autograph.runtime.blocks.trial import compiled_or_unrolled
+from autograph.runtime.calls.calls import call
+from autograph.runtime.effects.deferred import Ending
+from autograph.runtime.explaining.decisions import decided, watching
+from autograph.runtime.frames import Place
+from autograph.runtime.jaxapi import _jax
+from autograph.runtime.messages.places import parameter_names
+from autograph.runtime.output.reporting import Progress, Turn
+from autograph.runtime.sequences.growing import refuse_hidden
+from autograph.runtime.sequences.live import Walk, longest, present, refuse_endless, unchanging
+from autograph.runtime.sequences.predicates import truth
+from autograph.runtime.sequences.room import with_room
+from autograph.runtime.sequences.rows import Range, Rows, index_rows, rows_of
+from autograph.runtime.state.iterators import is_held
+from autograph.runtime.untraced.native import loop_known
+from autograph.runtime.values.hints import Hints, hints_here
+
+Body = Callable[..., Any]
+_OF_A_RANGE = type(iter(range(0)))
+FURTHEST = np.iinfo(np.int32).max  # an index that no loop reaches
+
+
+def for_loop(items: Any, body: Body, *state: Any, until: str | None = None) -> Any:
+    """`for item in items: state = body(item, *state)`; staged if the items or their number are traced.
+
+    Args:
+      items: any iterable, an array (its rows), or what `ag.range`, `ag.enumerate`, `ag.zip` and `ag.reversed` give.
+      body: a function of the item and the state that returns the new state.
+      state: the loop variables.
+      until: the name of a loop variable that ends the loop once it is true.
+
+    >>> import jax, jax.numpy as jnp, autograph.runtime as ag
+    >>> jax.jit(lambda xs: ag.for_loop(xs, lambda x, s: s + x, 0))(jnp.array([1.0, 2.0, 3.0]))
+    Array(6., dtype=float32)
+    """
+    hints = hints_here()
+    if isinstance(items, Progress) and _jax.recording():
+        watched = items
+        items, total, parts = watched.turns()
+        body = Turn(watched, body, total, parts)
+    if type(items) is _OF_A_RANGE and sys.getrefcount(items) == 2 and _jax.compiling():  # nothing else holds it: `reversed(range(n))`
+        state_of: Any = items.__reduce__()
+        items = state_of[1][0][state_of[2] or 0 :]
+    flag = None if until is None else parameter_names(body, len(state)).index(until)
+    values = list(state)
+    if (known := loop_known(items, body, values, flag)) is not NotImplemented:
+        return known
+    refuse_hidden(items)
+    rows = rows_of(items)
+    if isinstance(rows, Range):
+        hints = hints._replace(unroll=max(hints.unroll, rows.unroll))
+        if rows.static is None:
+            return given(_counted(rows, body, values, flag, hints))
+        items = rows.static
+        if flag is None and rows.rolled is not False and (rows.rolled or hints.unroll > 1) and _jax.recording():
+            return given(_scanned(index_rows(items), body, values, hints))
+        if rows.rolled is False:
+            return given(_unrolled(items, body, values, flag, hints, roll=False))
+    elif rows is not None:
+        if rows.length == 1:
+            return given(listed(body(rows.item(0), *values), len(values)))
+
+        def compiled() -> list[Any]:
+            if flag is not None:
+                return _counted(Range(0, rows.length, 1, item=rows.item, over=rows.over), body, values, flag, hints)
+            return _scanned(rows, body, values, hints)
+
+        return given(_tried(compiled, rows, body, values, flag, hints))
+    if flag is not None and (counting := first_and_step(items)) is not None and _jax.recording() and not is_held(items):
+        first, step = counting
+        return given(_counted(Range(first, FURTHEST if step > 0 else -FURTHEST, step), body, values, flag, hints))
+    if isinstance(items, builtins.range) and flag is not None and _jax.recording():
+        turns = Range(items.start, items.stop, items.step)
+        return given(_tried(lambda: _counted(turns, body, values, flag, hints), items, body, values, flag, hints))
+    try:
+        return given(_unrolled(items, body, values, flag, hints, roll=True))
+    except Ending as error:
+        need = needs_position(error)
+    raise need
+
+
+def over(x: Any) -> Any:
+    """What Python goes over for x: of an array the rows, each as it is when its turn comes; anything else as it is.
+
+    >>> import jax.numpy as jnp, autograph.runtime as ag
+    >>> x = jnp.array([1, 2, 3])
+    >>> rows = iter(ag.over(x))
+    >>> next(rows), (x := ag.set_item(x, 1, 20)), next(rows)
+    (Array(1, dtype=int32), Array([ 1, 20,  3], dtype=int32), Array(20, dtype=int32))
+    """
+    x = value_of(x)
+    own = None if isinstance(x, jax.Array) or type(x).__module__.startswith("autograph.") else getattr(type(x), "__iter__", None)
+    return _Own(MethodType(call(own), x)) if type(own) is FunctionType else x
+
+
+class _Own:
+    """An object whose own method gives what it is gone over by: what it raises comes through no frame of ours."""
+
+    __slots__ = ("__iter__",)
+
+    def __init__(self, method: Callable[[], Any]) -> None:
+        self.__iter__ = method
+
+
+def _tried(compiled: Callable[[], list[Any]], items: Any, body: Body, state: list[Any], flag: int | None, hints: Hints) -> list[Any]:
+    """A loop as one compiled turn; turn by turn where that is refused."""
+    unrolled = functools.partial(_unrolled, items, body, state, flag, hints, False)
+    return compiled_or_unrolled(getattr(body, "__code__", None), compiled, unrolled)  # type: ignore[no-any-return]
+
+
+class _OfItems:
+    """The body of a loop over rows as one over their numbers: rows may change, and one of NumPy's is a view.  It stands for the user's in errors."""
+
+    def __init__(self, rows: Rows, body: Body) -> None:
+        self.rows, self.body = rows, body
+        for name in ("__code__", "__closure__", "__globals__", "__module__", "__defaults__", "__kwdefaults__"):
+            setattr(self, name, getattr(body, name, None))
+
+    def __call__(self, i: Any, *state: Any) -> Any:
+        return self.body(self.rows.item(i), *state)
+
+
+def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints) -> list[Any]:
+    if rows.length == 0:
+        return state
+    if any(isinstance(x, Numpys) and x.ndim > 1 for x in rows.over):
+        body, rows = _OfItems(rows, body), index_rows(builtins.range(rows.length))
+    place = Place(getattr(body, "__code__", None))
+
+    def scanned(state: list[Any]) -> list[Any]:
+        stage = Stage(body, state, body, place, items=[rows.spec], turns=rows.length, all_made=True, rows=rows.arrays)
+        if stage.stores_into(rows.over):  # each row is as it is when its turn comes
+            return _scanned(index_rows(builtins.range(rows.length)), _OfItems(rows, body), state, hints)
+        out = stage.run_scan(rows.arrays, rows.length, min(hints.unroll, rows.length))
+        known = counted(stage, rows.length, state)
+        return [known.get(k, x) for k, x in enumerate(out)]
+
+    return with_room(scanned, state, place, rows.length)  # type: ignore[no-any-return]
+
+
+def _counted(r: Range, body: Body, state: list[Any], flag: int | None, hints: Hints) -> list[Any]:
+    step = r.step
+    made = unchanging(r, body)
+
+    def inside(i: Any, stop: Any) -> Any:
+        if not isinstance(step, int):
+            return jnp.where(step > 0, i < stop, i > stop)
+        return i < stop if step > 0 else i > stop
+
+    def test(i: Any, *state: Any) -> Any:
+        going = inside(i, present(r, state).stop)
+        if flag is None:
+            return going
+        going, left = truth(going), truth(state[flag])
+        if going is False or left is True:
+            return False
+        if left is False:
+            return going
+        return lax.bitwise_not(left) if going is True else lax.bitwise_and(going, lax.bitwise_not(left))
+
+    def following(i: Any) -> Any:
+        after = i + step
+        if isinstance(i, int) or (isinstance(step, int) and abs(step) == 1):
+            return after
+        wrapped = jnp.where(step > 0, after < i, after > i) if not isinstance(step, int) else after < i if step > 0 else after > i
+        return jnp.where(wrapped, r.stop, after)  # beyond the largest integer: the loop ends
+
+    def turn(i: Any, *state: Any) -> Any:
+        return given([following(i), *listed(made(present(r, state).item(i), *state), len(state))])
+
+    ends = (r.start, r.stop, step)
+    most = len(builtins.range(*ends)) if all(isinstance(e, int) for e in ends) and abs(r.stop) < FURTHEST else r.most
+    before = longest(r)
+    out = run_while(test, turn, [r.start, *state], body, ("the index",), hints.max_steps, most)[1:]
+    if hints.max_steps is None:
+        refuse_endless(before)
+    return out
+
+
+def _unrolled(items: Iterable[Any] | Rows, body: Body, state: list[Any], flag: int | None, hints: Hints, roll: bool, why: str = "") -> list[Any]:
+    """The loop turn by turn; `why` says what has forbidden to compile one turn."""
+    count = len(state)
+    place = Place(getattr(body, "__code__", None))
+
+    asks = isinstance(items, Sized) and not isinstance(type(items).__len__, FunctionType)  # a method of the user's is not called by Python
+    turns = len(items) if asks and isinstance(items, Sized) else 8
+
+    def turn(x: Any, state: list[Any]) -> list[Any]:
+        return with_room(lambda s: listed(body(x, *s), count), state, place, turns)  # type: ignore[no-any-return]
+
+    if flag is None and roll and _jax.compiling() and isinstance(items, builtins.range):
+        return rest_rolled(items, body, state, turn, lambda x, state: listed(body(x, *state), count))
+
+    def ended(*state: Any) -> Any:
+        """What a turn leaves that is not made any more: the flag is known there."""
+        return given([True if k == flag else x for k, x in enumerate(state)])
+
+    left: Any = False
+    gone_over = over(items)
+    taking = Taking(gone_over, lambda: left)
+    walk = Walk(gone_over, lambda _: iter(taking))
+    walk.state = state
+    before = _jax.equations()
+    for x in walk:
+        if why and walk.made == 2:
+            tell_cost(turns, cost(turns - 1, before), why)
+        if left is False:
+            state = turn(x, state)
+        else:  # a traced value decides whether the loop goes on: the rest is unrolled under the flag
+            state = listed(staged_cond(left, ended, lambda *s, x=x: body(x, *s), state, (body,)), count)
+        left = flag is not None and truth(state[flag])
+        if left is True:
+            break
+        walk.state = state
+        if (rest := walk.rest()) is not None:
+            return _counted(rest, body, state, flag, hints)
+    taking.settle()
+    if watching():
+        if why:
+            why = f"one compiled turn is not possible: {why}"
+        of = "a range" if isinstance(items, builtins.range) else f"a `{type(items).__name__}`"
+        decided("loop", f"unrolled, {walk.made} turn{'s' * (walk.made != 1)}", why or f"it runs over {of} that is known when it is traced")
+    return state

@@ -1,0 +1,381 @@
+"""`cond`: a branch whose predicate may be traced.
+
+Each side's Python runs once per trace.  The sides are joined leaf by leaf to the least common type and bound to `lax.cond_p`, or chosen
+by a select where that can be seen neither in values nor in gradients.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax import lax
+
+from autograph.runtime.arrays.numpys import as_kind
+from autograph.runtime.arrays.ties import NeedsTags, described, lasting, tie
+from autograph.runtime.blocks.block import Block
+from autograph.runtime.blocks.branch_binding import bind_cond, select, selectable
+from autograph.runtime.blocks.choices import given_before, note_choice
+from autograph.runtime.blocks.sinking import sunk
+from autograph.runtime.effects.deferred import Exit
+from autograph.runtime.explaining.decisions import decided, given_names, watching
+from autograph.runtime.explaining.sides import Span, disagree, remember
+from autograph.runtime.frames import Place, lifting
+from autograph.runtime.jaxapi import _jax
+from autograph.runtime.jaxapi.tracers import Array, as_object, content
+from autograph.runtime.messages.places import caller, handed_to, here, result_names
+from autograph.runtime.sequences.growing import Grow, joint_of
+from autograph.runtime.sequences.lengths import join_marks, marks, other_side
+from autograph.runtime.sequences.predicates import truth
+from autograph.runtime.sequences.room import refuse_or_grow, with_room
+from autograph.runtime.state.lifted import Location, Tag, goes_with_block, joined, left_spec, load, may_be_missing, outer_spec, spec_out, store, taken
+from autograph.runtime.state.made import new_objects
+from autograph.runtime.values.fitting import SIDES, does_not_fit, fitted
+from autograph.runtime.values.heap import Contents, HeapLocation, Items, one_way_only
+from autograph.runtime.values.identity import chosen, reopened, twins, unlike
+from autograph.runtime.values.knowledge import facts_of, known
+from autograph.runtime.values.packing import as_is, pack, unpack, unpack_variables
+from autograph.runtime.values.spec_text import instead_of_change, two, where_to_begin
+from autograph.runtime.values.specs import BLANK, Mismatch, Spec, Type, join, of_aval, over, spec_of, types, widen
+from autograph.runtime.values.values import CONTAINERS, blank, map_maybe, nothing, parts
+
+
+def cond(pred: Any, then: Callable[..., Any], orelse: Callable[..., Any], *state: Any) -> Any:
+    """`then(*state)` if `pred` else `orelse(*state)`; one staged branch if `pred` is traced.
+
+    Args:
+      pred: a Python object, or an array with one element.
+      then, orelse: functions of the state; they return what the branch assigns (one value, or a tuple).
+      state: the values that the branches may rebind.
+
+    Raises:
+      BranchTypeError: (AG202) the two sides give values that no type covers.
+
+    >>> import jax, autograph.runtime as ag
+    >>> jax.jit(lambda x: ag.cond(x > 0, lambda: x, lambda: 0))(-3.0)
+    Array(0., dtype=float32, weak_type=True)
+    """
+    p = truth(pred)
+    if p is True or p is False:
+        if watching():
+            decided("branch", "Python", f"the condition is known when it is traced: {p}")
+        return then(*state) if p is True else orelse(*state)
+    return staged_cond(p, then, orelse, state)
+
+
+def switch(subject: Any, cases: dict[Any, Callable[..., Any]], default: Callable[..., Any], *state: Any) -> Any:
+    """The case whose key (an integer, or a tuple of them) equals the subject, or the default; one staged branch if the subject is traced.
+
+    >>> import jax, autograph.runtime as ag
+    >>> jax.jit(lambda k, x: ag.switch(k, {0: lambda x: x, (1, 2): lambda x: -x}, lambda x: x * 10, x))(2, 3)
+    Array(-3, dtype=int32, weak_type=True)
+    """
+    open_: list[tuple[Any, Callable[..., Any]]] = []
+    for keys, fn in cases.items():
+        tests = [truth(subject == key) for key in (keys if type(keys) is tuple else (keys,))]
+        if any(p is True for p in tests):
+            default = fn
+            break
+        traced = [p for p in tests if p is not False]
+        if traced:
+            open_.append((functools.reduce(lax.bitwise_or, traced), fn))
+    if not open_:
+        return default(*state)
+    if len(open_) == 1:
+        return staged_cond(open_[0][0], open_[0][1], default, state)
+    index: Any = np.int32(len(open_))
+    for k in reversed(range(len(open_))):
+        index = lax.select(open_[k][0], np.int32(k), index)
+    return _roomy(lambda state: _Sides([*(fn for _, fn in open_), default], state, (), (), index).bind(index), state, default)
+
+
+def keep(*state: Any) -> Any:
+    """The side of a branch that changes nothing."""
+    return state[0] if len(state) == 1 else state or None
+
+
+def staged_cond(
+    p: Any, then: Callable[..., Any], orelse: Callable[..., Any], state: Sequence[Any], sources: Sequence[Callable[..., Any]] = ()
+) -> Any:
+    """`cond` with a traced predicate; `sources` are the user's blocks, where the sides are wrappers around them."""
+    return _roomy(lambda state: _Sides([then, orelse], state, sources, facts_of(p), p).bind(p), state, then)
+
+
+def _roomy(bind: Callable[[Sequence[Any]], Any], state: Sequence[Any], source: Any) -> Any:
+    """A branch, whose lists may become longer on some side."""
+    return with_room(bind, list(state), Place(getattr(source, "__code__", None)), 1, loop=False)
+
+
+class _Sides:
+    """The sides of a branch, each traced once; their results are brought to joint types."""
+
+    def __init__(
+        self, fns: Sequence[Callable[..., Any]], state: Sequence[Any], sources: Sequence[Callable[..., Any]], facts: Sequence[Any], chosen: Any
+    ) -> None:
+        self.fns, self.state, self.chosen = fns, state, content(chosen)
+        self.axes = _jax.axes_of(_jax.aval_of(chosen))  # devices of a mesh that choose differently hold different results
+        self.joint: Spec = BLANK
+        self.wrote: dict[Location, Spec] = {}  # what some side sets outside, with its joint type
+        self.before = lifting()
+        self.blocks: list[Block] = []
+        self.found: dict[Location, Any] = {}  # the tags that a side has given
+        self.new: set[Location] = set()  # attributes of objects that one side makes: on the others there is no such object
+        self.spans: list[Span] = []  # the branches in each side
+        self.specs: list[Spec] = []  # of what each side gives
+        self.kept: list[Spec] = []  # the same, in which lists and dicts from outside are what they are
+        place = Place(getattr(fns[0], "__code__", None))
+        known, ends = marks(), []
+        for k, fn in enumerate(fns):
+            other_side(known)
+            self.spans.append(Span())
+            run, learnt = functools.partial(_called, fn, state), facts[k] if k < len(facts) else ()
+            block = Block(
+                run, (), place, k, self._finish, sources or (fn,), facts=functools.partial(_given_facts, learnt), state=state, chosen=(chosen, k)
+            )
+            block.connect()
+            self.blocks.append(block)
+            ends.append(marks())
+        join_marks(known, ends)
+        remember(fns, self.specs)
+        outs = [self._converted(block, spec) for block, spec in zip(self.blocks[:-1], self.specs, strict=False)]
+        for block, out in zip(self.blocks, outs, strict=False):
+            block.outvars = out
+        for block in self.blocks:
+            assert [of_aval(v.aval) for v in block.outvars] == self.types, (block.outvars, self.joint)
+            block.merge_constants()
+
+    @property
+    def types(self) -> list[Type]:
+        return types([self.joint, *self.wrote.values()])
+
+    def _finish(self, block: Block, out: Any) -> list[Any]:
+        if block.left and block.kept:  # shared variables keep what they hold
+            names = handed_to(caller())
+            values = [block.kept.get(name, nothing) for name in names]
+            out = values[0] if len(values) == 1 else tuple(values) or nothing
+        out = map_maybe(known, out, CONTAINERS)
+        self.new.update(new_objects(block.frame, [out, *block.held().values()]))
+        held = block.held()
+        tags = note_tags([out, *held.values()])
+        held = block.held()
+        block.given = twins({"": out, **held}, goes_with_block)
+        self.spans[-1].end()
+        block.before = given_before(out, self.fns[len(self.blocks)], self.state)
+        self.specs.append(spec_of(out))
+        self._join(block, spec_out(out))
+        block.wrote = {location: left_spec(location, value, block.frame) for location, value in held.items()}
+        given = {None: (self.specs[-1], out)} | {location: (block.wrote[location], value) for location, value in held.items()}
+        flat = iter(described([x for spec, value in given.values() for x in pack(value, spec, as_is)], tags))
+        block.gives = {key: unpack_variables(spec, flat) for key, (spec, _) in given.items()}
+        if len(self.blocks) < len(self.fns) - 1:
+            return [*pack(out, self.specs[-1], as_is), *(x for location, value in held.items() for x in pack(value, block.wrote[location], as_is))]
+        every = dict.fromkeys([*(w for b in self.blocks for w in b.wrote), *held])
+        held = {location: blank if location in self.new and location not in held else load(location) for location in every}
+        for location in held:
+            joint = self._left(block, location)
+            for other in self.blocks:
+                joint = self._joined_state(location, joint, self._left(other, location), block)
+            self.wrote[location] = over(joint, self.axes)
+        one_way_only(self.wrote, [(b.wrote, b.places) for b in self.blocks] + [(block.wrote, block.frame.places)])
+        for location, joint in self.wrote.items():  # after all others: the attributes of a new object are missing, and it is its place that changes
+            if may_be_missing(joint):
+                assert isinstance(location, HeapLocation)
+                raise location.refusal("it does not exist before", self._place(location, block), where_to_begin(location, "branch"))
+        self.joint = over(self.joint, self.axes)
+        return _packed(out, self.joint) + [x for location, value in held.items() for x in pack(value, self.wrote[location])]
+
+    def _left(self, block: Block, location: Location) -> Spec:
+        """What a side leaves in a place outside."""
+        return block.wrote[location] if location in block.wrote else BLANK if location in self.new else outer_spec(location, self.before)
+
+    def _join(self, block: Block, spec: Spec) -> None:
+        """Find the joint type of the results: a list or dict that all sides give stays the object that it is."""
+        self.kept.append(spec)
+        sides = [*(b.given for b in self.blocks), block.given]
+        if not any(sides):
+            self.joint = self._joined(spec, len(self.blocks))
+            return
+        differ = unlike(sides)
+        self.joint = BLANK
+        for k, (kept, opened) in enumerate(zip(self.kept, self.specs, strict=True)):
+            self.joint = self._joined(reopened(kept, opened, differ), k)
+
+    def _joined(self, spec: Spec, k: int) -> Spec:
+        """The joint type with what the k-th side gives."""
+        a = self.joint
+        try:
+            return join(a, spec)
+        except Mismatch as m:
+            frame = caller()
+            names = result_names(frame, len(a) if isinstance(a, tuple) else 1)
+            fns, spans = (self.fns[0], self.fns[k]), (self.spans[0], self.spans[k])
+            if isinstance(a, tuple) and isinstance(spec, tuple) and len(names) == len(a) == len(spec) and len(names) > 1:
+                for i, (x, y) in enumerate(zip(a, spec, strict=True)):
+                    try:
+                        join(x, y)
+                    except Mismatch as inner:
+                        raise disagree(inner, fns, spans, frame, names, i) from None
+            raise disagree(m, fns, spans, frame, names if len(names) == 1 else ()) from None
+
+    def _joined_state(self, location: Location, a: Spec, b: Spec, block: Block) -> Spec:
+        """The spec that covers what two sides leave in a place outside."""
+        try:
+            joint = joined(location, a, b)
+        except Mismatch as m:
+            assert isinstance(location, HeapLocation)
+            around = (block.frame, *(b.frame for b in self.blocks))
+            refuse_or_grow(location, (a, b), around)
+            if (
+                any(id(location.obj) in frame.grows for frame in around)
+                and isinstance(location, Contents)
+                and any(x is location.obj for x in self.state)
+            ):
+                raise Grow(location.obj, joint_of([widen(s) for items in (a, b) for s in items.values])) from None
+            why = two(m, "on one side", "on the other")
+            place = self._place(location, block)
+            raise location.refusal(why, place, instead_of_change(m, location, place, "give it the same type and shape on both sides")) from None
+        return joint
+
+    def _place(self, location: Location, block: Block) -> Any:
+        """Where a side first changes it."""
+        places = [*(b.places for b in self.blocks), block.frame.places]
+        return next((p[location] for p in places if location in p), None) or here()
+
+    def _converted(self, block: Block, spec: Spec) -> list[Any]:
+        """The results of a side that was traced before the joint types were known."""
+        flat = iter(block.outvars)
+        try:
+            outs = block.emit(unpack_variables(spec, flat), self.joint)
+            wrote = {location: unpack_variables(left, flat) for location, left in block.wrote.items()}  # in the order of this side
+            for location, joint in self.wrote.items():
+                if location in wrote:
+                    value = wrote[location]
+                elif location in self.new:
+                    value = blank
+                else:
+                    outer = outer_spec(location, self.before)
+                    value = unpack_variables(outer, iter(block.fresh(outer, pack(load(location), outer))))
+                outs += block.emit(value, joint)
+        except OverflowError as error:
+            raise does_not_fit(error, SIDES, _only_name(caller())) from None
+        return outs
+
+    def bind(self, p: Any) -> Any:
+        """The result of the branch that a traced truth value (of two sides) or index chooses."""
+        effects = any(e.effects for side in self.blocks for e in side.eqns)
+        if not self.types and not effects:
+            return self._given(iter(()))
+        without = sunk(self.blocks)
+        if without is not None and without.one_sided and not selectable(without.blocks):  # XLA makes the store of one side in place
+            without = None
+        blocks = self.blocks if without is None else without.blocks
+        selected = selectable(blocks)
+        if watching():
+            self._tell(selected)
+        outs = [x if x is y else select(p, x, y) for x, y in zip(*(b.inline() for b in blocks), strict=True)] if selected else bind_cond(p, blocks)
+        return self._given(iter(outs if without is None else without.stored(outs)))
+
+    def _arrays(self, block: Block) -> list[Any]:
+        """Which array a side gives for each of the results."""
+
+        def left(location: Location) -> Any:
+            if location in block.gives:
+                return block.gives[location]
+            if location in self.new:
+                return blank
+            outer = outer_spec(location, self.before)
+            return unpack_variables(outer, map(lasting, pack(load(location), outer, as_is)))
+
+        given = {"": block.gives[None]} | {location: left(location) for location in self.wrote}
+        flat = [x for value, spec in zip(given.values(), (self.joint, *self.wrote.values()), strict=True) for x in pack(value, spec, as_is)]
+        return [lasting(x) for x in flat]  # of a place that stays what it was
+
+    def _tell(self, selected: bool) -> None:
+        """Tell `ag.explain` what the branch becomes."""
+        if selected:
+            became, why = "select", "both sides are a few cheap operations, which cannot be seen in values or gradients: both are computed"
+        elif len(self.blocks) == 2:
+            became, why = "cond", "the condition is traced: only the side that is taken runs"
+        else:
+            became, why = f"switch of {len(self.blocks)}", "what is compared with the keys is traced: only the case that is taken runs"
+        outs = list(self.joint) if type(self.joint) is tuple else [self.joint]
+        decided("branch", became, why, given_names(len(outs)), (), outs)
+
+    def _given(self, flat: Iterator[Any]) -> Any:
+        results = [as_kind(as_object(content(x)), t.numpys) for x, t in zip(flat, self.types, strict=True)]
+        first = len(types([self.joint]))
+        for location, spec in self.wrote.items():
+            count = len(types([spec]))
+            if isinstance(location, Tag):
+                self.found[location] = content(results[first])
+            first += count
+        tie(results, [self._arrays(b) for b in self.blocks], functools.partial(_choose, self.chosen), self.found)
+        flat = iter(results)
+        new: dict[Any, Any] = {"": unpack(self.joint, flat)}
+        for location, spec in self.wrote.items():
+            new[location] = unpack(spec, flat)
+        sides = [b.given for b in self.blocks]
+        if any(sides):
+            around = twins({location: load(location) for location in self.wrote})
+            sides = [{**around, **given} for given in sides]
+        for location in self.wrote:
+            store(location, new[location])
+        taken(self.wrote)
+        chosen(new, sides)
+        out = new[""]
+        note_choice(out, [b.before for b in self.blocks])
+        if all(b.left for b in self.blocks):
+            raise Exit
+        return out
+
+
+def parts_of(value: Any) -> list[Any]:
+    return [x for v in (value.values if isinstance(value, Items) else [value]) for x in parts(v)]
+
+
+def note_tags(values: Sequence[Any]) -> dict[int, Tag]:
+    """At the end of a side: let it give the tags of arrays that are chosen in it, by their identities."""
+    here = _jax.current_trace()
+    found: dict[int, Tag] = {}
+    for x in [x for v in values for x in parts_of(v)]:
+        if isinstance(x, Array) and x.who is not None and len(x.who.possible) > 1 and x.home() is here and id(x) not in found:
+            try:
+                tag = x.who.tag()
+            except NeedsTags:
+                continue
+            found[id(x)] = Tag(next(_tags))
+            store(found[id(x)], tag)
+    return found
+
+
+_tags = itertools.count()
+
+
+def _choose(which: Any, tags: Sequence[Any]) -> Any:
+    """The tag that the side which is taken has."""
+    flat = [jax.numpy.asarray(t, np.int32) for t in tags]
+    return lax.select_n(which, *(flat[::-1] if len(flat) == 2 else flat))
+
+
+def _called(fn: Callable[..., Any], state: Sequence[Any]) -> Any:
+    return fn(*[map_maybe(known, x, CONTAINERS) for x in state])
+
+
+def _given_facts(facts: Any, _: Any) -> Any:
+    return facts
+
+
+def _packed(out: Any, joint: Spec) -> list[Any]:
+    frame = caller()
+    if type(out) is tuple and type(joint) is tuple and len(out) == len(joint):
+        return fitted(out, joint, lambda: result_names(frame, len(out)), SIDES)
+    return fitted([out], [joint], lambda: result_names(frame, 1), SIDES)
+
+
+def _only_name(frame: Any) -> str:
+    names = result_names(frame, 1)
+    return names[0] if len(names) == 1 else ""

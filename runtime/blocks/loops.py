@@ -1,0 +1,162 @@
+"""`while_loop`: a loop whose test may be traced.
+
+A loop whose test is static runs in Python.  One whose test is traced is one `lax.while_p` whose body was traced once, and once more only
+if a loop variable had to be promoted.  If the test becomes traced in the first turn, that turn is thrown away and the loop is staged from
+its start; if later, the finished turns stay and the rest is staged.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from autograph.runtime.blocks.stage import ROTATED, Rotate, Stage, given, listed, unless_failed
+from autograph.runtime.effects.deferred import fail
+from autograph.runtime.explaining.decisions import decided, watching
+from autograph.runtime.frames import Place
+from autograph.runtime.jaxapi import _jax, trees
+from autograph.runtime.messages.errors import StepLimitError
+from autograph.runtime.sequences.predicates import truth
+from autograph.runtime.sequences.room import discard, snapshot, with_room
+from autograph.runtime.state.cells import left_in
+from autograph.runtime.state.lifted import may_have_failed
+from autograph.runtime.untraced.native import while_known
+from autograph.runtime.values.hints import hints_here
+from autograph.runtime.values.specs import Spec, Static, spec_in_block
+from autograph.runtime.values.values import Maybe, is_value
+
+
+def while_loop(test: Callable[..., Any], body: Callable[..., Any], *state: Any) -> Any:
+    """`while test(*state): state = body(*state)`; one staged loop if the test is traced.
+
+    Args:
+      test: a function of the state; an object or an array with one element.
+      body: a function of the state that returns the new state (one value, or a tuple).
+      state: the loop variables; the names in errors are the parameters of `body`.
+
+    Returns:
+      The state after the last turn; a Python number that no turn changed is still a Python number.
+
+    Raises:
+      LoopTypeError: (AG201) a loop variable changes shape or structure.
+
+    >>> import jax, autograph.runtime as ag
+    >>> jax.jit(lambda n: ag.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + i), 0, 0.0))(5)
+    (Array(5, dtype=int32, weak_type=True), Array(10., dtype=float32, weak_type=True))
+    """
+    if (known := while_known(test, body, state)) is not NotImplemented:
+        return known
+    return given(run_while(test, body, list(state), body, limit=hints_here().max_steps))
+
+
+def run_while(
+    test: Callable[..., Any],
+    body: Callable[..., Any],
+    state: list[Any],
+    source: Callable[..., Any],
+    hidden: tuple[str, ...] = (),
+    limit: int | None = None,
+    most: int | None = None,
+) -> list[Any]:
+    """The state after a loop of at most `most` turns, if that is known; its lists may grow.
+
+    `source` is the body that the user wrote, where `body` is a wrapper around it that has `hidden` variables before the user's.
+
+    A loop with a hidden index is finite: it ends even if something has failed.
+    """
+    if limit is not None:
+        return _limited(test, body, state, source, hidden, limit)
+    place = Place(getattr(body, "__code__", None))
+    attempt = functools.partial(_run_while, test, body, source=source, hidden=hidden, most=most, place=place)
+    return with_room(attempt, state, place, most or 8)  # type: ignore[no-any-return]
+
+
+def _run_while(
+    test: Callable[..., Any], body: Callable[..., Any], state: list[Any], *, source: Callable[..., Any], hidden: tuple[str, ...], most: int | None,
+    place: Place,
+) -> list[Any]:  # fmt: skip
+    finite = bool(hidden)
+    begin: list[Spec] | None = None
+    p, state = _going(test, state, finite)
+    certain = p is True  # at least one turn is made
+    if not place.remembers:
+        turns = 0
+        while p is True:
+            before, recorded = snapshot(), _jax.equations()
+            with nullcontext() if turns else place.scope("body") as frame:
+                p, after = _going(test, listed(body(*state), len(state)), finite)
+            turns += 1
+            if turns == 1 and not isinstance(p, bool) and _jax.staging() and frame is not None and not frame.changed:
+                begin = [spec_in_block(x) for x in after]
+                _jax.drop_effects(recorded)
+                discard(before, frame)
+                break
+            state, certain = after, False
+        if p is False:
+            if watching():
+                decided("loop", f"Python, {turns} turn{'s' * (turns != 1)}", "the test is known when it is traced, in every turn")
+            return state
+    if place.remembered != ROTATED:
+        try:
+            return Stage(body, state, source, place, begin, test=test, hidden=hidden, turns=most).run_while(test, certain)
+        except Rotate:
+            place.remember(ROTATED)
+    if begin is not None:  # `p` was that of the turn that is thrown away
+        p = True
+
+    def turn(_: Any, *state: Any) -> Any:
+        p, after = _going(test, listed(body(*state), len(state)), finite)
+        return given([p, *after])
+
+    stage = Stage(turn, [p, *state], source, Place(turn.__code__), begin and [Static(True), *begin], hidden=("the test", *hidden), turns=most)
+    return stage.run_while(lambda p, *_: p, certain)[1:]
+
+
+def _limited(test: Callable[..., Any], body: Callable[..., Any], state: list[Any], source: Callable[..., Any], hidden: Any, limit: int) -> list[Any]:
+    """A loop that may not make more than `limit` turns."""
+
+    def counted(turns: Any, *state: Any) -> Any:
+        return given([turns + 1, *listed(body(*state), len(state))])
+
+    @functools.wraps(test)
+    def going(turns: Any, *state: Any) -> Any:
+        more = turns < limit
+        if more is False:
+            return False
+        p = truth(test(*state))
+        return more if p is True else p if more is True or p is False else lax.bitwise_and(p, more)
+
+    turns, *after = run_while(going, counted, [0, *state], source, ("the number of turns", *hidden), most=limit)
+    over = turns >= limit
+    p = truth(test(*after)) if over is not False else False
+    if p is False:
+        return after
+    when = over if p is True else p if over is True else lax.bitwise_and(p, over)
+    if hints_here().exceeded == "nan":
+        return [_nan(x, when) if x is not y else x for x, y in zip(after, state, strict=True)]
+    fail(when, StepLimitError, f"this loop makes more than max_steps={limit} turns", advice="allow more turns")
+    return after
+
+
+def _nan(value: Any, when: Any) -> Any:
+    """A value whose floating-point numbers are nan where `when` holds."""
+
+    def leaf(x: Any) -> Any:
+        if isinstance(x, Maybe):
+            return Maybe(_nan(x.value, when), x.tag, x.bits, x.name)
+        inexact = isinstance(x, float) or isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jnp.inexact)
+        return jnp.where(when, jnp.asarray(jnp.nan, jnp.result_type(x)), x) if inexact else x
+
+    return trees.map(leaf, value, is_leaf=is_value)
+
+
+def _going(test: Callable[..., Any], state: list[Any], finite: bool) -> tuple[Any, list[Any]]:
+    """The truth of a loop's test, and the state, which the test may change; a loop that need not end otherwise ends when something has failed."""
+    p = truth(test(*state))
+    return (unless_failed(p) if p is not False and not (finite and p is True) and may_have_failed() else p), left_in(test, state)

@@ -1,0 +1,311 @@
+"""A loop over a static range as one compiled turn, wherever a turn can be compiled and Python's numbers in it stay what they are.
+
+The first turn is made as it is written; the others are one compiled turn if they are many operations, if a trial turn with a traced index
+works, and if what the turn computes from the index and other Python numbers alone is what Python computes (`blocks/exact.py`).
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from autograph.runtime.blocks.exact import INT32, Fraction, Inexact, Integer, Known, Mixed, Number, Numbers, added, constant_step, union, within
+from autograph.runtime.blocks.stage import Stage
+from autograph.runtime.blocks.trial import compiled_or_unrolled
+from autograph.runtime.explaining.decisions import decided, watching
+from autograph.runtime.frames import Place
+from autograph.runtime.jaxapi import _jax
+from autograph.runtime.jaxapi._jax import Literal
+from autograph.runtime.messages.errors import LargeUnrollWarning
+from autograph.runtime.messages.places import here, parameter_names
+from autograph.runtime.sequences.growing import Growing
+from autograph.runtime.sequences.lengths import marks, reset
+from autograph.runtime.sequences.room import discard, snapshot, unless_grown, with_room
+from autograph.runtime.state.iterators import Positions
+from autograph.runtime.state.lifted import ERROR, may_have_failed
+from autograph.runtime.values.heap import HeapLocation, Items
+from autograph.runtime.values.hints import rolling
+from autograph.runtime.values.specs import Spec, Type, spec_of, types, widen
+from autograph.runtime.values.values import NUMBERS, parts
+
+LONG = 250  # equations, of all turns together, from which on a loop is rolled
+_LOOKED_AT = 3  # turns
+_FEWEST = 4
+_HEAVY = {"scatter": 8, "scatter-add": 8, "scatter-mul": 8, "gather": 4, "sort": 20, "dot_general": 4, "conv_general_dilated": 8}  # to compile
+WARNED = 2_000
+
+
+Turn = Callable[[Any, list[Any]], list[Any]]
+
+
+def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any], turn: Turn, bare: Turn) -> list[Any]:
+    """The state after a static loop: one compiled turn if its turns are many operations and that cannot be seen.
+
+    The first turn tells what a turn costs.  It is thrown away if what the state is before the loop can stand in all turns, and is made apart if not.
+    `turn` makes one in which lists may grow; `bare` does as long as none does.
+    """
+    count, made = len(items), 0
+    code = getattr(body, "__code__", None)
+    place = Place(code)
+
+    def compiled(rest: builtins.range, state: list[Any], whole: bool) -> list[Any]:
+        return with_room(lambda s: _rolled(rest, body, s, whole), state, place, count)  # type: ignore[no-any-return]
+
+    def unrolled(rest: builtins.range, state: list[Any], why: str) -> list[Any]:
+        state = unless_grown(functools.partial(_made, bare, rest), functools.partial(_made, turn, rest), state, place)
+        if watching():
+            decided("loop", f"unrolled, {count} turn{'s' * (count != 1)}", why)
+        return state
+
+    def apart(state: list[Any]) -> list[Any]:
+        """The turns after one that is made as it is written."""
+        rest = items[made + 1 :]
+
+        def told(why: str) -> list[Any]:
+            tell_cost(count, size, why)
+            return unrolled(rest, state, f"one compiled turn is not possible: {why}; about {size} operations")
+
+        return compiled_or_unrolled(code, lambda: compiled(rest, state, False), told)  # type: ignore[no-any-return]
+
+    mode = rolling()
+    if mode == "never" or count < (2 if mode == "always" else _FEWEST):
+        return unrolled(items, state, "`ag.loops(roll='never')`" if mode == "never" else "the range is known, and it has few turns")
+    positions = Positions()
+    while made < _LOOKED_AT:  # a turn may be shorter than the others, as at a border
+        before, recorded, known = snapshot(), _jax.equations(), marks()
+        with place.scope(("turn", made)) as frame:
+            after = turn(items[made], state)
+        if (size := cost(count - made - 1, recorded)) > (0 if mode == "always" else LONG):
+            break
+        made, state = made + 1, after
+    else:
+        return unrolled(items[made:], state, "the range is known, and its turns are few operations")
+    if positions.moved():  # a trial would take items as well
+        return unrolled(items[made + 1 :], after, "a turn takes items of an iterator from outside of the loop")
+    if frame.changed or place.memory.get(("apart", code)) is not None:
+        return apart(after)
+    _jax.drop_effects(recorded)
+    discard(before, frame)
+    reset(known)
+    whole = functools.partial(compiled, items[made:], state, True)
+    return compiled_or_unrolled(code, whole, lambda _: apart(turn(items[made], state)), "apart")  # type: ignore[no-any-return]
+
+
+def _made(turn: Turn, items: builtins.range, state: list[Any]) -> list[Any]:
+    """The state after some turns."""
+    for item in items:
+        state = turn(item, state)
+    return state
+
+
+def cost(turns: int, before: int) -> int:
+    """How many operations some turns of a loop are, going by what one has recorded since `before`."""
+    return turns * sum(map(_size, _jax.recorded(before)))
+
+
+def tell_cost(turns: int, size: int, why: str) -> None:
+    """Warn of a loop that is compiled turn by turn, if its turns are many operations."""
+    if size > WARNED and (place := here()) is not None:
+        text = f"this loop of {turns} turns is compiled turn by turn, about {size} operations, because {why}"
+        warnings.warn_explicit(text, LargeUnrollWarning, place.file, place.line)
+
+
+def _size(eqn: Any) -> int:
+    """How much an equation is to compile, beside one operation."""
+    if eqn.primitive.name.startswith(("random_", "threefry")):
+        return 100
+    inner = [j for v in eqn.params.values() for j in (v if isinstance(v, (tuple, list)) else (v,)) if hasattr(j, "eqns")]
+    return _HEAVY.get(eqn.primitive.name, 1) + sum(_size(e) for j in inner for e in j.eqns)
+
+
+def _rolled(items: builtins.range, body: Callable[..., Any], state: list[Any], whole: bool) -> list[Any]:
+    names = parameter_names(body, len(state))
+    for x, name in zip(state, names, strict=True):
+        if type(x) not in NUMBERS and not isinstance(x, Growing) and any(isinstance(leaf, NUMBERS) for leaf in parts(x)):
+            raise Inexact(f"`{name}` holds Python numbers")
+    index = Type((), jax.dtypes.canonicalize_dtype(int), True)
+    stage = Stage(body, state, body, Place(getattr(body, "__code__", None)), items=[index], turns=len(items), all_made=True)
+    if whole:
+        for x, spec, name in zip(state, stage.specs, names, strict=True):
+            if not _stands(x, spec):
+                raise Inexact(f"`{name}` gets another type in the first turn")
+    final, places = _checked(stage, items, state, names, whole)
+    out = stage.run_scan([], len(items), 1, items)
+    for location, numbers in places.items():
+        location.put(_with_numbers(location.get(), numbers))
+    return [final.get(k, x) for k, x in enumerate(out)]
+
+
+def _with_numbers(held: Any, numbers: dict[int, Any]) -> Any:
+    """What a place holds, with Python numbers where they stay such."""
+    if not isinstance(held, Items):
+        return numbers[0]
+    return Items(held.keys, [numbers.get(k, x) for k, x in enumerate(held.values)])
+
+
+def _stands(x: Any, spec: Spec) -> bool:
+    """Whether what a variable is before a loop can stand for what it is in all turns: Python numbers for arrays of their kind."""
+    if type(x) in NUMBERS and isinstance(spec, Type):
+        return np.dtype(spec.dtype).kind in ("f" if isinstance(x, float) else "c" if isinstance(x, complex) else "b" if isinstance(x, bool) else "iu")
+    return bool(spec == widen(spec_of(x)))
+
+
+def _checked(
+    stage: Stage, items: builtins.range, state: list[Any], names: list[str], whole: bool
+) -> tuple[dict[int, Any], dict[HeapLocation, dict[int, Any]]]:
+    """Check the numbers of the compiled turn; the values after the loop of the variables, and of the places in objects, that stay Python numbers.
+
+    In the `whole` of a loop a Python number may become an array in the first turn.
+    """
+    block = stage.block
+    known: Known = {}
+    final: dict[int, Any] = {}
+    code: Any = None  # the error code after a turn
+    flat, outs = iter(block.invars), iter(block.outvars)
+    index = next(flat)
+    known[index] = Integer(within((min(items[0], items[-1]), max(items[0], items[-1])), "the index"))
+    kept: list[tuple[str, list[Any]]] = []
+    lists: dict[Any, str] = {}
+    floats: dict[Any, tuple[float, Any]] = {}  # Python floats that turns add constants to, and what they become
+    become: dict[Any, tuple[str, Any, Number]] = {}  # Python numbers that may be arrays after the first turn
+    for k, (x, spec) in enumerate(zip(state, stage.specs, strict=True)):
+        mine = [(next(flat), next(outs)) for _ in types([spec])]
+        if isinstance(spec, Type) and type(x) in NUMBERS:
+            ((v, out),) = mine
+            after = _after(x, v, out, index, items, block.eqns, stage.numbers[k])
+            if after is None and whole:
+                become[v] = names[k], out, Numbers.unknown(x)
+                continue
+            if after is None:
+                raise _changes(names[k])
+            known[v], now = after
+            if out is not v:
+                final[k] = now
+                floats |= {v: (x, out)} if type(x) is float and type(stage.numbers[k]) is not float else {}
+        else:
+            if stage.numbers[k] is not None:
+                final[k] = stage.numbers[k]
+            kept.append((names[k], [out for _, out in mine]))
+            if isinstance(x, Growing):
+                lists |= {v: names[k] for v, _ in mine}
+    places: dict[HeapLocation, dict[int, Any]] = {}
+    for location, spec in block.wrote.items():
+        inner = iter(block.reads[location][1] if location in block.reads else ())
+        if not isinstance(location, HeapLocation):
+            given = [next(outs) for _ in types([spec])]
+            if location is ERROR:
+                code = given[0]
+            continue
+        held = location.get()
+        for k, (x, part) in enumerate(zip(*((held.values, spec.values) if isinstance(held, Items) else ([held], [spec])), strict=True)):
+            variables = [next(inner, None) for _ in types([part])]
+            given = [next(outs) for _ in variables]
+            if isinstance(x, Growing):
+                lists |= dict.fromkeys(variables, location.name.strip("`"))
+            elif type(x) in NUMBERS and isinstance(part, Type):
+                after = _after(x, variables[0], given[0], index, items, block.eqns, None) if variables[0] is not None else None
+                if after is None:
+                    become[variables[0] or given[0]] = location.name.strip("`"), given[0], Numbers.unknown(x)
+                    continue
+                known[variables[0]] = after[0]
+                floats |= {variables[0]: (x, given[0])} if type(x) is float and given[0] is not variables[0] else {}
+                places.setdefault(location, {})[k] = after[1]
+            else:
+                kept.append((location.name.strip("`"), given))
+    if numbers := _still_numbers(block.eqns, known, {v: (out, number) for v, (_, out, number) in become.items()}):
+        raise _changes(become[min(numbers, key=list(become).index)][0])
+    found = Numbers().follow(block.eqns, known)
+    if code is not None and not isinstance(code, Literal) and found.get(code) == Integer((0, 0)):  # what is checked holds in all turns
+        block.forget_written(ERROR, len(types(stage.specs)))
+        stage.guarded = may_have_failed()
+    for name, given in kept:
+        if any(not isinstance(o, Literal) and o in found for o in given):
+            raise Inexact(f"`{name}` becomes a Python number")
+    _refuse_items(lists, block.eqns, found)
+    _compute_sums(block, index, items, floats)
+    return final, places
+
+
+def _changes(name: str) -> Inexact:
+    return Inexact(f"the Python number `{name}` changes in another way than by adding a constant")
+
+
+def _still_numbers(eqns: Any, known: Known, candidates: dict[Any, tuple[Any, Number]]) -> set[Any]:
+    """Which of some variables are Python numbers in all turns: computed of such numbers alone."""
+    now = set(candidates)
+    while now:
+        found = Numbers(strict=False).follow(eqns, {**known, **{v: candidates[v][1] for v in now}})
+        left = {v for v in now if isinstance(candidates[v][0], Literal) or candidates[v][0] in found}
+        if left == now:
+            break
+        now = left
+    return now
+
+
+def _refuse_items(lists: dict[Any, str], eqns: Any, found: Known) -> None:
+    """Refuse Python numbers that are appended to a list: its items are arrays in the compiled loop; `lists` are the variables of lists' buffers."""
+    source: dict[Any, Any] = {}
+    for e in eqns if lists else ():
+        if e.primitive.name in ("broadcast_in_dim", "reshape", "convert_element_type"):
+            source[e.outvars[0]] = e.invars[0]
+        elif "dynamic_update" in e.params.get("name", e.primitive.name) and not isinstance(e.invars[0], Literal) and e.invars[0] in lists:
+            lists[e.outvars[0]] = lists[e.invars[0]]
+            item = e.invars[1]
+            while not isinstance(item, Literal) and item in source and item not in found:
+                item = source[item]
+            if isinstance(item, Literal) or item in found:
+                raise Inexact(f"`{lists[e.invars[0]]}` is given Python numbers")
+
+
+def _after(x: Any, v: Any, out: Any, index: Any, items: builtins.range, eqns: Any, given: Any) -> tuple[Number, Any] | None:
+    """What a Python number is in the turns, and what it is after them."""
+    if out is v:
+        return Numbers.constant(x), x
+    if out is index:
+        return union([*map(Numbers.constant, (x, items[0], items[-1]))]) or Mixed(), items[-1]
+    if type(given) is type(x):
+        return union([Numbers.constant(x), Numbers.constant(given)]) or Mixed(), given
+    if type(x) is float and added(eqns, v, out) is not None:
+        return Fraction(), _summed(x, added(eqns, v, out), len(items))
+    step = constant_step(eqns, v, out)
+    if step is None or type(x) is not int:
+        return None
+    after = x + len(items) * step
+    return Integer(within((min(x, after), max(x, after)), "a number that the loop counts")), after
+
+
+def _summed(x: float, step: Any, turns: int) -> float:
+    """What Python's additions give."""
+    for _ in range(turns):
+        x += step
+    return x
+
+
+def _compute_sums(block: Any, index: Any, items: builtins.range, floats: dict[Any, tuple[float, Any]]) -> None:
+    """Compute the Python floats to which each turn adds a constant from the index: sums of float32 would be less exact than Python's."""
+    for v, (x, out) in floats.items():
+        step = added(block.eqns, v, out)
+        assert step is not None
+        block.compute(v, index, lambda i, x=x, step=step: x + (i - items[0]) * (step / items.step))
+
+
+def counted(stage: Stage, turns: int, state: list[Any]) -> dict[int, int]:
+    """The Python integers that each turn of a compiled loop changes by a constant: what they are after it."""
+    if stage.guarded:  # turns after an error change nothing
+        return {}
+    block = stage.block
+    mine, outs = iter(block.invars[len(types(stage.items)) :]), iter(block.outvars)
+    final: dict[int, int] = {}
+    for k, (x, spec) in enumerate(zip(state, stage.specs, strict=True)):
+        pairs = [(next(mine), next(outs)) for _ in types([spec])]
+        if type(x) is int and isinstance(spec, Type) and (step := constant_step(block.eqns, *pairs[0])) is not None:
+            after = x + turns * step
+            if INT32.min <= min(x, after) and max(x, after) <= INT32.max:
+                final[k] = after
+    return final

@@ -1,0 +1,267 @@
+"""Calls of functions that may be the user's: the transpiler, where it is installed, converts them when they are reached.
+
+The runtime does not know the transpiler: the function that converts is handed in.  A transpiled file works without it; then callees in
+other modules run as they are.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import operator
+from collections.abc import Callable
+from types import BuiltinMethodType, FunctionType, MethodDescriptorType, MethodType, MethodWrapperType, WrapperDescriptorType
+from typing import Any
+
+from autograph.runtime.arrays import handles
+from autograph.runtime.calls.transforms import is_transformation, threaded
+from autograph.runtime.effects.host_effects import GENERATORS, check_stored, effect_of, keeping, makes
+from autograph.runtime.explaining.decisions import decided, watching
+from autograph.runtime.frames import watched
+from autograph.runtime.functions.mathematics import math_call
+from autograph.runtime.functions.moving import OF_LISTS
+from autograph.runtime.functions.numpy_calls import numpy_call
+from autograph.runtime.jaxapi import trees
+from autograph.runtime.jaxapi._jax import recording
+from autograph.runtime.messages.errors import ConcreteValueError, NotStagedError
+from autograph.runtime.messages.places import here
+from autograph.runtime.output.said import saying
+from autograph.runtime.sequences.columns import MAKERS, made_of_column
+from autograph.runtime.sequences.growing import refuse_hidden
+from autograph.runtime.sequences.predicates import truth
+from autograph.runtime.sequences.rows import traced_part, unknown
+from autograph.runtime.sequences.sections import Section, function_of
+from autograph.runtime.state.lifted import fewer, touch
+from autograph.runtime.state.watching import makes_keys, making_keys
+from autograph.runtime.untraced.native import call_known, may_be_known
+from autograph.runtime.untraced.told import note_told
+from autograph.runtime.values.formatting import joined
+from autograph.runtime.values.heap import Contents
+from autograph.runtime.values.specs import is_container
+from autograph.runtime.values.values import counted_in, traced
+
+_resolve: Callable[[Any], Any] | None = None
+_why: Callable[[Any], str | None] | None = None
+
+
+def install(
+    resolve: Callable[[Any], Any],
+    adopted: Callable[[type], None] = lambda cls: None,
+    why: Callable[[Any], str | None] | None = None,
+) -> None:
+    """Hand in what converts a callee, what converts the special methods of a class, and what says why a function is not converted:
+    nothing of one that is, None of what is no matter.
+    """
+    global _resolve, _adopted, _why
+    _resolve, _adopted, _why = resolve, adopted, why
+
+
+_adopted: Callable[[type], None] = lambda cls: None  # noqa: E731
+
+
+def adopt(cls: type) -> None:
+    """Convert the special methods and properties of a class of the user's."""
+    _adopted(cls)
+
+
+def call(f: Any) -> Any:
+    """What to call in the place of `f`: `call(f)(x)` is `f(x)` with `f` converted, if it is the user's and can be."""
+    if type(f) is FunctionType and recording() and may_be_known(f):
+        return functools.partial(call_known, f, _called)
+    if watched():
+        if type(f) in _CHANGING or getattr(f, "__module__", None) == "_operator":
+            found = importlib.import_module("autograph.runtime.lists.unbound").instead_of(f)
+            if found is not None:
+                return found  # type: ignore[no-any-return]
+        if isinstance(f, type) and makes_keys(f) and recording():
+            return making_keys((_resolve or _find())(f))
+        if type(f) in _NATIVE:
+            owner = f.__self__
+            if type(owner) is str and f.__name__ == "join":
+                return functools.partial(joined, owner)
+            if f.__name__ in ("count", "index") and isinstance(owner, (list, tuple)):
+                return functools.partial(_searched, owner, f)
+            if is_container(owner):
+                return changing_method(f)
+        if type(f) is MethodType and getattr(f.__func__, "__module__", None) in ("collections", "collections.abc", "_collections_abc"):
+            return changing_method(f) if is_container(f.__self__) else functools.partial(_of_user_list, f)  # of a `Counter`; of a `UserList`
+        if recording():
+            if (instead := effect_of(f)) is not None:
+                return instead
+            if (getattr(f, "__module__", None) or "").startswith("tqdm"):
+                return importlib.import_module("autograph.runtime.output.reporting").of_tqdm(f) or f  # type: ignore[no-any-return]
+            if getattr(f, "__name__", "") == "shuffle" and isinstance(getattr(f, "__self__", None), GENERATORS):
+                return functools.partial(_changes_arguments, f)
+            if is_transformation(f):
+                handing = threaded(f, (_resolve or _find())(f), call)
+                return functools.partial(_needs_lengths, f, handing) if f.__name__ in _ALONG else handing
+            if getattr(f, "__module__", None) in _COMPARING:
+                return functools.partial(_compared, f)
+            if makes(f):
+                return keeping(replaced(f) or (_resolve or _find())(f))
+            if (getattr(f, "__module__", None) or "").startswith(_OF_TREES):
+                return functools.partial(_needs_lengths, f, (_resolve or _find())(f))
+            if (getattr(f, "__module__", None) or "").startswith(_OF_ARRAYS):
+                return functools.partial(_of_sections, f)
+    new = replaced(f) or saying(f, getattr(f, "__self__", None))
+    if new is not None and handles.used:
+        new = functools.partial(_of_values, new)
+    if watching():
+        return _told(f, new, (_resolve or _find())(f) if new is None else new)
+    return new or (_resolve or _find())(f)
+
+
+def _called(f: Any) -> Any:
+    """A function in its converted form."""
+    return (_resolve or _find())(f)
+
+
+def _of_values(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """A call of a builtin, or of a function of `math` or NumPy, which takes Variables as the arrays that they hold."""
+    return f(*map(handles.values_in, args), **{k: handles.values_in(v) for k, v in kwargs.items()})
+
+
+def changing_method(f: Any) -> Any:
+    """What is called in the place of a method of a list, dict, set or deque that changes it; any other as it is."""
+    owner = getattr(f, "__self__", None)
+    if not is_container(owner):
+        return f
+    if f.__name__ == "__getitem__" and isinstance(owner, (list, dict)):
+        return functools.partial(importlib.import_module("autograph.runtime.blocks.loads").load_content, owner)
+    method = functools.partial(_sort, owner) if f.__name__ == "sort" and isinstance(owner, list) else f
+    return functools.partial(changed_by, owner, method) if f.__name__ in MUTATING else method
+
+
+def _told(f: Any, instead: Any, new: Any) -> Any:
+    """What is called, after `ag.explain` has been told."""
+    name = getattr(f, "__qualname__", None) or type(f).__name__
+    if instead is not None:
+        decided("call", "replaced", "by one that takes traced values as well", [name])
+    elif _why is not None and (reason := _why(f)) is not None:
+        decided("call", "as it is" if reason else "converted", reason, [name])
+    return new
+
+
+def _needs_lengths(f: Any, called: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """A call of a function of JAX that takes a list or slice of unknown length apart, or goes along its rows."""
+    if (found := counted_in((args, kwargs))) is not None:
+        raise found.refusal(f"`{f.__name__}` is given it")
+    return called(*args, **kwargs)
+
+
+def _of_sections(f: Any, *args: Any, **kwargs: Any) -> Any:
+    """A call of a function of `jax.numpy` that slices of unknown length may be given to."""
+    if f.__name__ in MAKERS and (made := made_of_column(f, args, kwargs)) is not NotImplemented:
+        return made
+    given = any(isinstance(x, Section) for x in (*args, *kwargs.values()))
+    return function_of(f.__name__, args, kwargs) if given else f(*args, **kwargs)
+
+
+def _compared(f: Any, *args: Any, **kwargs: Any) -> Any:
+    """A call of a function of `heapq` or `bisect`: it compares, and changes the list that it is given.
+
+    Raises:
+      NotStagedError: (AG501) what it would compare is traced.
+      PredicateError: (AG204) it is an array of several elements.
+    """
+    for x in trees.leaves((args, kwargs)):
+        if traced(x) and x.size != 1:
+            truth(x)
+    if traced(args, kwargs):
+        raise NotStagedError(
+            f"`{f.__module__.lstrip('_')}.{f.__name__}` compares what it is given, and stays Python: traced values cannot decide in it", here(),
+            "use `jnp.sort`, `jnp.argmin` or `jnp.searchsorted` on an array, or a `for` loop",
+        )  # fmt: skip
+    return _changes_arguments(f, *args, **kwargs)
+
+
+def _changes_arguments(f: Any, *args: Any, **kwargs: Any) -> Any:
+    """A call of a function of Python's that changes the lists that it is given."""
+    for x in args:
+        if is_container(x):
+            touch(Contents(x))
+    return f(*args, **kwargs)
+
+
+def changed_by(owner: Any, method: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """A call of a method that changes its object: the arguments have been evaluated, and may have failed."""
+    refuse_hidden(owner)
+    touch(Contents(owner))
+    if getattr(method, "__name__", "") in ("pop", "popitem", "clear"):
+        fewer(owner)
+    name = getattr(method, "__name__", "")
+    if (
+        type(owner) is list
+        and args
+        and not kwargs
+        and name in OF_LISTS
+        and (traced_part([*owner, args[0]]) if name == "remove" else unknown(args[0]))
+    ):
+        method = functools.partial(OF_LISTS[method.__name__], owner)
+    out = method(*args, **kwargs)
+    note_told(Contents(owner))
+    return out
+
+
+def _of_user_list(method: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """A call of a method of a `UserList` or its kin, which would keep traced values."""
+    if method.__name__ in MUTATING:
+        check_stored(method.__self__, args, kwargs)
+    return method(*args, **kwargs)
+
+
+def _searched(owner: Any, method: Callable[..., Any], /, *args: Any) -> Any:
+    """`items.count(x)` and `items.index(x)`."""
+    refuse_hidden(owner)
+    if args and any(map(traced_part, (args[0], owner))):
+        method = functools.partial(importlib.import_module("autograph.runtime.operators.searches").SEARCHES[method.__name__], owner)
+    return method(*args)
+
+
+def _sort(items: list[Any], *, key: Any = None, reverse: Any = False) -> None:
+    """`items.sort()`."""
+    list.__setitem__(items, slice(None), importlib.import_module("autograph.runtime").sorted(items, key=key, reverse=reverse))
+
+
+def replaced(f: Any) -> Callable[..., Any] | None:
+    """What stands for a builtin or a function of `math` or NumPy that also takes traced values; None for any other function."""
+    if type(f) in (type, BuiltinMethodType):
+        if f.__module__ == "math":
+            return math_call(f)
+        if f.__module__ == "builtins" and f in _BUILTINS:
+            own = _BUILTINS[f]
+            return getattr(importlib.import_module("autograph.runtime"), own) if own else _needs_value(f)  # type: ignore[no-any-return]
+    return numpy_call(f, call)
+
+
+def _needs_value(f: Any) -> Callable[..., Any]:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if traced(*args, *kwargs.values()):
+            raise ConcreteValueError(f"`{f.__name__}` of a traced value", here(), "return the array, and convert it outside of the compiled function")
+        return f(*args, **kwargs)
+
+    return function
+
+
+_BUILTINS: dict[Any, str] = {f: f.__name__ for f in (min, max, sum, any, all, int, float, bool, complex, sorted)}
+_BUILTINS |= {bytes: "", bytearray: "", memoryview: "", ascii: ""}
+_ALONG = frozenset({"scan", "map", "associative_scan"})
+_OF_TREES = ("jax.tree", "jax._src.tree")
+_OF_ARRAYS = ("jax.numpy", "jax._src.numpy")
+_COMPARING = ("heapq", "_heapq", "bisect", "_bisect")
+_NATIVE = (BuiltinMethodType, MethodWrapperType)
+_CHANGING = (MethodDescriptorType, WrapperDescriptorType, MethodWrapperType, operator.methodcaller)
+MUTATING = frozenset(
+    "append extend insert pop remove clear sort reverse update setdefault popitem add discard appendleft popleft extendleft rotate move_to_end "
+    "subtract "
+    "difference_update intersection_update symmetric_difference_update __setitem__ __delitem__ __iadd__ __ior__ __iand__ __ixor__ __isub__".split()
+)
+
+
+def _find() -> Callable[[Any], Any]:
+    try:
+        importlib.import_module("autograph.sites")  # `callees` hands its function in
+    except ImportError:  # the runtime alone is installed
+        install(lambda f: f)
+    assert _resolve is not None
+    return _resolve

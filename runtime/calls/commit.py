@@ -1,0 +1,105 @@
+"""Put what a call has changed into the objects that it reached, and these into its result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograph.runtime.calls.changes import Change, Changes, Known, Reached
+from autograph.runtime.effects.leaving import settled
+from autograph.runtime.jaxapi import _jax, trees
+from autograph.runtime.sequences.regrown import Left, longer, whole_list
+from autograph.runtime.state.lifted import touch
+from autograph.runtime.state.made import Made
+from autograph.runtime.state.objects import Walk
+from autograph.runtime.values.heap import Attribute, Contents, HeapLocation
+from autograph.runtime.values.packing import unpack
+from autograph.runtime.values.values import Counted, Maybe, is_value
+
+
+def reached(value: Any, walk: Walk, made: dict[int, Any]) -> Any:
+    """A result, with the objects themselves."""
+
+    def known(x: Any) -> Any:
+        if isinstance(x, Made):
+            return x.build(made, lambda part: reached(part, walk, made))
+        return walk.objects[x.number] if type(x) is Reached else x
+
+    return trees.map(known, value, is_leaf=lambda x: is_value(x) or isinstance(x, (Reached, Made)))
+
+
+def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> dict[int, Any]:
+    """Put what a call has computed into the places that it changes; after an error, of which `failed` is the code, what they held then.
+
+    Gives the new containers that are in several of them, by their numbers.
+    """
+    made: dict[int, Any] = {}
+    became: dict[int, Any] = {}
+    arrays = iter(changes.arrays)
+    for change in changes.found:
+        if change.where == "input":  # they come first
+            value, array = unpack(change.spec, arrays), walk.arrays[change.number]
+            if isinstance(array, np.ndarray):
+                np.copyto(array, np.asarray(value))
+            else:  # the call that was traced had one of NumPy's there
+                became[change.number] = value
+    for change in changes.found:
+        if change.where == "input":
+            continue
+        if change.where == "home":
+            if (tag := int(unpack(change.spec, arrays))) >= 0:  # it holds one of the arrays that are there already, and not another like it
+                _put_home(change, _array(("input", tag), changes, walk, became), walk)
+            continue
+        if change.where == "place":
+            place: HeapLocation = walk.places[change.number]
+        else:
+            obj = (parts if change.where == "argument" else walk.objects)[change.number]
+            place = Contents(obj) if change.name is None else Attribute(obj, change.name)
+        value = whole_list(unpack(change.spec, arrays))
+        for code, held in reversed([(next(arrays), unpack(spec, arrays)) for spec in change.late]):
+            if _jax.concrete(code) and int(code):
+                value = held
+        before = place.get()
+
+        def own(x: Any, before: Any = before, place: HeapLocation = place) -> Any:
+            if isinstance(x, Made):
+                return x.build(made, whole)
+            if isinstance(x, Left):
+                return longer(x, walk.objects, place)
+            if isinstance(x, (Maybe, Counted)):
+                return settled(x)
+            if not isinstance(x, Known):
+                return x
+            if x.kind in ("input", "new"):
+                return _array((x.kind, x.which), changes, walk, became)
+            return before.values[x.which] if x.kind == "same" else walk.objects[x.which] if x.kind == "object" else x.which
+
+        def whole(x: Any, own: Callable[[Any], Any] = own) -> Any:
+            return trees.map(own, x, is_leaf=lambda x: x is None or isinstance(x, (Maybe, Counted, Left, Made)))
+
+        touch(place)
+        place.put(whole(value))
+    return made
+
+
+def _put_home(change: Change, array: Any, walk: Walk) -> None:
+    """Let a place hold an array itself."""
+    if change.name is None:
+        walk.places[change.number].put(array)
+        return
+    kind, key = change.name
+    obj = walk.objects[change.number]
+    if kind == "attribute":
+        Attribute(obj, key).put(array)
+    else:
+        obj[key] = array
+
+
+def _array(key: Any, changes: Changes, walk: Walk, became: dict[int, Any]) -> Any:
+    """An array that a call was given or leaves: an input or what it `became`, a new one, or that of a global variable."""
+    if isinstance(key, str):
+        return walk.variables[key]
+    kind, k = key
+    return changes.arrays[k] if kind == "new" else became[k] if k in became else walk.arrays[k]

@@ -1,0 +1,88 @@
+"""The staged form of a function, as code that is not converted calls it inside a trace: under plain `jax.jit`, `jax.vmap`, `lax.scan` ..."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from autograph.runtime.arrays.ties import NeedsTags
+from autograph.runtime.calls.loading import adapt
+from autograph.runtime.effects.deferred import Exit, received, values_of
+from autograph.runtime.effects.optional import optional_result
+from autograph.runtime.explaining.raw_errors import mark_of, named
+from autograph.runtime.frames import Frame, root, watched
+from autograph.runtime.jaxapi import _jax
+from autograph.runtime.jaxapi.tracers import arrays_among, given, of_objects, taken
+from autograph.runtime.messages.errors import ArrayStoreError, NotStagedError
+from autograph.runtime.messages.places import transformation
+from autograph.runtime.sequences.regrown import refuse_left
+from autograph.runtime.state.lifted import ERROR, reachable, restore
+from autograph.runtime.state.reading import refuse_assigned
+from autograph.runtime.stores.stores import unknown_array
+from autograph.runtime.values.heap import HeapLocation, changed_under
+from autograph.runtime.values.identity import settle
+from autograph.runtime.values.values import counted_in, has_maybe
+
+
+def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """`fn`, whose errors are named; deferred ones are raised by the compiled program, where no `ag.function` reads them."""
+    staged = named(fn)
+
+    def outside(*args: Any, **kwargs: Any) -> Any:
+        if reachable() or not _jax.recording():
+            out = staged(*args, **kwargs)
+        else:
+            adapt()
+            of_objects(_jax.current_trace())
+            args, kwargs = tuple(map(given, args)), {k: given(v) for k, v in kwargs.items()}
+            before = [(x, x.now) for x in arrays_among((args, kwargs))]
+            recorded = _jax.equations()
+            for tagging in (False, True):
+                with root(_jax.current_trace(), {ERROR: 0}, checked=False) as frame:
+                    frame.tagging = tagging
+                    try:
+                        out = staged(*args, **kwargs)
+                        settle(frame, out)
+                        refuse_left(frame, out)
+                        break
+                    except Exit:
+                        raise NotStagedError("every path through this function ends in an error") from None
+                    except NeedsTags:
+                        if tagging:
+                            raise unknown_array() from None
+                        restore(frame)
+                        _jax.drop_effects(recorded)
+                        for x, now in before:
+                            x.now = now
+            _refuse_arrays(frame)
+            refuse_assigned(frame)
+            if watched():  # a function of ours around has handed this one to JAX
+                for place in frame.written:
+                    if isinstance(place, HeapLocation):
+                        restore(frame)
+                        raise changed_under(place, transformation())
+            if type(code := frame.values.pop(ERROR)) is not int:
+                received(code, values_of(frame.values))
+            out = taken(out)
+        if (counted := counted_in(out)) is not None and mark_of(sys._getframe(2).f_code) != "Staged":
+            raise counted.refusal("it is returned to code that is not converted")
+        if has_maybe(out) and mark_of(sys._getframe(2).f_code) != "Staged":  # the frame below is the plain form, which enters
+            raise optional_result()
+        return out
+
+    return outside
+
+
+def _refuse_arrays(frame: Frame) -> None:
+    """A NumPy array of the code around that was stored into: nobody would put the values back."""
+    for location, old in frame.saved.items():
+        if isinstance(old, np.ndarray) and isinstance(location.get(), jax.core.Tracer):
+            location.put(old)
+            raise ArrayStoreError(
+                f"a traced value is stored into {location.name}, a NumPy array that this function did not make", frame.places.get(location),
+                "use `@ag.function`, or return the array",
+            )  # fmt: skip

@@ -1,0 +1,36 @@
+"""Objects that a function reaches by its names: Python calls their classes' properties and special methods, which are replaced before it runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from autograph.runtime.calls.calls import adopt
+from autograph.runtime.state.cells import held_in_cells
+from autograph.runtime.values.values import ARRAYS
+
+
+def names_in(code: CodeType) -> frozenset[str]:
+    """The globals and attributes that code and the functions in it name."""
+    return frozenset(code.co_names).union(*(names_in(c) for c in code.co_consts if isinstance(c, CodeType)))
+
+
+def adopt_mentioned(names: frozenset[str], fn: FunctionType) -> None:
+    """Replace what Python calls of the classes of objects that `fn` reaches: by its globals and closure, then by attributes of these names."""
+    held = [*_known(fn.__globals__, names), *held_in_cells(fn)]
+    seen: set[int] = set()
+    while held:
+        x = held.pop()
+        cls = type(x)
+        if id(x) in seen or isinstance(x, ARRAYS) or cls is not ModuleType and cls.__module__.partition(".")[0] in sys.stdlib_module_names:
+            continue
+        seen.add(id(x))
+        if cls is not ModuleType:
+            adopt(cls)
+        held += _known(getattr(x, "__dict__", {}), names)
+
+
+def _known(space: dict[str, Any], names: Iterable[str]) -> list[Any]:
+    return [space[n] for n in names if n in space]

@@ -1,0 +1,160 @@
+"""What a compiled function takes and gives besides its arguments and its result: the state of objects, in and out.
+
+The first trace finds which places outside the function changes; they become inputs and outputs, and are committed when a call ends.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any
+
+import jax
+import numpy as np
+
+from autograph.runtime.arrays.handles import Handle
+from autograph.runtime.arrays.numpys import numpys as numpys_of
+from autograph.runtime.calls import calls
+from autograph.runtime.calls.changes import Begin
+from autograph.runtime.frames import TRACING, Frame
+from autograph.runtime.messages.errors import AttributeStateError
+from autograph.runtime.messages.places import here
+from autograph.runtime.options import shifted, static_arguments
+from autograph.runtime.state.arguments import Held, is_array, mutable_parts, unwrapped, wrapped
+from autograph.runtime.state.cells import stores
+from autograph.runtime.state.needs import NeedsState
+from autograph.runtime.state.objects import Walk
+from autograph.runtime.state.reading import note_read, recorders, restore_what_is_there
+from autograph.runtime.state.watching import makes_keys
+from autograph.runtime.values.fitting import argument_too_large
+from autograph.runtime.values.heap import Contents, HeapLocation, Variable
+from autograph.runtime.values.packing import unpack
+from autograph.runtime.values.values import ARRAYS, arrays_in
+
+_MOST_TRACES = 8  # for one call: each finds more of what the function changes
+
+
+class _Calls(threading.local):
+    """The walks of the calls that this thread is in."""
+
+    def __init__(self) -> None:
+        self.walks: list[tuple[Walk, list[Any]]] = []
+
+
+_calls = _Calls()
+
+
+class State:
+    """The stateful calls of one function."""
+
+    def __init__(self, fn: Callable[..., Any], options: dict[str, Any], make: Callable[[State], Any]) -> None:
+        self.fn, self.options = fn, options
+        self.places: list[HeapLocation] = []
+        self.dynamic: set[Any] = set()
+        self.pinned: set[Any] = set()
+        self.made: set[Any] = set()  # the codes of functions that the function makes anew, and whose attributes it changes
+        self.variables: dict[str, Any] = getattr(inspect.unwrap(fn), "__globals__", {})
+        self.needed = _assigns_outside(fn)
+        self.direct = not self.needed and _always_arrays(fn) and "out_shardings" not in options
+        self.traced = make(self)
+        self.jitted = jax.jit(self.traced, **shifted(options))
+
+    def note(self, need: NeedsState, walk: Walk | None = None) -> None:
+        """What a trace has found; raises the error that it is refused with, if nothing can be done about it."""
+        if need.refusal is not None:
+            numbers = {(walk.number(p.obj), getattr(p, "attribute", None)) for p in need.pinned} if walk is not None else set()
+            names = numbers & self.dynamic - self.pinned
+            if not names:
+                raise need.refusal from None
+            self.pinned |= names
+        self.needed = True
+        known = {_code_of(p): p.obj for p in self.places}
+        self.made |= {code for p in need.places if (code := _code_of(p)) is not None and known.get(code, p.obj) is not p.obj}
+        self.places += need.places
+        self.dynamic |= need.dynamic
+
+    def run(self, get: Callable[[Any], Any], args: Any, kwargs: Any) -> tuple[Any, Walk, list[Any]]:
+        """Give the arguments and the state to the jitted function, or to a method of it."""
+        restore_what_is_there()  # before what the objects hold becomes inputs
+        roots: list[Any] = []
+        static, names = static_arguments(self.options, len(args))
+        positional = [a if k in static else wrapped(a, roots) for k, a in enumerate(args)]
+        named = {k: v if k in names else wrapped(v, roots) for k, v in kwargs.items()}
+        for _ in range(_MOST_TRACES):
+            with TRACING:
+                walk = Walk(roots, self.places, self.dynamic, self.variables, self.pinned, self.made)
+                if recorders.active and (variables := [place.obj for place, _ in walk.slots if isinstance(place.obj, Handle)]):
+                    for variable in variables:
+                        note_read(variable)
+                    walk = Walk(roots, self.places, self.dynamic, self.variables, self.pinned, self.made)
+            _calls.walks.append((walk, roots))
+            try:
+                out = get(self.jitted)(Held(walk.arrays, tuple(walk.guards)), *positional, **named)
+            except NeedsState as need:
+                self.note(need, walk)
+                continue
+            except OverflowError as error:
+                raise argument_too_large(error, walk.name_of) from None
+            finally:
+                _calls.walks.pop()
+            return out, walk, mutable_parts(args, kwargs)
+        raise AttributeStateError(
+            f"{self.places[-1].name if self.places else 'an object'} is changed, and what holds it is made anew in each call", here(),
+            "use a local variable, or an object of a class that is registered as a pytree",
+        )  # fmt: skip
+
+    def traced_with(self, walk: Walk, held: Held, args: Sequence[Any]) -> Any:
+        """What the function gives in a trace, of arguments that are arrays."""
+        _calls.walks.append((walk, []))
+        try:
+            return self.traced(held, *args)
+        finally:
+            _calls.walks.pop()
+
+    def begin(self, held: Held, args: Any, kwargs: Any, frame: Frame) -> Begin:
+        """The beginning of a trace: the objects hold the function's inputs."""
+        walk = _calls.walks[-1][0]
+        for cls in {type(x) for x in walk.objects}:
+            calls.adopt(cls)
+        slots: list[tuple[HeapLocation, Any, Any]] = []
+        one: dict[int, Any] = {}  # by identity: what is one array outside is one here
+        found = [numpys_of(x) if isinstance(a, np.ndarray) else x for x, a in zip(held.arrays, walk.arrays, strict=True)]
+        inputs = [one.setdefault(id(a), x) if isinstance(a, ARRAYS) and a.ndim else x for x, a in zip(found, walk.arrays, strict=True)]
+        frame.defaults += [Contents(x) for x in walk.objects if makes_keys(type(x))]
+        arrays = iter(inputs)
+        for place, spec in walk.slots:
+            frame.saved[place] = before = place.get()
+            place.put(unpack(spec, arrays))
+            slots.append((place, before, place.get()))
+        named = arrays_in(self.variables)
+        for name, value in named.items():
+            if id(value) in one:  # a global variable that holds one of them as well
+                frame.saved.setdefault(Variable(self.variables, name), value)
+                self.variables[name] = one[id(value)]
+        return Begin(args, kwargs, walk, inputs)
+
+    def arguments(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        """The user's arguments of the call that is being traced."""
+        given: tuple[Any, Any] = unwrapped((list(args), kwargs), _calls.walks[-1][1])
+        return given
+
+
+def _code_of(place: HeapLocation) -> Any:
+    """The code of the function of which it is an attribute."""
+    return place.obj.__code__ if isinstance(place.obj, FunctionType) else None
+
+
+def _always_arrays(fn: Any) -> bool:
+    """Whether no parameter has a default that is no array: a later call will not pass anything static."""
+    try:
+        parameters = inspect.signature(fn).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return all(p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and (p.default is p.empty or is_array(p.default)) for p in parameters)
+
+
+def _assigns_outside(fn: Any) -> bool:
+    code = getattr(fn, "__code__", None)
+    return code is not None and any(stores(code))

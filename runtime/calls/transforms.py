@@ -1,0 +1,234 @@
+"""`jax.grad`, `jax.vmap`, `lax.scan` and their kin, called from converted code that is being traced.
+
+What the function that they are given does beside its result goes through them as more outputs: its error code, and the state that it
+changes.  Under `jax.vmap` the error is that of the first lane that fails, under `lax.scan` of the first turn.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from autograph.runtime.effects.deferred import Exit, checked, values_of
+from autograph.runtime.effects.optional import optional_result
+from autograph.runtime.explaining.raw_errors import named
+from autograph.runtime.frames import Frame, lifting, root, unwatched
+from autograph.runtime.jaxapi import _jax, trees
+from autograph.runtime.jaxapi.tracers import contents_in, objects_in, of_objects
+from autograph.runtime.messages.errors import EffectError, NotStagedError
+from autograph.runtime.messages.places import here
+from autograph.runtime.state.lifted import ERROR, ErrorValues, forget_local, left_spec, load, reachable, restore, store
+from autograph.runtime.values.heap import HeapLocation, under_vmap
+from autograph.runtime.values.identity import settle
+from autograph.runtime.values.packing import as_is, pack, unpack
+from autograph.runtime.values.specs import Spec
+from autograph.runtime.values.values import Found, counted_in, has_maybe
+
+_AUX = {jax.grad, jax.value_and_grad, jax.jacfwd, jax.jacrev, jax.jacobian, jax.hessian}  # they give a function, and know `has_aux`
+_SAME = {jax.checkpoint, jax.remat, jax.jit}  # they give a function with the same results
+_AT_ONCE = {jax.jvp, jax.vjp, jax.linearize}  # they call the function, and know `has_aux`
+_TURNS = {lax.scan, lax.map}
+_KNOWN = {*_AUX, *_SAME, *_AT_ONCE, *_TURNS, jax.vmap}
+
+
+class _State:
+    """What a function has changed: the places with the specs of their values, and the arrays of these."""
+
+    def __init__(self, found: Sequence[tuple[HeapLocation, Spec]], arrays: Sequence[Any]) -> None:
+        self.found, self.arrays = found, arrays
+
+
+jax.tree_util.register_pytree_node(_State, lambda s: (tuple(s.arrays), Found(s.found)), lambda aux, arrays: _State(aux.found, arrays))
+
+
+class _Run:
+    """A function for one call of a transformation; it gives its result, its error code with the values of errors, and what it changed."""
+
+    def __init__(self, fn: Any, call: Callable[[Any], Any], name: str, has_aux: bool) -> None:
+        self.fn, self.call, self.name, self.has_aux, self.checked = fn, call, name, has_aux, checked()
+        places = [ERROR, *(x for frame in lifting() for x in (*frame.values, *frame.preset) if isinstance(x, ErrorValues))]
+        self.before: dict[Any, Any] = {x: load(x) for x in places}
+        self.failed: dict[Any, Any] = {}  # the error in which every path ends
+
+    def given(self) -> Callable[..., Any]:
+        """The function that the transformation gets: `(result, error, state)`, or `(result, (aux, error, state))` with `has_aux`."""
+
+        @functools.wraps(self.fn)
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            of_objects(_jax.current_trace())
+            with unwatched():
+                args, kwargs = objects_in((args, kwargs))
+            with root(_jax.current_trace(), dict(self.before), checked=self.checked) as frame:
+                try:
+                    try:
+                        box = [named(self.call(self.fn))(*args, **kwargs)]
+                    except Exit:
+                        self._fail(frame)
+                        raise
+                    if has_maybe(box):
+                        raise optional_result()
+                    if (counted := counted_in(box)) is not None:
+                        raise counted.refusal(f"a function under `{self.name}` returns it")
+                    settle(frame, box)
+                    forget_local(frame, box)
+                    state = self._changed(frame)
+                finally:
+                    restore(frame)
+                error = None
+                if (code := frame.values[ERROR]) is not self.before[ERROR]:
+                    error = jnp.asarray(code, jnp.int32), values_of(frame.values)
+            with unwatched():
+                if self.has_aux:
+                    result, aux = box.pop()
+                    return contents_in((result, (aux, error, state)))
+                return contents_in((box.pop(), error, state))
+
+        return inside
+
+    def _fail(self, frame: Frame) -> None:
+        found = {x: v for x, v in frame.values.items() if isinstance(x, type(ERROR))}
+        if any(_jax.made_here(x) for x in trees.leaves(list(found.values()))):
+            raise NotStagedError("every path through this function ends in an error", here())
+        self.failed = found
+
+    def _changed(self, frame: Frame) -> _State:
+        found: list[tuple[HeapLocation, Spec]] = []
+        arrays: list[Any] = []
+        for place in [p for p in frame.written if isinstance(p, HeapLocation)]:
+            value = place.get()
+            spec = left_spec(place, value, frame)
+            flat = pack(value, spec, as_is)
+            if self.name in ("scan", "map"):
+                raise self._refusal(place, frame, "each turn", "write the loop as a `for`")
+            if self.name == "vmap" and any(_jax.made_here(x) for x in flat):
+                raise under_vmap(place, frame.places.get(place))
+            if place in frame.late:
+                raise self._refusal(place, frame, "after a possible error", "change it before, or return the new value")
+            found.append((place, spec))
+            arrays += flat
+        return _State(found, arrays)
+
+    def _refusal(self, place: HeapLocation, frame: Frame, how: str, advice: str) -> EffectError:
+        return EffectError(f"{place.name} is changed under `{self.name}`, {how}", frame.places.get(place), advice)
+
+    def leave(self, error: Any, state: _State, stacked: bool = False, backwards: bool = False) -> None:
+        """Hand on what the function did; the errors are `stacked` where it has run for several lanes or turns."""
+        arrays = iter(state.arrays)
+        for place, spec in state.found:
+            store(place, unpack(spec, arrays))
+        if error is None or stacked and error[0].shape[0] == 0:
+            return
+        if stacked:
+            codes = error[0][::-1] if backwards else error[0]
+            first = jnp.argmax(codes != 0)
+            error = trees.map(lambda x: x[codes.shape[0] - 1 - first if backwards else first], error)
+        code, values = error
+        for number, kept in values.items():
+            store(ErrorValues(number), tuple(kept))
+        store(ERROR, code)
+
+    def run(self, transformed: Callable[[], Any]) -> Any:
+        """What a transformation gives; if every path of the function ends in an error, so does this."""
+        try:
+            return transformed()
+        except Exit:
+            for place, value in self.failed.items():
+                store(place, value)
+            raise
+
+
+def is_transformation(f: Any) -> bool:
+    return type(f) is type(is_transformation) and f in _KNOWN
+
+
+def threaded(f: Any, plain: Callable[..., Any], call: Callable[[Any], Any]) -> Callable[..., Any]:
+    """A transformation that hands on what its function does beside its result; it is `plain` where nothing of ours is around to take it."""
+    signature = inspect.signature(f)
+
+    def transformation(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs)
+        first = next(iter(signature.parameters))
+        options = bound.arguments
+        if not callable(options.get(first)):  # called for a decorator
+            return plain(*args, **kwargs)
+        if f in _TURNS or f in _AT_ONCE:
+            return _at_once(f, bound, first, call) if reachable() else plain(*args, **kwargs)
+        without = plain(*args, **kwargs)
+
+        @functools.wraps(without)
+        def transformed(*args: Any, **kwargs: Any) -> Any:
+            return _later(f, bound, first, call, args, kwargs) if reachable() else without(*args, **kwargs)
+
+        return transformed
+
+    return transformation
+
+
+def _later(f: Any, bound: inspect.BoundArguments, first: str, call: Any, args: Any, kwargs: Any) -> Any:
+    """A call of the function that a transformation gives."""
+    options = dict(bound.arguments)
+    has_aux = bool(options.get("has_aux"))
+    run = _Run(options[first], call, f.__name__, has_aux)
+    options[first] = run.given() if has_aux or f not in _AUX else _as_aux(run.given())
+    if f in _AUX:
+        options["has_aux"] = True
+    elif f is jax.vmap:
+        options["out_axes"] = (options.get("out_axes", 0), 0, None)
+    elif options.get("out_shardings") is not None:
+        options["out_shardings"] = (options["out_shardings"], None, None)
+    new = inspect.BoundArguments(bound.signature, options)  # type: ignore[arg-type]
+    out = run.run(lambda: f(*new.args, **new.kwargs)(*args, **kwargs))
+    if f not in _AUX:
+        value, error, state = out
+        run.leave(error, state, stacked=f is jax.vmap)
+        return value
+    (value, (aux, error, state)), slope = out if f is jax.value_and_grad else ((None, out[1]), out[0])
+    run.leave(error, state)
+    if f is not jax.value_and_grad:
+        return (slope, aux) if has_aux else slope
+    return ((value, aux) if has_aux else value), slope
+
+
+def _at_once(f: Any, bound: inspect.BoundArguments, first: str, call: Any) -> Any:
+    """A call of a transformation that calls its function."""
+    options = dict(bound.arguments)
+    has_aux = bool(options.get("has_aux"))
+    run = _Run(options[first], call, f.__name__, has_aux)
+    if f in _TURNS:
+        options[first] = _as_turn(run.given()) if f is lax.scan else run.given()
+    else:
+        options[first] = run.given() if has_aux else _as_aux(run.given())
+        options["has_aux"] = True
+    new = inspect.BoundArguments(bound.signature, options)  # type: ignore[arg-type]
+    out = run.run(lambda: f(*new.args, **new.kwargs))
+    if f in _TURNS:
+        *carry, (value, error, state) = out if f is lax.scan else (out,)
+        run.leave(error, state, stacked=True, backwards=bool(options.get("reverse")))
+        return (*carry, value) if carry else value
+    *results, (aux, error, state) = out
+    run.leave(error, state)
+    return (*results, aux) if has_aux else tuple(results)
+
+
+def _as_aux(fn: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(fn)
+    def with_aux(*args: Any, **kwargs: Any) -> Any:
+        result, error, state = fn(*args, **kwargs)
+        return result, (None, error, state)
+
+    return with_aux
+
+
+def _as_turn(fn: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(fn)
+    def turn(carry: Any, x: Any) -> Any:
+        (carry, y), error, state = fn(carry, x)
+        return carry, (y, error, state)
+
+    return turn

@@ -1,0 +1,1 @@
+"""The primitives of a loop and their rules: reverse sweeps, pullbacks, batching."""

@@ -1,0 +1,78 @@
+"""A loop of unknown length, as it is bound: `lax.while_loop` where nothing is differentiated, and the derivatives of our own where something is."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+from jax import lax
+
+from autograph.runtime.derivatives.differentiable import Loop, inexact, is_zero
+from autograph.runtime.derivatives.loop_primitives import bind
+from autograph.runtime.derivatives.loop_rules import instantiated
+from autograph.runtime.jaxapi import _jax
+from autograph.runtime.jaxapi._jax import ClosedJaxpr
+from autograph.runtime.jaxapi.quiet import prints, quiet
+from autograph.runtime.jaxapi.reverse import forward_only
+from autograph.runtime.messages.errors import Place
+from autograph.runtime.messages.places import in_kernel
+from autograph.runtime.values.masks import merge, split
+
+
+def bind_while(
+    test: ClosedJaxpr, turn: ClosedJaxpr, tested: Sequence[Any], consts: Sequence[Any], carry: Sequence[Any], place: Place | None,
+    checkpoints: int | None = None,
+) -> list[Any]:  # fmt: skip
+    """`while test(*tested, *carry): carry = turn(*consts, *carry)` on arrays.
+
+    A loop that writes to references, that carries nothing a derivative could be of, or that stands in a Pallas kernel, is JAX's own.
+    """
+
+    tests, fixed = len(tested), len(consts)
+    operands = [*tested, *consts, *carry]
+    plain = functools.partial(lax.while_p.bind, cond_nconsts=tests, cond_jaxpr=test, body_nconsts=fixed, body_jaxpr=turn)
+    if not any(inexact(v.aval) for v in turn.jaxpr.invars[fixed:]) or in_kernel():
+        return list(plain(*operands))
+    if any(map(_jax.is_reference, operands)):
+        return forward_only(plain(*operands), place)
+    whole = _differentiable(plain, test, turn, tests, fixed, place, checkpoints)
+    return list(whole(*operands))
+
+
+def _differentiable(
+    plain: Callable[..., Any], test: ClosedJaxpr, turn: ClosedJaxpr, tests: int, fixed: int, place: Place | None, checkpoints: int | None
+) -> Callable[..., Any]:
+    """A loop of JAX's, as a function of its flat operands, with our derivatives."""
+
+    @functools.cache
+    def as_data() -> Loop:  # only when it is differentiated
+        types = [v.aval for v in turn.jaxpr.invars]
+        silent = quiet(turn) if prints(turn) else turn
+        run, again, asked = (_jax.jaxpr_as_fun(j) for j in (turn, silent, test))
+        return Loop(
+            lambda tc, x: asked(*tc, *x)[0], lambda c, x: list(run(*c, *x)), lambda c, x: list(again(*c, *x)),
+            tuple(v.aval for v in test.jaxpr.invars[:tests]), tuple(types[:fixed]), tuple(types[fixed:]),
+            (False,) * fixed, (False,) * (len(types) - fixed), frozenset(test.effects | turn.effects), checkpoints,
+            "custom_vjp_call" in _jax.primitives(turn), place=place,
+        )  # fmt: skip
+
+    def derivative(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[list[Any], list[Any]]:
+        loop = as_data()
+        _, dc, dx = split(tangents, tests, fixed)
+        _, c, x = split(primals, tests, fixed)
+        active = loop.activated([not is_zero(t) for t in dc], [not is_zero(t) for t in dx])
+        if not active.active_carry:
+            out, on = list(plain(*primals)), []
+        else:
+            given = [*instantiated(active.const_active, dc, c), *instantiated(active.carry_active, dx, x)]
+            _, *found = bind("both", active, *primals, *given)
+            out, on = split(found, loop.carry)
+        none = [jax.custom_derivatives.SymbolicZero(jax.typeof(o).to_tangent_aval()) for o, a in zip(out, active.carry_active, strict=True) if not a]
+        return out, merge(active.carry_active, on, none)
+
+    whole = jax.custom_jvp(lambda *operands: list(plain(*operands)))
+    whole.defjvp(derivative, symbolic_zeros=True)
+    found: Callable[..., Any] = whole
+    return found

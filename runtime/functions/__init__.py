@@ -1,0 +1,1 @@
+"""Functions of NumPy, `math` and lists that take traced values."""

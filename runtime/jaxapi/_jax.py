@@ -1,0 +1,386 @@
+"""Every name of JAX that is not public, in one place, with the version switches.
+
+`tests/test_private_names.py` names this file when one of them has moved.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from types import FrameType, TracebackType
+from typing import Any
+
+import jax
+import numpy as np
+from jax import lax
+
+from autograph.runtime.jaxapi import tracers as objects
+from autograph.runtime.jaxapi.private import ArrayImpl
+from autograph.runtime.jaxapi.private import core as _core
+from autograph.runtime.jaxapi.private import debug_info as _debug_info
+from autograph.runtime.jaxapi.private import dtypes as _dtypes
+from autograph.runtime.jaxapi.private import flattree as _flattree
+from autograph.runtime.jaxapi.private import linear_util as _lu
+from autograph.runtime.jaxapi.private import partial_eval as _pe
+from autograph.runtime.jaxapi.private import source_info_util as _source_info
+from autograph.runtime.jaxapi.private import traceback_util as _tracebacks
+
+# isort: split
+from jax.core import ShapedArray, Tracer
+from jax.extend.core import ClosedJaxpr, Literal, Primitive, Var, jaxpr_as_fun, unmapped_aval
+from jax.interpreters import ad, batching, mlir
+from jax.interpreters import partial_eval as pe
+from jax.ref import AbstractRef
+
+FULL = os.environ.get("AUTOGRAPH_TRACEBACK") == "full"  # tracebacks keep all frames
+if FULL:
+    jax.config.update("jax_traceback_filtering", "off")
+
+
+def hide_frames(file: str) -> None:
+    """Let the frames of a file and those beside it stay out of the user's tracebacks, and equations be located at the user's lines."""
+    for folder in {os.path.dirname(f(file)) + os.sep for f in (os.path.abspath, os.path.realpath)}:
+        _tracebacks.register_exclusion(folder)
+        _source_info.register_exclusion(folder)
+
+
+hide_frames(__file__)
+
+__all__ = [
+    "INT32", "ArrayImpl", "ClosedJaxpr", "Literal", "Primitive", "ShapedArray", "Tracer", "Var", "ad", "batching", "bind_in", "bind_scan", "boundary",
+    "concrete", "current_trace", "known_value", "equations", "eval_trace", "jaxpr_as_fun", "mlir", "pe", "recording", "set_current_trace", "staging",
+    "trace", "trace_state",
+]  # fmt: skip
+
+_FOLDER = os.path.dirname(jax.__file__) + os.sep
+INT32 = np.dtype("int32")
+
+# `trace_state.value is eval_trace` outside every trace: the cheap question that a converted function asks on entry.
+trace_state = _core.trace_state_strong_ref
+eval_trace = _core.eval_trace
+set_current_trace = _core.set_current_trace
+
+
+def boundary(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """`fn`, whose errors are raised without the frames of JAX and of this package, as JAX does for its own functions."""
+    if FULL:
+        return fn
+
+    @functools.wraps(fn)
+    def noted(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return fn(*args, **kwargs)
+        except Exception as error:
+            seen.at = {tb.tb_frame: tb.tb_lasti for tb in _entries(error)}
+            raise
+
+    hidden: Callable[..., Any] = _tracebacks.api_boundary(noted)
+    seen = threading.local()
+
+    @functools.wraps(fn)
+    def placed(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        try:
+            return hidden(*args, **kwargs)
+        except Exception as error:
+            _place(error, seen.__dict__.pop("at", {}))
+            raise
+
+    return placed
+
+
+def _entries(error: BaseException) -> list[TracebackType]:
+    tb, found = error.__traceback__, []
+    while tb is not None:
+        found.append(tb)
+        tb = tb.tb_next
+    return found
+
+
+def _place(error: BaseException, at: dict[FrameType, int]) -> None:
+    """JAX places frames at the instruction where they stand now, which may be the end of a `try`; and says that it hid frames if only ours were."""
+    out: TracebackType | None = None
+    for tb in reversed(_entries(error)[1:]):
+        out = TracebackType(out, tb.tb_frame, at.get(tb.tb_frame, tb.tb_lasti), tb.tb_lineno)
+    error.__traceback__ = out
+    notes: list[str] = getattr(error, "__notes__", [])
+    if not any(frame.f_code.co_filename.startswith(_FOLDER) for frame in at):
+        notes[:] = [note for note in notes if not note.endswith(_tracebacks._simplified_tb_msg)]
+
+
+def full() -> bool:
+    """Whether tracebacks keep all frames, and errors those of JAX's that they stand for."""
+    return FULL or jax.config.jax_traceback_filtering == "off"  # type: ignore[attr-defined]
+
+
+def _contents(out: Any) -> Any:
+    return [objects.content(x) for x in out] if isinstance(out, (list, tuple)) else objects.content(out)
+
+
+class Passing(_core.Trace):  # type: ignore[misc]
+    """A trace that hands every operation to the trace below it by way of `seen`: of what it is, how it is done, and on what.
+
+    `seen(name, do, operands, parameters, several)` gives the result of `do(*operands)`, or a tuple if it has `several`; `None` for the parameters
+    stands for functions that the operation calls.
+    """
+
+    def __init__(self, below: Any, seen: Callable[..., Any]) -> None:
+        super().__init__()
+        self.below, self.seen = below, seen
+
+    def _passed(self, name: str, do: Callable[..., Any], *what: Any) -> Any:
+        """What an operation gives, which `seen` sees as values."""
+        out = self.seen(name, lambda *args: _contents(do(*args)), *what)
+        return objects.results(out, self.below) if objects.is_ours(self.below) else out
+
+    def process_primitive(self, primitive: Any, args: Any, params: Any, /) -> Any:
+        return self._passed(primitive.name, functools.partial(primitive.bind, **params), args, params, primitive.multiple_results, primitive)
+
+    def process_call(self, primitive: Any, f: Any, args: Any, params: Any, /) -> Any:
+        return self._passed(primitive.name, functools.partial(primitive.bind, f, **params), args, params, True)
+
+    def process_custom_jvp_call(self, primitive: Any, fun: Any, jvp: Any, args: Any, /, *, symbolic_zeros: Any) -> Any:
+        do = functools.partial(primitive.bind, subfuns=(fun, jvp), symbolic_zeros=symbolic_zeros)
+        return self._passed("custom_jvp_call", do, args, None, True)
+
+    def process_custom_vjp_call(self, primitive: Any, fun: Any, fwd: Any, bwd: Any, args: Any, /, *, out_trees: Any, symbolic_zeros: Any) -> Any:
+        do = functools.partial(primitive.bind, subfuns=(fun, fwd, bwd), out_trees=out_trees, symbolic_zeros=symbolic_zeros)
+        return self._passed("custom_vjp_call", do, args, None, True)
+
+    def process_shard_map(self, primitive: Any, f: Any, args: Any, /, **params: Any) -> Any:
+        return self._passed("shard_map", functools.partial(primitive.bind, subfuns=(f,), **params), args, None, True)
+
+    def cur_qdd(self, x: Any) -> Any:
+        return self.below.cur_qdd(x)
+
+    def stage_value(self, x: Any) -> Any:
+        return self.below.stage_value(x)
+
+
+def _current() -> Any:
+    found = _core.trace_ctx.trace
+    while isinstance(found, Passing):
+        found = found.below
+    return found
+
+
+def innermost_trace() -> Any:
+    """The trace that is given operations now, which may be `Passing`."""
+    return _core.trace_ctx.trace
+
+
+def staging() -> bool:
+    """Whether operations are being recorded in a jaxpr now (under `jit` and inside staged blocks), not evaluated."""
+    return isinstance(_current(), _pe.DynamicJaxprTrace)
+
+
+def recording() -> bool:
+    """Whether operations are being transformed or recorded now, not evaluated."""
+    return not isinstance(_current(), _core.EvalTrace)
+
+
+def current_trace() -> Any:
+    """JAX's trace that operations are recorded in now; compare by identity."""
+    return _current()
+
+
+def abandon() -> None:
+    """The trace that is recorded now is given up: JAX would keep the arrays that it closes over for ever."""
+    _current().invalidate()
+
+
+def _recorder() -> Any:
+    """The trace that records what transformations around the current operations make of them, as `jax.grad` in `jax.jit`; or None."""
+    found = _current()
+    while not isinstance(found, _pe.DynamicJaxprTrace) and hasattr(found, "parent_trace"):
+        found = found.parent_trace
+    return found if isinstance(found, _pe.DynamicJaxprTrace) else None
+
+
+def compiling() -> bool:
+    """Whether operations go into a jaxpr in the end, which transformations may stand around."""
+    return _recorder() is not None
+
+
+def equations() -> int:
+    """How many equations the jaxpr that is being recorded has so far; 0 where nothing is recorded."""
+    trace_ = _recorder()
+    return len(trace_.frame.tracing_eqns) if trace_ is not None else 0
+
+
+def recorded(start: int) -> list[Any]:
+    """The equations recorded since there were `start`; those that nothing uses may be gone."""
+    trace_ = _recorder()
+    if trace_ is None:
+        return []
+    eqns = [e() if isinstance(e, weakref.ReferenceType) else e for e in trace_.frame.tracing_eqns[start:]]
+    return [e for e in eqns if e is not None]
+
+
+def drop_effects(start: int) -> None:
+    """Forget what has been recorded since there were `start` equations and would be done again: effects, and what uses their results."""
+    trace_ = _recorder()
+    if trace_ is None:
+        return
+    gone: set[Any] = set()
+    dropped: set[int] = set()
+    for eqn in recorded(start):
+        if eqn.effects or any(getattr(t, "val", None) in gone for t in eqn.invars if not isinstance(getattr(t, "val", None), Literal)):
+            gone.update(eqn.outvars)
+            dropped.add(id(eqn))
+    kept = trace_.frame.tracing_eqns
+    kept[start:] = [e for e in kept[start:] if id(e() if isinstance(e, weakref.ReferenceType) else e) not in dropped]
+
+
+def made_here(x: Any) -> bool:
+    """Whether a traced value belongs to the current trace, and not to one around it."""
+    home = getattr(type(x), "home", None) and x.home()  # of an array that is an object
+    return (home or getattr(x, "_trace", None)) is _current()
+
+
+def bind_in(trace: Any, primitive: Primitive, **params: Any) -> Any:
+    """Bind a primitive without operands in a given trace, whichever is current."""
+    with _core.set_current_trace(trace):
+        return primitive.bind(**params)
+
+
+def concrete(x: Any) -> bool:
+    """Whether the value of an array is known now (also that of a JVP tracer under eager `jax.grad`)."""
+    return not isinstance(x, Tracer) or _core.is_concrete(x)
+
+
+def known_value(x: Any) -> Any:
+    """The value of an array that is known now, without its tangent."""
+    return _core.to_concrete_value(x) if isinstance(x, Tracer) else x
+
+
+def trace(fn: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray]) -> tuple[Any, list[Any]]:
+    """Trace a flat function once: its jaxpr, and the values of its constant variables (outer tracers among them)."""
+    wrapped = _lu.wrap_init(fn, debug_info=_debug_info("autograph", fn, avals, {}))
+    jaxpr, _, consts = _pe.trace_to_jaxpr_dynamic(wrapped, list(avals))
+    if len(jaxpr.constvars) != len(consts):  # from 0.11 on, constants without attached values are leading inputs
+        jaxpr = jaxpr.with_consts(consts)
+    return jaxpr, list(consts)
+
+
+def jaxpr_with(jaxpr: Any, invars: Sequence[Var], outvars: Sequence[Any], eqns: Sequence[Any]) -> ClosedJaxpr:
+    """A closed jaxpr without constants that has these inputs, outputs and equations."""
+    effects = _pe.make_jaxpr_effects((), invars, outvars, eqns) if jaxpr.effects else jaxpr.effects
+    return ClosedJaxpr(
+        jaxpr.replace(
+            constvars=[], invars=list(invars), outvars=list(outvars), eqns=list(eqns), effects=effects,
+            debug_info=jaxpr.debug_info.with_unknown_names(),
+        ), [],
+    )  # fmt: skip
+
+
+def bind_scan(body: ClosedJaxpr, consts: Sequence[Any], carry: Sequence[Any], xs: Sequence[Any], length: int, unroll: int) -> list[Any]:
+    """`lax.scan_p` without stacked outputs, on a jaxpr whose inputs are constants, carry and items."""
+    if _flattree is None:
+        kinds = {"num_consts": len(consts), "num_carry": len(carry)}
+    else:
+        nones = _flattree.nones
+        kinds = {
+            "ft_in": _flattree.pack((nones(len(consts)), nones(len(carry)), nones(len(xs)))),
+            "ft_out": _flattree.pack((nones(len(carry)), nones(0))),
+        }
+    return list(lax.scan_p.bind(*consts, *carry, *xs, reverse=False, length=length, jaxpr=body, unroll=unroll, **kinds))
+
+
+def scan_counts(params: dict[str, Any]) -> tuple[int, int]:
+    """How many operands of a scan are constants, and how many its carry."""
+    if "num_consts" in params:
+        return params["num_consts"], params["num_carry"]
+    consts, carry, _ = params["ft_in"].unpack()
+    return len(consts), len(carry)
+
+
+def unless(body: ClosedJaxpr, code: int, carry: range) -> ClosedJaxpr:
+    """A turn of a scan that changes nothing once input `code`, an error code, is not zero."""
+    avals = [v.aval for v in body.jaxpr.invars]
+    keep, _ = trace(lambda *a: [a[k] for k in carry], avals)
+    kept = jaxpr_with(keep, keep.invars, keep.outvars, keep.eqns)
+
+    def turn(*a: Any) -> Any:
+        going = lax.convert_element_type(lax.eq(a[code], np.int32(0)), np.int32)
+        return lax.cond_p.bind(going, *a, branches=(kept, body))
+
+    jaxpr, _ = trace(turn, avals)
+    return jaxpr_with(jaxpr, jaxpr.invars, jaxpr.outvars, jaxpr.eqns)
+
+
+def convert_type(x: Any, dtype: Any, weak: bool) -> jax.Array:
+    """`lax.convert_element_type` that can also give a weak type, which the public function cannot."""
+    out: jax.Array = lax.convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak, sharding=None)
+    return out
+
+
+def takes_as_array(cls: type, value: Callable[[Any], Any], typed: Callable[[Any], Any]) -> None:
+    """Let JAX take objects of a class as the arrays that `value` gives; `typed` gives one of the same type."""
+    _dtypes.register_canonicalize_value_handler(cls, value)
+    _core.pytype_aval_mappings[cls] = lambda x: _core.typeof(typed(x))
+
+
+def aval_of(x: Any) -> Any:
+    """The abstract value of an array or constant."""
+    return _core.typeof(x)
+
+
+def with_axis(size: int, aval: Any, mesh: Any = None) -> Any:
+    """A type with an axis in front."""
+    return unmapped_aval(size, 0, aval, mesh)
+
+
+def axes_of(aval: Any) -> frozenset[str]:
+    """The axes of a mesh that values of a type vary over, inside `jax.shard_map`; the attribute of the type has moved between versions."""
+    kind = getattr(aval, "manual_axis_type", None)
+    axes = kind.varying if kind is not None else getattr(aval, "vma", None)
+    return frozenset(axes or ())
+
+
+def shaped(shape: tuple[int, ...], dtype: Any, weak: bool, axes: frozenset[str]) -> ShapedArray:
+    """The type of an array that varies over some axes of a mesh."""
+    if not axes:
+        return ShapedArray(shape, dtype, weak_type=weak)
+    made = jax.make_jaxpr(lambda: varying(lax.full(shape, 0, dtype), axes))().out_avals[0]  # with the mesh of the context
+    return made.update(weak_type=weak)
+
+
+def varying(x: Any, axes: frozenset[str]) -> Any:
+    """A value, marked as one that varies over some axes of a mesh."""
+    more = axes - axes_of(_core.typeof(x)) if axes else axes
+    return lax.pcast(x, tuple(sorted(more)), to="varying") if more else x
+
+
+def is_reference(x: Any) -> bool:
+    """Whether a value is a `jax.Ref`."""
+    return isinstance(_core.typeof(x), AbstractRef)
+
+
+def used_inputs(jaxpr: Any, outputs: Sequence[bool]) -> list[bool]:
+    """Which inputs of a jaxpr some of its outputs depend on."""
+    return list(_pe.dce_jaxpr(jaxpr, list(outputs))[1])
+
+
+def jaxprs_in(value: Any) -> list[Any]:
+    """The jaxprs that a parameter of an equation is or holds."""
+    return [v for v in (value if isinstance(value, (tuple, list)) else (value,)) if hasattr(v, "eqns") or hasattr(v, "jaxpr")]
+
+
+def primitives(jaxpr: Any) -> set[str]:
+    """The names of the primitives in a jaxpr, and in the jaxprs of its equations."""
+    found: set[str] = set()
+    for eqn in getattr(jaxpr, "jaxpr", jaxpr).eqns:
+        found.add(eqn.primitive.name)
+        for value in eqn.params.values():
+            found.update(*map(primitives, jaxprs_in(value)))
+    return found
+
+
+def about_derivatives(error: Exception) -> bool:
+    """Whether an error of JAX's says that something has no derivative."""
+    return re.search(r"[Dd]ifferentiat|[Dd]erivative|JVP|jvp|[Tt]ranspos", str(error)) is not None

@@ -1,0 +1,1 @@
+"""Methods of lists, also of those that grow."""

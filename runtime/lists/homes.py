@@ -1,0 +1,139 @@
+"""Methods that change the length of a list which an object, a dict or the code around holds: its *home*, which holds what it becomes.
+
+    self.items.append(x)     =>   ag.call_in(self, 'items', 'append')(x)
+    d['loss'].append(x)      =>   ag.call_at(d, 'loss', 'append')(x)
+    LOG.append(x)            =>   ag.call_of(lambda: LOG, 'append')(x)       (a variable of the code around)
+    del self.items[i]        =>   ag.del_attr_item(self, 'items', i)
+
+As long as it is a list it changes in place, as in Python.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from autograph.runtime.access.attributes import is_selectable, noticed, place_of, unless_failed_now
+from autograph.runtime.access.items import del_item
+from autograph.runtime.blocks.loads import get_item
+from autograph.runtime.calls.calls import call
+from autograph.runtime.frames import frames, watched
+from autograph.runtime.lists.lists import append, clear, delete, insert, pop, remove, reverse_list
+from autograph.runtime.sequences.growing import Growing, enlarged
+from autograph.runtime.sequences.lengths import Home
+from autograph.runtime.state.cells import location_of
+from autograph.runtime.state.lifted import note_late, touch
+from autograph.runtime.values.heap import Contents, HeapLocation
+
+
+def call_in(obj: Any, name: str, method: str) -> Callable[..., Any]:
+    """What to call in the place of `obj.name.method`."""
+    x = getattr(obj, name)
+    return _method(x, method, lambda: Home(_holder(obj, name, x)))
+
+
+def _holder(obj: Any, name: str, x: Any) -> HeapLocation:
+    """The attribute that holds what `obj.name` gives: another one where that is a property."""
+    place = place_of(obj, name)
+    if place.get() is x:
+        return place
+    return next((p for p in (place_of(obj, other) for other, held in getattr(obj, "__dict__", {}).items() if held is x)), place)
+
+
+def call_at(holder: Any, key: Any, method: str) -> Callable[..., Any]:
+    """What to call in the place of `holder[key].method`."""
+    if isinstance(holder, dict) and key not in holder and watched():  # a `defaultdict` is about to make it
+        touch(Contents(holder))
+    return _method(get_item(holder, key), method, lambda: Home(Contents(holder), key) if isinstance(holder, (list, dict)) else None)
+
+
+def call_of(variable: Callable[[], Any], method: str) -> Callable[..., Any]:
+    """What to call in the place of `variable.method`, given a function that reads a variable of the code around."""
+    return _method(variable(), method, lambda: Home(location_of(variable)))
+
+
+def _method(x: Any, method: str, home: Callable[[], Home | None]) -> Callable[..., Any]:
+    if type(x) is list and watched():
+        place = home()
+        return call(getattr(x, method)) if place is None or place.get() is not x else _Method(x, method, place)
+    if isinstance(x, Growing) and method in _METHODS and (place := x.kind.bound.home or home()) is not None and place.get() is x:
+        return _Method(x.kind.bound.base, method, place)
+    return call(getattr(x, method))  # type: ignore[no-any-return]
+
+
+class _Method:
+    """A method of a list at home, which may become a `Growing` there before it is called."""
+
+    def __init__(self, items: list[Any], name: str, home: Home) -> None:
+        self.items, self.name, self.home = items, name, home
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        now = self.home.get()
+        if isinstance(now, Growing) and now.kind.bound.base is self.items and len(args) in _METHODS.get(self.name, ()) and not kwargs:
+            return self._changed(now, *args)
+        note_home(self.items, self.home)
+        return call(getattr(now if isinstance(now, Growing) else self.items, self.name))(*args, **kwargs)
+
+    def _changed(self, now: Growing, *args: Any) -> Any:
+        """The list has become longer or shorter: its home holds the new one."""
+        out: Any = None
+        match self.name:
+            case "append":
+                new = append(now, args[0], sys.getrefcount(args[0]) - 1)
+            case "extend":
+                new = extended(now, args[0])
+            case "pop":
+                out, new = pop(now, *args)
+            case "insert":
+                new = insert(now, *args)
+            case "remove":
+                new = remove(now, *args)
+            case "reverse":
+                new = reverse_list(now)
+            case _:
+                new = clear(now)
+        put(self.home, new)
+        return out
+
+
+_METHODS = {"append": [1], "extend": [1], "pop": [0, 1], "insert": [2], "remove": [1], "reverse": [0], "clear": [0]}  # how many arguments
+
+
+def del_attr_item(obj: Any, name: str, i: Any) -> None:
+    """`del obj.name[i]`."""
+    x = getattr(obj, name)
+    if isinstance(x, Growing) and (place := x.kind.bound.home) is not None and place.get() is x:
+        put(place, delete(x, i))
+        return
+    if type(x) is list and watched() and (place := Home(_holder(obj, name, x))).get() is x:
+        note_home(x, place)
+    del_item(x, i)
+
+
+def extended(x: Growing, values: Iterable[Any]) -> Growing:
+    """The list with more items, which are taken one by one."""
+    for value in values:
+        x = append(x, value)
+    return x
+
+
+def put(home: Home, new: Any) -> None:
+    """Let a home hold what its list has become."""
+    location, old = home.location, home.get()
+    if isinstance(new, Growing) and isinstance(old, Growing) and old.kind.bound is new.kind.bound and old.kind != new.kind:
+        old = enlarged(old, new.kind.spec, new.kind.capacity)  # an error that has occurred before chooses between them
+        home.put(old)
+    if not isinstance(location, Contents):
+        location.put(noticed(location, new))
+    elif is_selectable(old):
+        home.put(unless_failed_now(new, lambda: old))
+    else:
+        note_late(location)
+        home.put(new)
+
+
+def note_home(items: list[Any], home: Home) -> None:
+    """A list is about to become longer or shorter: a branch or loop around may give its home a `Growing` for it."""
+    for f in frames():
+        f.grows[id(items)] = home

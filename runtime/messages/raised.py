@@ -1,0 +1,100 @@
+"""Where an exception comes from, read from its traceback and the bytecode: a `raise` of the user's, or an operation that failed."""
+
+from __future__ import annotations
+
+import dis
+import itertools
+import linecache
+import os
+import re
+import sysconfig
+from types import CodeType, FrameType
+
+from autograph.runtime.messages.errors import AutographError, Place
+from autograph.runtime.messages.places import HIDDEN, caller, function_around, is_block, place_in
+
+_STDLIB = tuple({p + os.sep for k in ("stdlib", "platstdlib") for p in (sysconfig.get_paths()[k], os.path.realpath(sysconfig.get_paths()[k]))})
+_RAISE = dis.opmap["RAISE_VARARGS"]
+
+
+def innermost_of(error: BaseException) -> tuple[FrameType, int, int] | None:
+    """The innermost frame of a traceback, its line and its last instruction; where an operator of ours failed, that of its call."""
+    tb, found, hidden, ours = error.__traceback__, None, None, False
+    while tb is not None:
+        ours = tb.tb_frame.f_code.co_filename.startswith(HIDDEN[0])
+        if not ours:
+            hidden = tb
+            if is_users(tb.tb_frame.f_code.co_filename):
+                found = tb
+        tb = tb.tb_next
+    if ours and found is None and (frame := caller()) is not None:  # the call stands outside the block that failed: a later part of a chain
+        return frame, frame.f_lineno, frame.f_lasti
+    if not ours:  # JAX's, a library's or the user's own
+        found = hidden
+    return found and (found.tb_frame, found.tb_lineno, found.tb_lasti)
+
+
+def _is_generated(frame: FrameType, line: int) -> bool:
+    """Whether a frame runs code that nobody can look at, such as methods that `dataclass` writes."""
+    return frame.f_code.co_filename == "<string>" and not linecache.getline("<string>", line)
+
+
+def is_users(file: str) -> bool:
+    return not file.startswith((*HIDDEN, *_STDLIB)) and "site-packages" not in file and not file.startswith("<frozen")
+
+
+def explicit_raise(error: BaseException) -> Place | None:
+    """The place of the `raise` or failed `assert` that raised `error`; None if an operation in it failed.
+
+    A library that raises while it traces is not the user's doing: only the innermost frame counts, and it must not be ours or JAX's.
+    """
+    found = innermost_of(error)
+    if isinstance(error, AutographError) or found is None:
+        return None
+    frame, line, instruction = found
+    code = frame.f_code
+    if not is_users(code.co_filename):
+        return None
+    return Place(code.co_filename, line) if code.co_code[instruction] == _RAISE else None
+
+
+def as_of_concrete(error: BaseException) -> None:
+    """Let the message of an operation of Python's that failed name the type of the concrete value."""
+    error.args = tuple(re.sub(r"'\w*Tracer'", "'Array'", a) if isinstance(a, str) else a for a in error.args)
+
+
+def is_unhashable(error: BaseException) -> bool:
+    """Whether a traced value was a key of a dict, or an item of a set: no array can be."""
+    return isinstance(error, TypeError) and re.match(r"unhashable type: '(\w*Tracer|ArrayImpl|Array)'", str(error)) is not None
+
+
+def place_of_error(error: BaseException) -> tuple[Place, str] | None:
+    """Where the operation stands that failed, and the function that it stands in."""
+    found = innermost_of(error)
+    if found is not None and _is_generated(found[0], found[1]):
+        tb, inner = error.__traceback__, found[0]
+        while tb is not None and tb.tb_frame is not inner:
+            if is_users(tb.tb_frame.f_code.co_filename) and not _is_generated(tb.tb_frame, tb.tb_lineno):
+                found = tb.tb_frame, tb.tb_lineno, tb.tb_lasti  # the line that calls it
+            tb = tb.tb_next
+    return found and (place_in(found[0].f_code, found[2], found[1]), function_around(found[0].f_code))
+
+
+ENTRIES: set[CodeType] = set()  # where compiled functions are traced from: their callers are not among the calls
+
+
+def calls_to(error: BaseException) -> tuple[tuple[Place, str], ...]:
+    """The user's calls that led to an error inside a compiled function, outermost first; of a function and its blocks, the innermost."""
+    found: list[tuple[CodeType, int, int]] = []
+    frame = caller()
+    while frame is not None and frame.f_code not in ENTRIES:
+        found.append((frame.f_code, frame.f_lasti, frame.f_lineno))
+        frame = frame.f_back
+    found.reverse()
+    tb = error.__traceback__
+    while tb is not None:
+        found.append((tb.tb_frame.f_code, tb.tb_lasti, tb.tb_lineno))
+        tb = tb.tb_next
+    users = [at for at in found if is_users(at[0].co_filename)]
+    calls = [at for at, (after, _, _) in itertools.pairwise(users) if not (is_block(after) and function_around(after) == function_around(at[0]))]
+    return tuple((place_in(*at), function_around(at[0])) for at in calls)

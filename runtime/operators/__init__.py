@@ -1,0 +1,1 @@
+"""Operators and builtins: comparisons, folds, `x += v`, numbers, sorting and searching."""

@@ -1,0 +1,76 @@
+"""`sorted` of traced values: a list, stable by `<`; with nan in it the order is that of `jnp.sort`."""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+
+from autograph.runtime.blocks.choices import given_before, note_choice
+from autograph.runtime.blocks.loads import row_of
+from autograph.runtime.calls.calls import call
+from autograph.runtime.jaxapi import _jax
+from autograph.runtime.messages.errors import NotStagedError
+from autograph.runtime.messages.places import here
+from autograph.runtime.operators.folds import Each
+from autograph.runtime.sequences.rows import unknown
+from autograph.runtime.values.packing import pack
+from autograph.runtime.values.specs import Mismatch, join, spec_of, types, widen
+from autograph.runtime.values.values import traced
+
+
+def sorted(items: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
+    """`sorted`, by keys that may be traced numbers or tuples of them.
+
+    Raises:
+      NotStagedError: (AG501) the keys are traced and no numbers.
+    """
+    if not (unknown(items) or isinstance(items, Each) or _jax.recording()):
+        return builtins.sorted(items, key=key, reverse=reverse)
+    values = list(items)
+    keys = values if key is None else [call(key)(x) for x in values]
+    if not traced(keys):
+        return [values[k] for k in builtins.sorted(range(len(values)), key=keys.__getitem__, reverse=reverse)]
+    if (order := _told_apart(keys, bool(reverse))) is not None:
+        return [values[k] for k in order]
+    columns = [_column(c) for c in zip(*keys, strict=True)] if all(isinstance(k, tuple) for k in keys) else [_column(keys)]
+    if reverse:  # stable all the same
+        columns = [c[::-1] for c in columns]
+    places = jnp.lexsort(tuple(columns[::-1]))
+    if reverse:
+        places = (len(values) - 1 - places)[::-1]
+    out = [row_of(values, places[k], "list", "traced values say in which order the items come") for k in range(len(values))]
+    for x in out:
+        note_choice(x, [given_before(value, None, values) for value in values])
+    return out
+
+
+def _told_apart(keys: Sequence[Any], reverse: bool) -> list[int] | None:
+    """The order of tuples of which the parts before the traced ones are all different, as Python finds it."""
+    if not all(isinstance(k, tuple) for k in keys):
+        return None
+    known = [tuple(itertools.takewhile(lambda part: not traced(part), k)) for k in keys]
+    try:
+        order = builtins.sorted(range(len(keys)), key=known.__getitem__, reverse=reverse)
+    except TypeError:  # Python's comparison would come to the traced parts, or fail
+        return None
+    different = all(
+        any(a != b for a, b in zip(known[i], known[j], strict=False)) for i, j in itertools.pairwise(order)
+    )  # fmt: skip
+    return order if different else None
+
+
+def _column(keys: Sequence[Any]) -> Any:
+    joint = spec_of(keys[0])
+    try:
+        for key in keys[1:]:
+            joint = join(joint, spec_of(key))
+        (t,) = types([widen(joint)])
+    except (Mismatch, ValueError):
+        t = None
+    if t is None or t.shape != ():
+        raise NotStagedError("`sorted` by traced values that are no numbers", here(), "sort by a number, or by a tuple of numbers")
+    return jnp.stack([jnp.asarray(x) for key in keys for x in pack(key, widen(joint))])

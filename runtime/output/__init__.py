@@ -1,0 +1,1 @@
+"""`print`, logging and progress from compiled code."""

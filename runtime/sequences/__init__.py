@@ -1,0 +1,1 @@
+"""Rows, ranges, slices and lists whose lengths traced values decide."""

@@ -1,0 +1,321 @@
+"""Slices and masked items of arrays of which only traced values know how many rows they have: `x[:n]`, `x[x > 0]`.
+
+XLA compiles for fixed shapes, so a `Section` has as many rows as the array that it is taken from: its own come first, and zeros follow.  What it
+can do are operations that zeros behind the end change neither in values nor in derivatives: sums, products and extremes, arithmetic, loops over
+the rows, stores.  Anything else is refused by name.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from autograph.runtime.effects.deferred import fail
+from autograph.runtime.explaining.raw_errors import text_of
+from autograph.runtime.jaxapi import _jax
+from autograph.runtime.messages.errors import ConcreteValueError, Place, without_comment
+from autograph.runtime.messages.places import here
+from autograph.runtime.sequences.rows import unknown, weak_integers
+from autograph.runtime.values.specs import is_leaf
+from autograph.runtime.values.values import ARRAYS, Counted
+
+_ADVICE = (
+    "use it in arithmetic or a `for` loop, by its methods `sum`, `mean`, `min`, `max`, `any` and `all`, return it from the function, "
+    "take a mask over the whole array (`jnp.where(mask, x, 0)`) or a slice of known length (`x[i:i + 3]`), or make the bound static"
+)
+
+
+class Origin:
+    """Where a section was taken, which is no part of its type."""
+
+    def __init__(self, place: Place | None, what: str) -> None:
+        self.place, self.what = place, what
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Origin)
+
+    def __hash__(self) -> int:
+        return 0
+
+
+class Section(Counted):
+    """The first `length` of `rows`; the others are zeros."""
+
+    def __init__(self, length: Any, rows: Any, origin: Origin) -> None:
+        self.length, self.rows, self.origin = length, rows, origin
+
+    def most(self) -> int:
+        return len(self.rows)
+
+    # what an array of unknown length can tell
+
+    @property
+    def dtype(self) -> Any:
+        return self.rows.dtype
+
+    @property
+    def ndim(self) -> int:
+        return int(self.rows.ndim)
+
+    @property
+    def size(self) -> Any:
+        return self.length * int(np.prod(self.rows.shape[1:]))
+
+    def refusal(self, why: str, advice: str = "") -> ConcreteValueError:
+        taken, used = self.origin.place, here()
+        text = without_comment(text_of(taken)).strip()
+        return ConcreteValueError(
+            f"{self.origin.what} is traced, so the length of the result is not known{f': `{text}`' if text else ''}; and {why}", used,
+            advice or _ADVICE, [(taken, "")] if taken is not None and (used is None or taken.line != used.line) else (),
+        )  # fmt: skip
+
+    def known(self) -> Any:
+        """The array, where the length is known."""
+        return self.rows[: int(self.length)]
+
+    @property
+    def inside(self) -> Any:
+        """Which of the rows are there, in a shape that goes with them."""
+        return (jnp.arange(self.rows.shape[0]) < self.length).reshape((-1,) + (1,) * (self.ndim - 1))
+
+    def row(self, i: Any) -> Any:
+        return lax.dynamic_index_in_dim(self.rows, jnp.asarray(i), keepdims=False)
+
+    def filled(self, value: Any) -> Any:
+        """All rows, with another value behind the end."""
+        return jnp.where(self.inside, self.rows, jnp.asarray(value, self.dtype))
+
+    def mapped(self, fn: Callable[[Any], Any]) -> Section:
+        """`fn` of each element; what it makes of the zeros is not kept."""
+        rows = fn(self.rows)
+        return Section(self.length, jnp.where(self.inside, rows, jnp.zeros((), rows.dtype)), self.origin)
+
+    def __iter__(self) -> Iterator[Any]:
+        if _jax.concrete(self.length):
+            return iter(self.known())
+        raise self.refusal("its rows are wanted one by one where that is not staged")
+
+    def __len__(self) -> int:
+        if _jax.concrete(self.length):
+            return int(self.length)
+        raise self.refusal("its length is needed as a number", "use `.size`, which may be traced" if self.ndim == 1 else "")
+
+    def __bool__(self) -> bool:
+        if is_leaf(self.length):  # a spec
+            return True
+        raise self.refusal("its truth is asked for", "use `.any()` or `.all()`, or `len(x) > 0`")
+
+    def __jax_array__(self) -> Any:
+        raise self.refusal("a function that needs a shape is given it")
+
+    __array__ = __jax_array__
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise self.refusal(f"its `{name}` is used")
+
+    def __repr__(self) -> str:
+        return repr(self.known()) if isinstance(self.length, ARRAYS) and _jax.concrete(self.length) else f"a part of {self.rows}"
+
+    def __str__(self) -> str:
+        return str(self.known()) if _jax.concrete(self.length) else repr(self)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # operators
+
+    def __eq__(self, other: object) -> Any:
+        if is_leaf(self.length):  # a spec
+            return isinstance(other, Section) and self.length == other.length and self.rows == other.rows
+        return self._with(other, operator.eq)
+
+    def __ne__(self, other: object) -> Any:
+        return not self == other if is_leaf(self.length) else self._with(other, operator.ne)
+
+    def _with(self, other: Any, op: Callable[[Any, Any], Any]) -> Any:
+        """`op` of two sections of one length, or of a section and what goes with each of its rows."""
+        if not isinstance(other, (Section, jax.Array, np.ndarray, np.generic, bool, int, float, complex)):
+            return NotImplemented
+        if not isinstance(other, Section):
+            if np.ndim(other) > self.ndim:
+                raise self.refusal("an array with more axes is joined with it")
+            if np.ndim(other) < self.ndim or np.shape(other)[0] == 1:
+                return self.mapped(lambda rows: op(rows, other))
+            other = Section(counted(np.shape(other)[0]), jnp.asarray(other), self.origin)
+        count, a, b = _aligned(self, other)
+        return Section(count, op(a, b), self.origin).mapped(lambda rows: rows)
+
+    def _divided(self, other: Any, op: Callable[[Any, Any], Any]) -> Any:
+        """An operator that zeros behind the end must not come to the right of."""
+        if isinstance(other, Section) or np.ndim(other) == self.ndim:
+            raise self.refusal("it is divided by an array, of which it has no element behind its end", "multiply, or divide the whole arrays")
+        if np.ndim(other) == 0:
+            return self._with(jnp.where(self.length == 0, jnp.ones((), jnp.result_type(other)), other) if unknown(other) else other, op)
+        return self._with(other, op)
+
+    def __pow__(self, other: Any) -> Any:
+        if type(other) is not int or other < 1:
+            raise self.refusal("it is raised to a power", "only powers that are positive Python integers can be taken; or take the whole array")
+        return self.mapped(lambda rows: rows**other)
+
+    def __neg__(self) -> Section:
+        return self.mapped(operator.neg)
+
+    def __pos__(self) -> Section:
+        return self
+
+    def __invert__(self) -> Section:
+        return self.mapped(operator.invert)
+
+    def __abs__(self) -> Section:
+        return self.mapped(operator.abs)
+
+    def astype(self, dtype: Any) -> Section:
+        return self.mapped(lambda rows: rows.astype(dtype))
+
+    def copy(self) -> Section:
+        return self
+
+    # reductions
+
+    def sum(self, axis: Any = None) -> Any:
+        return self.filled(0).sum(axis=self._axis(axis))
+
+    def prod(self, axis: Any = None) -> Any:
+        return self.filled(1).prod(axis=self._axis(axis))
+
+    def any(self, axis: Any = None) -> Any:
+        return self.filled(0).any(axis=self._axis(axis))
+
+    def all(self, axis: Any = None) -> Any:
+        return self.filled(1).all(axis=self._axis(axis))
+
+    def mean(self, axis: Any = None) -> Any:
+        return jnp.mean(self.rows, axis=self._axis(axis), where=self.inside)
+
+    def min(self, axis: Any = None) -> Any:
+        return self._extreme("min", axis)
+
+    def max(self, axis: Any = None) -> Any:
+        return self._extreme("max", axis)
+
+    def argmin(self, axis: Any = None) -> Any:
+        return self._extreme("argmin", axis)
+
+    def argmax(self, axis: Any = None) -> Any:
+        return self._extreme("argmax", axis)
+
+    def _extreme(self, name: str, axis: Any) -> Any:
+        place = name.startswith("arg")
+        empty = f"attempt to get {name} of an empty sequence" if place else f"zero-size array to reduction operation {name} which has no identity"
+        fail(self.length == 0, ValueError, empty)
+        return getattr(self.filled(_worst(self.dtype, name.removeprefix("arg"))), name)(axis=self._axis(axis))
+
+    def _axis(self, axis: Any) -> Any:
+        if axis is None:
+            return 0 if self.ndim == 1 else None
+        if axis not in (0, -self.ndim):
+            raise self.refusal("an axis is reduced that is not the one of unknown length", "take it of the whole array, and then the part")
+        return 0
+
+
+def _operators() -> None:
+    """The operators whose results zeros behind the end are no matter to."""
+    for name in ("add", "sub", "mul", "lt", "le", "gt", "ge", "and", "or", "xor"):
+        op = getattr(operator, f"__{name}__")
+        setattr(Section, f"__{name}__", lambda self, other, op=op: self._with(other, op))
+        if name not in ("lt", "le", "gt", "ge"):
+            setattr(Section, f"__r{name}__", lambda self, other, op=op: self._with(other, lambda a, b: op(b, a)))
+    for name in ("truediv", "floordiv", "mod"):
+        op = getattr(operator, name)
+        setattr(Section, f"__{name}__", lambda self, other, op=op: self._divided(other, op))
+        setattr(Section, f"__r{name}__", lambda self, other: _refuse(self, "something is divided by it"))
+    for name in ("matmul", "rmatmul"):
+        setattr(Section, f"__{name}__", lambda self, other: dot(self, other))
+
+
+_operators()
+
+jax.tree_util.register_pytree_node(Section, lambda s: ((s.length, s.rows), s.origin), lambda origin, parts: Section(parts[0], parts[1], origin))
+
+REDUCTIONS = frozenset("sum prod any all mean min max argmin argmax".split())
+_ORDERING = frozenset("sort argsort lexsort median percentile quantile unique searchsorted partition".split())
+_ORDERED = (
+    "with `k = jnp.arange(len(x))` of the whole array `x` and `mask = (k >= start) & (k < stop)`, let the other elements be last "
+    "(`jnp.sort(jnp.where(mask, x, jnp.inf))`), of which `mask.sum()` are its own; for a median `jnp.nanmedian(jnp.where(mask, x, jnp.nan))`; "
+    "or make the bound static (`static_argnames`)"
+)
+_SAME_NAME = {"amin": "min", "amax": "max", "absolute": "abs"}
+
+
+def counted(n: Any) -> Any:
+    """A number of rows, as `len` gives it: an integer that gives way to other types."""
+    return weak_integers(jnp.asarray(n))
+
+
+def padded(x: Section, size: int, fill: Any) -> Any:
+    """The rows as an array of `size` rows, filled up."""
+    fail(x.length > size, IndexError, f"the items do not fit {size} rows")
+    more = max(size - x.rows.shape[0], 0)
+    rows = jnp.pad(x.rows, [(0, more), *[(0, 0)] * (x.ndim - 1)])[:size]
+    return jnp.where((jnp.arange(size) < x.length).reshape((-1,) + (1,) * (x.ndim - 1)), rows, jnp.asarray(fill, rows.dtype))
+
+
+def _refuse(x: Section, why: str) -> Any:
+    raise x.refusal(why)
+
+
+def function_of(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """A function of NumPy or `jax.numpy` that is given a section."""
+    name = _SAME_NAME.get(name, name)
+    if name in ("dot", "inner", "vdot", "matmul") and len(args) == 2 and not kwargs:
+        return dot(*args)
+    first = args[0] if args else None
+    if isinstance(first, Section) and name == "abs" and len(args) == 1 and not kwargs:
+        return abs(first)
+    if isinstance(first, Section) and name in REDUCTIONS and len(args) <= 2 and not kwargs.keys() - {"axis"}:
+        return getattr(first, name)(*args[1:], **kwargs)
+    found = next(x for x in (*args, *kwargs.values()) if isinstance(x, Section))
+    raise found.refusal(f"`{name}` is given it", _ORDERED if name in _ORDERING else "")
+
+
+def dot(a: Any, b: Any) -> Any:
+    """The inner product of two vectors."""
+    section = a if isinstance(a, Section) else b
+    if np.ndim(a) != 1 or np.ndim(b) != 1:
+        raise section.refusal("a product of matrices needs their shapes")
+    if not isinstance(a, Section):
+        a, b = b, a
+    b = b if isinstance(b, Section) else Section(counted(np.shape(b)[0]), jnp.asarray(b), a.origin)
+    fail(jnp.asarray(a.length != b.length), TypeError, "dot_general requires contracting dimensions to have the same shape")
+    size = min(a.rows.shape[0], b.rows.shape[0])
+    return jnp.dot(a.rows[:size], b.rows[:size])
+
+
+def _aligned(a: Section, b: Section) -> tuple[Any, Any, Any]:
+    """The length of what two sections give together, and their rows; one that has a single row goes with each of the other's."""
+    length = max(a.rows.shape[0], b.rows.shape[0])
+    fail(
+        jnp.asarray((a.length != b.length) & (a.length != 1) & (b.length != 1)),
+        TypeError,
+        "got incompatible shapes for broadcasting: two slices differ in length",
+    )
+    rows = [jnp.pad(s.rows, [(0, length - s.rows.shape[0]), *[(0, 0)] * (s.ndim - 1)]) for s in (a, b)]
+    first, second = (jnp.where(s.length == 1, r[:1], r) if length else r for s, r in zip((a, b), rows, strict=True))
+    return jnp.where(a.length == 1, b.length, a.length), first, second
+
+
+def _worst(dtype: Any, name: str) -> Any:
+    """What no minimum or maximum is, unless all are."""
+    if jnp.issubdtype(dtype, jnp.bool_):
+        return name == "min"
+    if jnp.issubdtype(dtype, jnp.integer):
+        return getattr(jnp.iinfo(dtype), "max" if name == "min" else "min")
+    return jnp.inf if name == "min" else -jnp.inf

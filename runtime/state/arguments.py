@@ -1,0 +1,96 @@
+"""Arguments of a compiled function that are no arrays: constants, and objects whose state is looked at."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from autograph.runtime.jaxapi import trees
+from autograph.runtime.state.objects import Identity, attributes, constant, is_state, key_of
+from autograph.runtime.values.specs import is_container
+from autograph.runtime.values.values import ARRAYS, NUMBERS
+
+
+class Leaf:
+    """An argument, or a part of one, that is no array: constant, and part of the key of the compiled program."""
+
+    def __init__(self, key: Any) -> None:
+        self.key = key
+
+
+jax.tree_util.register_pytree_node(Leaf, lambda x: ((), x.key), lambda key, _: Leaf(key))
+_OBJECT = "an object"  # the key of one whose state is looked at, with its class
+
+
+class Held:
+    """What the objects hold that a function reaches, as its first argument."""
+
+    def __init__(self, arrays: Sequence[Any], guards: Any) -> None:
+        self.arrays, self.guards = arrays, guards
+
+
+jax.tree_util.register_pytree_node(Held, lambda h: (h.arrays, h.guards), lambda guards, arrays: Held(arrays, guards))
+
+
+def is_array(x: Any) -> bool:
+    return (isinstance(x, ARRAYS) and not (isinstance(x, np.ndarray) and x.dtype.kind not in "biufcV")) or (
+        isinstance(x, NUMBERS) and not isinstance(x, enum.Enum)
+    )
+
+
+def has_static(values: Iterable[Any]) -> bool:
+    """Whether an argument, or a part of one, is no array or number."""
+    return any(type(v) not in NUMBERS and not isinstance(v, jax.Array) and not _all_arrays(v) for v in values)
+
+
+def _all_arrays(v: Any) -> bool:
+    return all(map(is_array, trees.leaves(v))) and trees.is_sortable(v)
+
+
+def wrapped(args: Any, objects: list[Any]) -> Any:
+    """Arguments as JAX takes them; notes the objects and containers among them whose state is looked at."""
+
+    def leaf(x: Any) -> Any:
+        if is_array(x):
+            return x
+        if is_state(x) or is_container(x):
+            objects.append(x)
+            return Leaf((_OBJECT, type(x)))
+        return Leaf(key_of(x))
+
+    return trees.map(leaf, args, is_leaf=is_container)
+
+
+def unwrapped(args: Any, objects: Iterable[Any]) -> Any:
+    """Arguments as the user gave them, but for their arrays; `objects` are those among them whose state is looked at."""
+    roots = iter(objects)
+
+    def original(x: Any) -> Any:
+        if not isinstance(x, Leaf):
+            return x
+        if type(x.key) is tuple and x.key[0] is _OBJECT:
+            return next(roots)
+        return x.key.ref() if isinstance(x.key, Identity) else constant(x.key)
+
+    return trees.map(original, args, is_leaf=lambda x: isinstance(x, Leaf))
+
+
+def mutable_parts(args: Sequence[Any], kwargs: dict[str, Any], containers: bool = False) -> list[Any]:
+    """The registered objects in the arguments of a call, whose changes the caller sees, and the containers if they are not among the objects."""
+    found: list[Any] = []
+    stack = [*(kwargs[k] for k in sorted(kwargs, reverse=True)), *reversed(args)]
+    while stack:
+        x = stack.pop()
+        if isinstance(x, ARRAYS) or x is None or (is_container(x) and not containers):
+            continue
+        children = trees.children(x)
+        if len(children) == 1 and children[0] is x:
+            continue
+        if is_container(x) or (not isinstance(x, tuple) and attributes(x)):
+            found.append(x)
+        stack += reversed(children)
+    return found

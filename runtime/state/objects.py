@@ -1,0 +1,214 @@
+"""The objects that a compiled function reaches through its arguments: their arrays become inputs, everything else guards the compiled program.
+
+Arrays in attributes, lists, tuples and dicts, path by path, are inputs like any argument, so a new array does not compile again.  Numbers and
+strings are constants guarded by their value; other objects by identity.  Which object it is does not matter, only what it holds.
+"""
+
+from __future__ import annotations
+
+import enum
+import sys
+import types
+import weakref
+from collections.abc import Iterable, Set
+from typing import Any
+
+import numpy as np
+
+from autograph.runtime.jaxapi import trees
+from autograph.runtime.values.heap import Attribute, Contents, HeapLocation, Items, is_intercepted
+from autograph.runtime.values.packing import as_is, pack
+from autograph.runtime.values.specs import Spec, Static, is_container, one_level, type_of
+from autograph.runtime.values.specs import types as types_in
+from autograph.runtime.values.values import ARRAYS, NUMBERS, Counted, Stale, Unset, arrays_in
+
+_VALUES = (str, bytes, type(None), range, slice, np.dtype)
+_IDENTICAL = (type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, enum.Enum)
+
+
+class Identity:
+    """An object as part of the key of a compiled program: equal only to itself, and held weakly where its type allows."""
+
+    __slots__ = ("hash", "ref")
+
+    def __init__(self, obj: Any) -> None:
+        self.hash = id(obj)
+        try:
+            self.ref: Any = weakref.ref(obj)
+        except TypeError:
+            self.ref = lambda: obj
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Identity) and self.ref() is other.ref() is not None
+
+    def __hash__(self) -> int:
+        return self.hash
+
+
+def key_of(x: Any) -> Any:
+    """What stands for something that is no array in the key of a compiled program: 0.0 is not -0.0, 1 is not True, nan is nan."""
+    if isinstance(x, (*NUMBERS, *_VALUES)) and not isinstance(x, enum.Enum):
+        return type(x), repr(x) if isinstance(x, (float, complex)) else (x.start, x.stop, x.step) if isinstance(x, slice) else x
+    return "unset" if isinstance(x, Unset) else Identity(x)
+
+
+def constant(key: Any) -> Any:
+    """The value that a key stands for by value; no number, which is always an array."""
+    kind, value = key
+    return slice(*value) if kind is slice else value
+
+
+def is_state(x: Any) -> bool:
+    """Whether an object's attributes are looked at: one of the user's or a library's classes, not of Python's own."""
+    if isinstance(x, _IDENTICAL) or isinstance(x, (*NUMBERS, *_VALUES, *ARRAYS)) or type(x) in (Stale, Unset):
+        return False
+    return type(x).__module__.split(".")[0] not in sys.stdlib_module_names and bool(type(x).__dictoffset__ or _slots(type(x)))
+
+
+def _slots(cls: type) -> list[str]:
+    found = [
+        s
+        for k in cls.__mro__
+        for s in ((k.__dict__.get("__slots__", ()),) if isinstance(k.__dict__.get("__slots__"), str) else k.__dict__.get("__slots__", ()))
+    ]
+    return [s for s in found if s not in ("__weakref__", "__dict__")]
+
+
+def attributes(x: Any) -> list[str]:
+    return [*(x.__dict__ if type(x).__dictoffset__ else ()), *(s for s in _slots(type(x)) if not isinstance(Attribute(x, s).get(), Unset))]
+
+
+def places_in(x: Any) -> list[HeapLocation]:
+    """The places of an object that the walk looks into."""
+    held: list[HeapLocation] = [Contents(x)] if is_container(x) else []
+    return held + [Attribute(x, a) for a in own_attributes(x)]
+
+
+def own_attributes(x: Any) -> list[str]:
+    """The attributes of an object; of a container those of a class of the user's, unless they are what it contains."""
+    return attributes(x) if not is_container(x) or is_state(x) and getattr(x, "__dict__", None) is not x else []
+
+
+class Walk:
+    """What some objects hold: `objects` in the order they were met, `arrays` with the places they stand in, and `guards`.
+
+    `dynamic` are places (the number of an object, and a name) whose numbers are inputs, because the function changes them; `variables` are the
+    function's globals.  `pinned` are those whose numbers have to be known all the same; `made` are the codes of functions
+    that are made anew in each call.
+    """
+
+    def __init__(
+        self,
+        roots: Iterable[Any],
+        places: Iterable[HeapLocation],
+        dynamic: set[Any],
+        variables: dict[str, Any],
+        pinned: Set[Any] = frozenset(),
+        made: Set[Any] = frozenset(),
+    ) -> None:
+        self.objects: list[Any] = []
+        self.arrays: list[Any] = []
+        self.guards: list[Any] = []
+        self.slots: list[tuple[HeapLocation, Spec]] = []
+        self.places = list(places)
+        self.dynamic, self.variables, self.pinned, self.made = dynamic, variables, pinned, made
+        self._seen: dict[int, int] = {}
+        self._given = False  # is what is met part of an argument, whose numbers are inputs?
+        for root in roots:
+            self._given = is_container(root)
+            self._visit(root)
+        self._given = False
+        for k, place in enumerate(self.places):
+            met = id(place.obj) in self._seen
+            if isinstance(place, Contents):
+                if not met:
+                    self._visit(place.obj)
+            elif not (met and isinstance(place, Attribute) and place.attribute in own_attributes(place.obj)):  # else it is among those of the object
+                self._place(place, ("place", k))
+        self.guards.append(self._shared())
+
+    def _shared(self) -> Any:
+        """Which of the arrays are one, and which are global variables: a store into one of them is seen in the others."""
+        first: dict[int, Any] = {}
+        arrays = [(k, x) for k, x in enumerate(self.arrays) if isinstance(x, ARRAYS) and x.ndim]
+        same = tuple(k for k, x in arrays if first.setdefault(id(x), k) != k)
+        names = tuple((n, k) for n, v in arrays_in(self.variables).items() if (k := first.get(id(v))) is not None)
+        return (tuple(first[id(self.arrays[k])] for k in same), same, names) if same or names else None
+
+    def number(self, obj: Any) -> int | None:
+        """Which of the objects it is."""
+        return self._seen.get(id(obj))
+
+    def name_of(self, k: int) -> str:
+        """The name of the place in which one of the arrays stands."""
+        names = [place.name for place, spec in self.slots for _ in types_in([spec])]
+        return names[k]
+
+    def _visit(self, x: Any) -> None:
+        known = self._seen.get(id(x))
+        self.guards.append((type(x), known))
+        if known is not None:
+            return
+        number = self._seen[id(x)] = len(self.objects)
+        self.objects.append(x)
+        if is_container(x):
+            self._place(Contents(x), (number, None))
+            self._given = False
+        names = own_attributes(x)
+        if names or not is_container(x):
+            self.guards.append(tuple(names))
+        for name in names:
+            self._place(Attribute(x, name), (number, name))
+
+    def _place(self, place: HeapLocation, name: Any) -> None:
+        held = place.get()
+        if not isinstance(held, Items):
+            spec: Spec = self._spec(held, name)
+        else:
+            keys = held.keys
+            self.guards.append(
+                (None if keys is None else tuple(map(key_of, keys)) if isinstance(held.keys, tuple) else frozenset(keys), len(held.values))
+            )
+            spec = Items(keys, [self._spec(v, (*name, k)) for k, v in enumerate(held.values)])
+        arrays = pack(held, spec, as_is)
+        if arrays:
+            self.arrays += arrays
+            self.slots.append((place, spec))
+
+    def _spec(self, v: Any, name: Any) -> Spec:
+        """The spec of a value whose arrays are inputs; notes the guards of everything else."""
+        if isinstance(v, ARRAYS):
+            t = type_of(v) if not isinstance(v, np.ndarray) or v.dtype.kind in "biufcV" else None
+            self.guards.append(Identity(v) if t is None else "numpy" if isinstance(v, np.ndarray) and v.ndim else "array")
+            return t or Static(v)
+        if isinstance(v, NUMBERS) and not isinstance(v, enum.Enum):
+            if (self._given or name in self.dynamic) and name not in self.pinned:
+                self.guards.append("array")
+                return type_of(v)
+            self.guards.append(key_of(v))
+            return Static(v)
+        if isinstance(v, Counted) and (kind := v.kind_of()) is not None:  # in a trace around
+            self.guards.append((Identity(kind[0]), kind[1]))
+        elif is_container(v) or _is_object(v):
+            given, self._given = self._given, self._given and is_container(v)
+            self._visit(v)
+            self._given = given
+            return Static(v)
+        if v is None or not trees.is_node(v):
+            self.guards.append(key_of(v))
+            return Static(v)
+        parts, tree = trees.flatten(v, is_leaf=lambda x: x is not v)
+        self.guards.append((type(v), tree if trees.is_own_node(v) else len(parts)))
+        count = iter(range(1 << 30))
+        return one_level(lambda x: self._spec(x, (*name, "part", next(count))), v)
+
+
+def plain_attributes(cls: Any) -> bool:
+    """Whether nothing of the class's own stands between `obj.a = v` and the object."""
+    store: Any = cls.__setattr__
+    return store is object.__setattr__
+
+
+def _is_object(v: Any) -> bool:
+    """Whether a value is looked into by its attributes: an object of a class with plain attributes."""
+    return is_state(v) and (plain_attributes(type(v)) or isinstance(v, trees.OBJECTS) or is_intercepted(v)) and not isinstance(v, tuple)

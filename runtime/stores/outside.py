@@ -1,0 +1,208 @@
+"""Arrays where no trace makes them objects: outside of all traces, and what libraries give.
+
+The arguments of a call are objects for as long as it runs.  Of any other array a store binds the name that holds it anew, which is right only
+where nothing else holds the array: how many do is counted, who they are is not asked.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from autograph.runtime.arrays.handles import Handle
+from autograph.runtime.arrays.numpys import KINDS, numpys
+from autograph.runtime.explaining.raw_errors import mark_of
+from autograph.runtime.frames import frames, in_block, watched
+from autograph.runtime.jaxapi import _jax
+from autograph.runtime.jaxapi.tracers import OBJECTS, Array, as_object, content
+from autograph.runtime.messages.errors import AliasError, ArrayStoreError
+from autograph.runtime.messages.places import caller, here, variable_of
+from autograph.runtime.state.needs import NeedsState
+from autograph.runtime.state.objects import is_state, own_attributes
+from autograph.runtime.stores.stores import store, stored_at
+from autograph.runtime.values.heap import Attribute, Cell, Contents, HeapLocation, Variable, base_of
+from autograph.runtime.values.values import ATOMS, traced
+
+
+class Given:
+    """The arguments of a call in the plain form: arrays in them, and in what they hold, are objects until it ends."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: tuple[Any, ...]) -> None:
+        made: dict[int, Any] = {}
+
+        def as_one(x: Any) -> Any:  # what is one array outside is one here
+            if id(x) not in made:
+                made[id(x)] = as_object(x) if type(x) is _jax.ArrayImpl and x.ndim else x
+            return made[id(x)]
+
+        self.values = _each_array(values, as_one, {})
+
+    def back(self, out: Any = None) -> Any:
+        """What the call gives; everything holds arrays again."""
+        values, self.values = self.values, ()
+        return _each_array((values, out), content, {})[1]
+
+    def __del__(self) -> None:  # of a call that an error has left
+        self.back()
+
+
+def as_objects(*args: Any) -> Given | None:
+    """The arguments of a function in its plain form, into which it may store; None where its caller knows them: for others arrays are values."""
+    return None if mark_of(sys._getframe(2).f_code) == "Form" else Given(args)
+
+
+def evaluated(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The staged form of a function, for calls outside of every trace: what operations give are objects in it, as in a trace."""
+
+    @functools.wraps(fn)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if _jax.trace_state.value is not _jax.eval_trace:
+            return fn(*args, **kwargs)
+        with _jax.set_current_trace(OBJECTS):
+            given = Given((args, kwargs))
+            args, kwargs = given.values
+            return given.back(fn(*args, **kwargs))
+
+    return run
+
+
+def _each_array(x: Any, of: Callable[[Any], Any], seen: dict[int, Any]) -> Any:
+    """The same, with another for each array in it; lists, dicts and objects stay what they are."""
+    if isinstance(x, (Array, _jax.ArrayImpl)):
+        return of(x)
+    if isinstance(x, tuple):
+        parts = [_each_array(v, of, seen) for v in x]
+        return x if all(a is b for a, b in zip(parts, x, strict=True)) else type(x)._make(parts) if hasattr(x, "_make") else tuple(parts)
+    if type(x) in ATOMS or id(x) in seen:
+        return x
+    seen[id(x)] = x
+    if isinstance(x, (list, dict)):
+        base = base_of(x)  # methods of the user's own may do more
+        for k in range(base.__len__(x)) if isinstance(x, list) else list(base.__iter__(x)):
+            if (new := _each_array(held := base.__getitem__(x, k), of, seen)) is not held:
+                base.__setitem__(x, k, new)
+    if is_state(x) and not isinstance(x, Handle):
+        for place in (Attribute(x, name) for name in own_attributes(x)):
+            if (new := _each_array(held := place.get(), of, seen)) is not held:
+                place.put(new)
+    return x
+
+
+def stored_outside(x: Any, i: Any, value: Any, shared: bool) -> Any:
+    """`x[i] = value` of an array that is no object: what the name, or place, that holds it is bound to afterwards; `shared`: others hold it.
+
+    Raises:
+      AliasError: (AG407) others hold the array.
+      ArrayStoreError: (AG403) a view of a NumPy array, in a trace.
+    """
+    inside = watched() and _jax.recording()
+    if inside and (places := _places_of(x)):
+        _refuse_or_lift(places)
+    if isinstance(x, np.ndarray) and not (inside and (in_block() or traced(value) or traced(i)) and x.dtype.kind in KINDS):
+        x[i] = value
+        return x
+    if isinstance(x, np.ndarray) and x.base is not None:
+        raise ArrayStoreError(
+            "a traced value is stored into a view of a NumPy array that this function did not make, which the array would not show", here(),
+            "store into the array itself: `a[i, j] = v` instead of `row = a[i]; row[j] = v`, or into a copy",
+        )  # fmt: skip
+    if shared:
+        name = variable_of(x)
+        raise AliasError(
+            f"{f'`{name}`' if name else 'an array'} is stored into, and others hold the same array, which {'is' if inside else 'JAX'} "
+            f"{'none of this function' if inside else 'does not change'}: they would keep what it was", here(),
+            "give it a copy (`b = a.copy()`), or make it an argument" if inside else "decorate the function with `@ag.function`, or store into a copy (`b = a.copy()`)",
+        )  # fmt: skip
+    if not inside:
+        return stored_at(x, i, value)
+    new = numpys(x.copy()) if isinstance(x, np.ndarray) else as_object(x)
+    if not isinstance(new, Array):
+        return stored_at(jnp.asarray(x), i, value)
+    store(new, i, value)
+    return new
+
+
+def _places_of(x: Any) -> list[HeapLocation]:
+    """The variables of modules and of functions around, and what these hold, that are an array."""
+    function = frames()[0].function
+    frame = caller()
+    spaces = [getattr(function, "__globals__", {}), frame.f_globals if frame is not None else {}]
+    variables: list[HeapLocation] = [Variable(space, name) for space in {id(s): s for s in spaces}.values() for name in space]
+    cells = zip(getattr(getattr(function, "__code__", None), "co_freevars", ()), getattr(function, "__closure__", None) or (), strict=False)
+    variables += [Cell(cell, name) for name, cell in cells]
+    found: list[HeapLocation] = []
+    for place in variables:
+        held = place.get()
+        if held is x:
+            found.append(place)
+        elif type(held) in (list, dict) and any(v is x for v in (held if type(held) is list else held.values())):
+            found.append(Contents(held))
+        elif not isinstance(held, (type, ModuleType)) and (attributes := getattr(held, "__dict__", None)):
+            found += [Attribute(held, name) for name, v in attributes.items() if v is x]
+    return found
+
+
+def _refuse_or_lift(places: list[HeapLocation]) -> None:
+    """An array that was there before is stored into: it has to be state of the function.
+
+    Raises:
+      NeedsState: it will be.
+      ArrayStoreError: (AG403) nobody would give it the values.
+    """
+    if frames()[0].checked:
+        raise NeedsState(places)
+    raise ArrayStoreError(
+        f"a traced value is stored into {places[0].name}, an array that this function did not make", here(), "use `@ag.function`, or return the array"
+    )
+
+
+def is_held_elsewhere(x: Any) -> bool:
+    """Whether something holds an array beside a variable or place, a variable of ours, and the question itself."""
+    if not isinstance(x, (_jax.ArrayImpl, np.ndarray)):
+        return False
+    refused = _is_refused(x)  # first: the frame keeps what it is asked for
+    return sys.getrefcount(x) > _ALONE + (_REFUSED if refused else 0)
+
+
+def _is_refused(x: Any) -> bool:
+    """Whether the error that is handled is JAX's, which has refused to store into an array, as the plain form tries."""
+    error = sys.exception()
+    tb = error.__traceback__.tb_next if type(error) is TypeError and error.__traceback__ is not None else None
+    return tb is not None and tb.tb_next is None and tb.tb_frame.f_locals.get("self") is x
+
+
+class _Refusing:
+    """What refuses a store as an array of JAX's does."""
+
+    def __setitem__(self, i: Any, value: Any) -> None:
+        raise TypeError
+
+
+def _counts() -> tuple[int, int]:
+    """How many references there are to an array that nothing else holds; and how many more in the error of JAX that refuses to store into it."""
+
+    def asked(x: Any) -> int:
+        return sys.getrefcount(x)
+
+    def stored(x: Any) -> int:
+        return asked(x)
+
+    x = _Refusing()
+    alone = stored(x)
+    try:
+        x[0] = 0
+    except TypeError:
+        assert _is_refused(x)
+        return alone, stored(x) - alone
+    raise AssertionError
+
+
+_ALONE, _REFUSED = _counts()

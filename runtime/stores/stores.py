@@ -1,0 +1,238 @@
+"""Stores into arrays: the object holds another value from then on, and the blocks around know that it has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from autograph.runtime.arrays.numpys import OPERATIONS, Numpys, View, is_known, plain
+from autograph.runtime.arrays.parts import transposed
+from autograph.runtime.arrays.ties import dependents, others, same
+from autograph.runtime.effects.deferred import fine
+from autograph.runtime.frames import frames
+from autograph.runtime.jaxapi import _jax
+from autograph.runtime.jaxapi.tracers import Array, content, note_change
+from autograph.runtime.messages.errors import AliasError
+from autograph.runtime.messages.places import here, variable_of
+from autograph.runtime.sequences.sections import Section
+from autograph.runtime.sequences.slicing import split_index, stored, stored_masked
+from autograph.runtime.sequences.subscripts import check_static, has_span, is_mask, store_masked, store_span
+from autograph.runtime.sequences.subscripts import plain as as_index
+from autograph.runtime.state.lifted import may_have_failed, touch
+from autograph.runtime.values.heap import HeapLocation
+
+
+class Value(HeapLocation):
+    """What an array holds."""
+
+    error = AliasError
+
+    def __init__(self, x: Array) -> None:
+        self.obj, self.key = x, (id(x), "now")
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        found = variable_of(self.obj)
+        return f"`{found}`" if found else "an array"
+
+    def get(self) -> Any:
+        return self.obj.now
+
+    def put(self, value: Any) -> None:
+        self.obj.now = value.now if isinstance(value, Array) else value
+        if isinstance(self.obj, Numpys):
+            self.obj.frozen = None
+
+    def lasts(self) -> bool:
+        """Whether the trace is still made in which the array was made: nobody else can hold it."""
+        return any(frame.trace is not None and frame.trace is self.obj.home() for frame in frames())
+
+    def is_made_in(self, trace: Any) -> bool:
+        return trace is not None and self.obj.home() is trace
+
+
+def change(x: Array, update: Callable[[Any, Any], Any]) -> None:
+    """Let an array hold what `update` makes of its value, and so each other that may be it.
+
+    The second argument of `update` says whether it is made: None where it surely is.
+    """
+    if isinstance(x, View):
+        change(x.whole, lambda now, p: x.part.put(now, update(x.part.get(now), p)))
+        return
+    note_change(x)
+    if x.who is not None and x.who.lost:
+        raise AliasError(
+            "an array is stored into that is a row, slice or other view taken in a compiled loop or branch before, at a place that traced values decide",
+            here(), "take it again before the store (`row = m[k]`)",
+        )  # fmt: skip
+    tied = [(y, same(x, y)) for y in others(x)]
+    _put(x, update(_value(x), _unless_failed(x, None)))
+    for y, p in tied:
+        if isinstance(y, View):
+            change(y, lambda now, q, p=p: update(now, _both(p, q)))  # type: ignore[misc]
+        else:
+            _put(y, update(_value(y), _unless_failed(y, p)))
+    for y, part, p in dependents(x):
+        _put(y, jnp.where(p, content(part), content(y)))
+
+
+def _value(x: Array) -> Any:
+    """What an array holds, as a value of JAX's with all methods."""
+    return jnp.asarray(content(x)) if is_known(x) else content(x)
+
+
+def unknown_array() -> AliasError:
+    """The error for a store of which traced values decide which array it reaches, and nothing tells."""
+    return AliasError(
+        "an array is stored into, and only traced values decide which other names hold it", here(), "give one of the names a copy (`b = a.copy()`)"
+    )
+
+
+def _both(p: Any, q: Any) -> Any:
+    return p if q is None else lax.bitwise_and(p, q)
+
+
+def _unless_failed(x: Array, p: Any) -> Any:
+    if not (x.lasts or _is_of_function(x)) or not may_have_failed():  # a place that lasts may hold it
+        return p
+    return fine() if p is None else lax.bitwise_and(p, fine())
+
+
+def _is_of_function(x: Array) -> bool:
+    """Whether an array was made by a function, and not by a block in it."""
+    return any(frame.root and frame.trace is not None and frame.trace is x.home() for frame in frames())
+
+
+def _put(x: Array, new: Any) -> None:
+    place = Value(x)
+    touch(place, late=False)
+    place.put(new)
+
+
+def store(x: Array, i: Any, value: Any) -> None:
+    """`x[i] = value`."""
+    if isinstance(x, Numpys):
+        i = plain(i)
+        if _by_numpy(x, i, value):
+            return
+        value = _of_type(value, x.dtype)
+
+    def update(now: Any, p: Any) -> Any:
+        if p is None:
+            return stored_at(now, i, value)
+        if is_mask(i) or isinstance(value, Section) or split_index(i) is not None or has_span(i):
+            return jnp.where(p, stored_at(now, i, value), now)
+        old = now[as_index(i)]
+        return stored_at(now, i, jnp.where(p, jnp.asarray(value, old.dtype), old))
+
+    change(x, update)
+
+
+def _by_numpy(x: Numpys, i: Any, value: Any) -> bool:
+    """Store what is known into an array that is known, where that is surely made."""
+    root = x.root if isinstance(x, View) else x
+    value = plain(value)
+    if not root.known or root.home() is not _jax.current_trace() or _is_traced(i) or _is_traced(value) or others(root) or dependents(root):
+        return False
+    place = Value(root)
+    touch(place, late=False)
+    if any(frame.saved.get(place) is root.now for frame in frames()):
+        root.now = root.now.copy()
+    now = x.now
+    if now is not root.now and not np.may_share_memory(now, root.now):
+        return False
+    now[i] = value
+    root.frozen = None
+    return True
+
+
+def _is_traced(x: Any) -> bool:
+    if type(x) in (tuple, list):
+        return any(map(_is_traced, x))
+    if isinstance(x, slice):
+        return any(map(_is_traced, (x.start, x.stop, x.step)))
+    return isinstance(x, (jax.Array, Section)) and not is_known(x)
+
+
+def _of_type(value: Any, dtype: Any) -> Any:
+    """What is stored into an array of NumPy's has its type."""
+    if isinstance(value, Section) or not isinstance(value, (jax.Array, np.ndarray, np.generic, list, tuple, int, float, complex)):
+        return value
+    dtype = jax.dtypes.canonicalize_dtype(dtype)
+    array = jnp.asarray(value)
+    if jnp.issubdtype(array.dtype, jnp.complexfloating) and not jnp.issubdtype(dtype, jnp.complexfloating):
+        array = array.real
+    return array.astype(dtype)
+
+
+def stored_at(x: Any, i: Any, value: Any) -> Any:
+    """The value after `x[i] = value`."""
+    check_static(x, i)
+    if is_mask(i):
+        return stored_masked(x, i, value) if isinstance(value, Section) else store_masked(x, i, value)
+    if (split := split_index(i)) is not None:
+        whole, part = split
+        return x.at[whole].set(stored(x[whole], part, value)) if whole else stored(x, part, value)
+    return store_span(x, i, value) if has_span(i) else x.at[as_index(i)].set(value)
+
+
+def replace_whole(x: Array, new: Any) -> None:
+    """Let an array hold what is computed of all of it: of its shape, and converted to its type.
+
+    Raises:
+      ValueError: the shapes differ.
+    """
+    if np.shape(new) != x.shape and (np.ndim(new) > x.ndim or np.broadcast_shapes(np.shape(new), x.shape) != x.shape):
+        raise ValueError(f"non-broadcastable output operand with shape {x.shape} doesn't match the broadcast shape {np.shape(new)}")
+    if x.ndim:
+        store(x, (slice(None),) * x.ndim if not isinstance(new, np.ndarray) or x.ndim else (), new)
+    else:
+        store(x, (), new)
+
+
+def update_at(x: Array, where: Any, name: str, *values: Any) -> None:
+    """`np.add.at` and its kin: what is computed at each place as often as it is there."""
+    method = {"add": "add", "subtract": "subtract", "multiply": "mul", "divide": "divide", "true_divide": "divide", "minimum": "min", "maximum": "max",
+              "fmin": "min", "fmax": "max", "power": "power"}.get(name)  # fmt: skip
+    index = as_index(tuple(map(content, where)) if type(where) is tuple else content(where))
+
+    def update(now: Any, p: Any) -> Any:
+        at = now.at[index]
+        if method is not None:
+            new = getattr(at, method)(_of_type(values[0], now.dtype))
+        else:
+            new = at.apply(lambda v: getattr(jnp, name)(v, *map(content, values)).astype(now.dtype))
+        return new if p is None else jnp.where(p, new, now)
+
+    change(x, update)
+
+
+def update_whole(x: Numpys, name: str, value: Any) -> None:
+    """`x += value`: what the operator gives is stored into the array, in its type.
+
+    Raises:
+      TypeError: the type does not take it.
+    """
+    new = getattr(x, name)(value)
+    if new is NotImplemented:
+        raise TypeError(f"unsupported operand for {name}")
+    if np.shape(new) != x.shape:
+        raise ValueError(f"non-broadcastable output operand with shape {x.shape} doesn't match the broadcast shape {np.shape(new)}")
+    if not np.can_cast(new.dtype, x.dtype, "same_kind"):
+        raise TypeError(f"Cannot cast ufunc '{name.strip('_')}' output from {new.dtype!r} to {x.dtype!r} with casting rule 'same_kind'")
+    replace_whole(x, new)
+
+
+def _reshape(x: Numpys, shape: Any) -> None:
+    place = Value(x)
+    touch(place, late=False)
+    place.put(x.now.reshape(shape))
+    x._shadow = None
+
+
+OPERATIONS.update(store=store, update=update_whole, reshape=_reshape, transposed=transposed)
