@@ -23,10 +23,9 @@ if TYPE_CHECKING:
     from autograph.api import do_not_convert as do_not_convert
     from autograph.api import function as function
     from autograph.api import to_code as to_code
-    from autograph.explaining import explain as explain
-    from autograph.policy import exclude as exclude
-    from autograph.policy import include as include
-    from autograph.report import Report as Report
+    from autograph.forms.signatures import StagedFunction as StagedFunction
+    from autograph.report.explaining import explain as explain
+    from autograph.report.report import Report as Report
     from autograph.runtime.eager import losses as losses
     from autograph.runtime.eager import metrics as metrics
     from autograph.runtime.eager import optimizers as optimizers
@@ -59,14 +58,15 @@ if TYPE_CHECKING:
     from autograph.runtime.sequences.rows import static_range as static_range
     from autograph.runtime.values.hints import loop as loop
     from autograph.runtime.values.hints import loops as loops
-    from autograph.signatures import StagedFunction as StagedFunction
+    from autograph.source.policy import exclude as exclude
+    from autograph.source.policy import include as include
 
 __version__ = "0.1.0"
 
 _HOME = {
     "convert": "autograph.api", "do_not_convert": "autograph.api", "function": "autograph.api", "to_code": "autograph.api",
-    "include": "autograph.policy", "exclude": "autograph.policy",
-    "explain": "autograph.explaining", "Report": "autograph.report", "StagedFunction": "autograph.signatures",
+    "include": "autograph.source.policy", "exclude": "autograph.source.policy",
+    "explain": "autograph.report.explaining", "Report": "autograph.report.report", "StagedFunction": "autograph.forms.signatures",
     "AutographError": "autograph.runtime.messages.errors", "ConversionError": "autograph.runtime.messages.errors", "StagingError": "autograph.runtime.messages.errors",
     "LargeUnrollWarning": "autograph.runtime.messages.errors", "RetraceWarning": "autograph.runtime.messages.errors",
     "run_eagerly": "autograph.runtime.eager.switch",

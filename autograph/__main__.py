@@ -2,6 +2,6 @@
 
 import sys
 
-from autograph.cli import main
+from autograph.commands.cli import main
 
 sys.exit(main())

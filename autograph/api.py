@@ -8,16 +8,17 @@ import types
 from collections.abc import Callable
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
-from autograph import runtime, sites  # noqa: F401  (call sites of converted code)
-from autograph.callees import convert_object, dressed, form_in, leave_alone
-from autograph.errors import NotAFunction
-from autograph.forms import Form, form_of
-from autograph.listing import listing
+from autograph import runtime
+from autograph.forms import sites  # noqa: F401  (call sites of converted code)
+from autograph.forms.callees import convert_object, dressed, form_in, leave_alone
+from autograph.forms.forms import Form, form_of
+from autograph.forms.listing import listing
+from autograph.forms.signatures import StagedFunction
 from autograph.runtime.calls.function import Function
 from autograph.runtime.jaxapi._jax import boundary, hide_frames
 from autograph.runtime.options import known_options
 from autograph.runtime.stores.outside import evaluated
-from autograph.signatures import StagedFunction
+from autograph.source.errors import NotAFunction
 
 hide_frames(__file__)
 P = ParamSpec("P")

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autograph.listing import listing
-from autograph.module import functions
+from autograph.forms.listing import listing
+from autograph.forms.module import functions
 from autograph.passes.stageable import stageable
-from autograph.source import File, file_of
+from autograph.source.source import File, file_of
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 LIBRARY = [

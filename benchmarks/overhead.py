@@ -22,9 +22,9 @@ import jax.numpy as jnp
 from jax import lax
 
 import autograph as ag
-from autograph.forms import Form
-from autograph.listing import forget, listing
-from autograph.source import file_of
+from autograph.forms.forms import Form
+from autograph.forms.listing import forget, listing
+from autograph.source.source import file_of
 
 
 class Row(NamedTuple):

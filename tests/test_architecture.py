@@ -58,7 +58,8 @@ def test_only_the_runtime_knows_jax() -> None:
 
 
 @pytest.mark.parametrize(
-    ("library", "file"), [("gast", "autograph/syntax.py"), ("astunparse", "autograph/printed_expressions.py"), ("jax._src", "runtime/jaxapi/_jax.py")]
+    ("library", "file"),
+    [("gast", "autograph/trees/syntax.py"), ("astunparse", "autograph/printing/printed_expressions.py"), ("jax._src", "runtime/jaxapi/_jax.py")],
 )
 def test_a_library_that_may_move_is_touched_in_one_file(library: str, file: str) -> None:
     users = []

@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 import pytest
 
 import autograph as ag
-from autograph.cli import main
+from autograph.commands.cli import main
 from autograph.passes import PASSES
 from tests.sourced import define
 
@@ -815,9 +815,9 @@ def test_a_script_that_runs_converted_is_imported_as_it_is(folder: Path) -> None
 
 def test_every_converted_function_keeps_its_places() -> None:
     """What `run` compiles is the transpiled text, and each line of a converted function is one of the lines that it was."""
-    from autograph.edits import apply
-    from autograph.module import edits_of, transpile
-    from autograph.running import script_code
+    from autograph.commands.running import script_code
+    from autograph.forms.module import edits_of, transpile
+    from autograph.source.edits import apply
 
     for file in sorted((Path(__file__).parent.parent / "examples").glob("*.py")):
         text = file.read_text()

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from autograph import syntax
-from autograph.facts import Bound, Liveness
+from autograph.analysis.facts import Bound, Liveness
+from autograph.trees import syntax
 
 
 def load(path: str) -> ModuleType:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograph.module import transpile
+from autograph.forms.module import transpile
 
 FILES = sorted(p for p in (Path(__file__).parent / "golden").glob("*.py") if not p.stem.endswith("_converted"))
 

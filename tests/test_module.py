@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 import autograph as ag
-from autograph.cli import main
-from autograph.errors import SourceUnavailable
-from autograph.module import functions, transpile
+from autograph.commands.cli import main
+from autograph.forms.module import functions, transpile
+from autograph.source.errors import SourceUnavailable
 from tests.sourced import define
 
 ROOT = Path(__file__).parent.parent

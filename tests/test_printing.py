@@ -12,7 +12,7 @@ from types import ModuleType
 
 import pytest
 
-from autograph import printing
+from autograph.printing import printing
 
 since_312 = pytest.mark.skipif(sys.version_info < (3, 12), reason="syntax of Python 3.12")
 since_313 = pytest.mark.skipif(sys.version_info < (3, 13), reason="syntax of Python 3.13")

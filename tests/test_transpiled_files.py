@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from autograph.cli import main
-from autograph.module import transpile
-from autograph.source import MARKS, File, lines_of, mark_of
+from autograph.commands.cli import main
+from autograph.forms.module import transpile
+from autograph.source.source import MARKS, File, lines_of, mark_of
 from tests.test_newcomers import agree, load, plain, run
 
 ROOT = Path(__file__).parent.parent
@@ -29,7 +29,7 @@ import importlib.abc, sys
 
 class Absent(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
-        if name.split(".")[0] in ("gast", "astunparse") or name in ("autograph.passes", "autograph.callees"):
+        if name.split(".")[0] in ("gast", "astunparse") or name in ("autograph.passes", "autograph.forms.callees"):
             raise ModuleNotFoundError(f"{name} is not installed here", name=name)
 
 sys.meta_path.insert(0, Absent())

@@ -277,7 +277,7 @@ def test_threads_convert_once() -> None:
     start = threading.Barrier(8)
 
     def work() -> None:
-        from autograph.callees import twin_of
+        from autograph.forms.callees import twin_of
 
         start.wait()
         twins.append(twin_of(f))

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from autograph import syntax as s
-from autograph.names import Names, binds_all
+from autograph.analysis.names import Names, binds_all
+from autograph.analysis.scopes import Scope
 from autograph.passes.appends import lower_appends
 from autograph.passes.bindings import lower_bindings
 from autograph.passes.calls import lower_calls
@@ -29,8 +29,8 @@ from autograph.passes.stores import lower_stores
 from autograph.passes.texts import lower_texts
 from autograph.passes.unsure import note_unsure_reads
 from autograph.passes.walrus import spill_walruses
-from autograph.quote import quote
-from autograph.scopes import Scope
+from autograph.trees import syntax as s
+from autograph.trees.quote import quote
 
 
 class Pass(NamedTuple):

@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any, NamedTuple
 
-from autograph import syntax as s
+from autograph.analysis.scopes import Scope
 from autograph.passes.callables import ARRAY_LIBRARIES, CHANGING
 from autograph.passes.context import Context
 from autograph.passes.indices import index_of
 from autograph.passes.pops import hoisted, popped
-from autograph.quote import quote, quote_expr
-from autograph.scopes import Scope
+from autograph.trees import syntax as s
+from autograph.trees.quote import quote, quote_expr
 
 _MAKERS = (s.List, s.ListComp)
 _TAKES = {"append": 1, "extend": 1, "insert": 2, "remove": 1, "reverse": 0, "clear": 0}  # arguments

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograph import syntax as s
-from autograph.names import Names, binds, binds_all
+from autograph.analysis.names import Names, binds, binds_all
+from autograph.analysis.scopes import Scope
+from autograph.analysis.targets import leaves
 from autograph.passes.context import Context
-from autograph.quote import quote, quote_expr
-from autograph.scopes import Scope
-from autograph.targets import leaves
+from autograph.trees import syntax as s
+from autograph.trees.quote import quote, quote_expr
 
 _FAILING = (s.Raise, s.Assert, s.Call, s.Subscript)
 

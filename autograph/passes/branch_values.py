@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograph import syntax as s
-from autograph.names import reads
+from autograph.analysis.names import reads
+from autograph.trees import syntax as s
 
 
 def value_of(block: list[Any], outs: list[str], at: Any) -> Any | None:

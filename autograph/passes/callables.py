@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograph import syntax as s
+from autograph.trees import syntax as s
 
 BUILTINS = frozenset(
     "range enumerate zip reversed min max sum any all int float bool complex print sorted isinstance hasattr callable str repr format setattr "

@@ -17,8 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograph import syntax as s
-from autograph.names import binds_all
+from autograph.analysis.names import binds_all
 from autograph.passes.callables import (
     ARRAY_LIBRARIES,
     BUILTINS,
@@ -35,7 +34,8 @@ from autograph.passes.callables import (
 )
 from autograph.passes.context import Context
 from autograph.passes.sections import filled, fills, makes_section, sections
-from autograph.quote import quote_expr
+from autograph.trees import syntax as s
+from autograph.trees.quote import quote_expr
 
 
 def lower_calls(fn: Any, context: Context) -> None:

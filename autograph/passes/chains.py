@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograph import syntax as s
-from autograph.names import binds_all
+from autograph.analysis.names import binds_all
 from autograph.passes.context import Context
 from autograph.passes.switches import switch_of
-from autograph.quote import quote
+from autograph.trees import syntax as s
+from autograph.trees.quote import quote
 
 LONGEST = 16
 

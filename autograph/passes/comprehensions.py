@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograph import syntax as s
+from autograph.analysis.scopes import Scope
+from autograph.analysis.targets import leaves
 from autograph.passes.context import Context
 from autograph.passes.indices import index_of
-from autograph.quote import quote_expr
-from autograph.scopes import Scope
-from autograph.targets import leaves
+from autograph.trees import syntax as s
+from autograph.trees.quote import quote_expr
 
 _FOLDS = frozenset({"sum", "any", "all", "min", "max"})
 

@@ -6,8 +6,8 @@ import builtins
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograph.fresh import Fresh
-from autograph.memo import Memo
+from autograph.analysis.memo import Memo
+from autograph.trees.fresh import Fresh
 
 
 @dataclass

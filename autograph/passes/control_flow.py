@@ -19,8 +19,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograph import syntax as s
-from autograph.names import NONE, Names, binds_all, reads
+from autograph.analysis.names import NONE, Names, binds_all, reads
 from autograph.passes.branch_values import value_of
 from autograph.passes.callables import is_runtime
 from autograph.passes.context import Context
@@ -28,7 +27,8 @@ from autograph.passes.plans import Plan, Plans, until_of
 from autograph.passes.switches import Switch, switch_of
 from autograph.passes.unset import check_reads
 from autograph.passes.unsure import lazy_operands
-from autograph.quote import quote
+from autograph.trees import syntax as s
+from autograph.trees.quote import quote
 
 _LARGEST_LAMBDA = 12  # nodes of a loop's test, and two for each variable, that are still read at a glance
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograph import syntax as s
+from autograph.analysis.scopes import Scope
+from autograph.analysis.targets import chain, targets
 from autograph.passes.context import Context
-from autograph.quote import quote
-from autograph.scopes import Scope
-from autograph.targets import chain, targets
+from autograph.trees import syntax as s
+from autograph.trees.quote import quote
 
 
 def declare(fn: Any, context: Context) -> None:

@@ -18,10 +18,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autograph import syntax as s
+from autograph.analysis.scopes import Scope
 from autograph.passes.context import Context
-from autograph.quote import quote
-from autograph.scopes import Scope
+from autograph.trees import syntax as s
+from autograph.trees.quote import quote
 
 # Exceptions that no error of staging is an instance of.
 _OTHERS = frozenset({

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from autograph import syntax as s
+from autograph.trees import syntax as s
 
 JUMPS = (s.Return, s.Break, s.Continue)
 

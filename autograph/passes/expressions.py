@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograph import syntax as s
 from autograph.passes.context import Context
 from autograph.passes.indices import index_of
-from autograph.quote import quote_expr
+from autograph.trees import syntax as s
+from autograph.trees.quote import quote_expr
 
 _SYMBOLS = {
     "Eq": "==", "NotEq": "!=", "Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">=", "Is": "is", "IsNot": "is not", "In": "in", "NotIn": "not in",

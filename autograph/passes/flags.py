@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograph import syntax as s
 from autograph.passes.context import Context
 from autograph.passes.exits import else_after_jump, jumps
-from autograph.quote import quote
+from autograph.trees import syntax as s
+from autograph.trees.quote import quote
 
 _FLAGS = {s.Return: "returned", s.Break: "broke", s.Continue: "skipped"}
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograph import syntax as s
 from autograph.passes.exits import jumps
+from autograph.trees import syntax as s
 
 
 def yields(stmt: Any) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autograph import syntax as s
 from autograph.passes.context import Context
 from autograph.passes.lengths import span_of
-from autograph.quote import quote, quote_expr
+from autograph.trees import syntax as s
+from autograph.trees.quote import quote, quote_expr
 
 
 def index_of(node: Any) -> Any:

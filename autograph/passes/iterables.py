@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograph import syntax as s
+from autograph.analysis.scopes import Scope
 from autograph.passes.callables import is_runtime_call
 from autograph.passes.context import Context
-from autograph.quote import quote_expr
-from autograph.scopes import Scope
+from autograph.trees import syntax as s
+from autograph.trees.quote import quote_expr
 
 _TAKE_ALL = frozenset({"tuple", "list", "set", "frozenset", "dict", "sum", "min", "max", "any", "all", "sorted"})
 _MAY_BE_ARRAYS = (s.Attribute, s.BoolOp, s.Call, s.IfExp, s.Name, s.NamedExpr, s.Subscript)

@@ -20,14 +20,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from autograph import syntax as s
-from autograph.facts import Bound
-from autograph.names import Names, State, binds, reads
+from autograph.analysis.facts import Bound
+from autograph.analysis.names import Names, State, binds, reads
 from autograph.passes.context import Context
 from autograph.passes.exits import falls_through, jumps, returns
 from autograph.passes.generators import kept, yields
 from autograph.passes.tails import nest
-from autograph.quote import quote, quote_expr
+from autograph.trees import syntax as s
+from autograph.trees.quote import quote, quote_expr
 
 
 def lower_jumps(fn: Any, context: Context) -> None:

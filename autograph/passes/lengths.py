@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from autograph import syntax as s
+from autograph.trees import syntax as s
 
 Monomial = tuple[str, ...]
 Polynomial = Counter[Monomial]

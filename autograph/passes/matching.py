@@ -24,10 +24,10 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from autograph import syntax as s
-from autograph.names import binds, binds_all
+from autograph.analysis.names import binds, binds_all
 from autograph.passes.context import Context
-from autograph.quote import quote, quote_expr
+from autograph.trees import syntax as s
+from autograph.trees.quote import quote, quote_expr
 
 _VALUES = (s.MatchValue, s.MatchSingleton)
 Bound = list[tuple[str, Any]]  # names and the expressions that they are bound to when the pattern has matched

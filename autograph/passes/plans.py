@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from autograph import syntax as s
-from autograph.facts import Bound, Liveness
-from autograph.names import NONE, Names, binds_itself, free, surely_binds
+from autograph.analysis.facts import Bound, Liveness
+from autograph.analysis.names import NONE, Names, binds_itself, free, surely_binds
+from autograph.analysis.scopes import Scope
 from autograph.passes.context import Context
 from autograph.passes.exits import falls_through, returns
 from autograph.passes.unsure import lazy_operands
-from autograph.scopes import Scope
+from autograph.trees import syntax as s
 
 _FAR, _NEAR = (1 << 30, 0), (0, 0)
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from autograph import syntax as s
-from autograph.fresh import Fresh
-from autograph.quote import quote
+from autograph.trees import syntax as s
+from autograph.trees.fresh import Fresh
+from autograph.trees.quote import quote
 
 _OPERANDS = {s.BinOp: ("left", "right"), s.UnaryOp: ("operand",), s.Compare: ("left", "comparators"), s.Tuple: ("elts",), s.List: ("elts",)}
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograph import syntax as s
-from autograph.names import mangled
+from autograph.analysis.names import mangled
 from autograph.passes.callables import is_runtime
 from autograph.passes.context import Context
+from autograph.trees import syntax as s
 
 # The operators that take an object and the name of an attribute.
 _OF_ATTRIBUTES = frozenset({

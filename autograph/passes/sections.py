@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from autograph import syntax as s
+from autograph.trees import syntax as s
 
 
 def sections(fn: Any) -> frozenset[str]:

@@ -17,13 +17,13 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from autograph import syntax as s
-from autograph.names import Names, binds, reads
+from autograph.analysis.names import Names, binds, reads
+from autograph.analysis.scopes import Scope
+from autograph.analysis.targets import chain, leaves
 from autograph.passes.context import Context
 from autograph.passes.indices import deleted, index_of, one_by_one
-from autograph.quote import quote, quote_expr
-from autograph.scopes import Scope
-from autograph.targets import chain, leaves
+from autograph.trees import syntax as s
+from autograph.trees.quote import quote, quote_expr
 
 
 def lower_stores(fn: Any, context: Context) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from autograph import syntax as s
+from autograph.trees import syntax as s
 
 SHORTEST = 3
 

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograph import syntax as s
 from autograph.passes.callables import is_mark
 from autograph.passes.context import Context
 from autograph.passes.exits import JUMPS, else_after_jump, falls_through, jumps
 from autograph.passes.flags import Flags
-from autograph.quote import quote
+from autograph.trees import syntax as s
+from autograph.trees.quote import quote
 
 DEEPEST = 16
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograph import syntax as s
 from autograph.passes.context import Context
-from autograph.quote import quote_expr
+from autograph.trees import syntax as s
+from autograph.trees.quote import quote_expr
 
 
 def lower_texts(fn: Any, context: Context) -> None:

@@ -14,13 +14,13 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from autograph import syntax as s
-from autograph.facts import Bound
-from autograph.names import Names, binds, comprehension_targets, free, reads, surely_binds
+from autograph.analysis.facts import Bound
+from autograph.analysis.names import Names, binds, comprehension_targets, free, reads, surely_binds
+from autograph.analysis.scopes import Scope
 from autograph.passes.context import Context
 from autograph.passes.unsure import reads_of
-from autograph.quote import quote, quote_expr
-from autograph.scopes import Scope
+from autograph.trees import syntax as s
+from autograph.trees.quote import quote, quote_expr
 
 
 def check_reads(body: list[Any], scope: Scope, bound: Bound, tracked: Names, context: Context) -> list[Any]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from autograph import syntax as s
-from autograph.facts import Bound
-from autograph.names import binds, free
+from autograph.analysis.facts import Bound
+from autograph.analysis.names import binds, free
+from autograph.analysis.scopes import Scope
 from autograph.passes.context import Context
-from autograph.scopes import Scope
+from autograph.trees import syntax as s
 
 
 def note_unsure_reads(fn: Any, context: Context) -> None:

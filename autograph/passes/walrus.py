@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograph import syntax as s
-from autograph.names import binds_all
+from autograph.analysis.names import binds_all
+from autograph.analysis.scopes import Scope
 from autograph.passes.context import Context
-from autograph.quote import quote
-from autograph.scopes import Scope
+from autograph.trees import syntax as s
+from autograph.trees.quote import quote
 
 _FIRST = {
     "Expr": "value",

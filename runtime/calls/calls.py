@@ -260,7 +260,7 @@ MUTATING = frozenset(
 
 def _find() -> Callable[[Any], Any]:
     try:
-        importlib.import_module("autograph.sites")  # `callees` hands its function in
+        importlib.import_module("autograph.forms.sites")  # `callees` hands its function in
     except ImportError:  # the runtime alone is installed
         install(lambda f: f)
     assert _resolve is not None

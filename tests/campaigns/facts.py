@@ -19,8 +19,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import oracle
 
-from autograph import syntax
-from autograph.facts import Bound, Liveness
+from autograph.analysis.facts import Bound, Liveness
+from autograph.trees import syntax
 
 NAMES = "abcdef"
 PARAMETERS = ("a, b", "a, *b", "a, /, b=0, *, c=1", "*a, **b", "")

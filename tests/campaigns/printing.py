@@ -19,7 +19,7 @@ from types import CodeType
 
 from gast import ast_to_gast, gast_to_ast  # type: ignore[import-untyped]
 
-from autograph import printing
+from autograph.printing import printing
 
 SHOWN = 5  # differences of a kind that are listed by name
 ROOT = Path(ast.__file__).parent

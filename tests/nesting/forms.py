@@ -13,7 +13,7 @@ import jax
 import numpy as np
 
 import autograph as ag
-from autograph.module import transpile
+from autograph.forms.module import transpile
 from autograph.runtime.calls.function import result
 from autograph.runtime.effects.deferred import Checked
 from tests.differential import interpreter

@@ -1,0 +1,64 @@
+"""The scope of one function: its locals, what it declares, and what it shares with the functions inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from autograph.analysis.names import NONE, Names, binds_all, free, reads
+from autograph.trees import syntax as s
+
+
+class Scope:
+    """The names of one function: its locals in order of appearance, what it declares, what it shares with functions inside it."""
+
+    def __init__(self, fn: Any) -> None:
+        self.body: list[Any] = [fn.body] if isinstance(fn, s.Lambda) else fn.body
+        self.parameters = s.parameter_names(fn.args)
+        declared: dict[type, set[str]] = {s.Global: set(), s.Nonlocal: set()}
+        taken: set[str] = set()
+        for node in s.own(*self.body):
+            kind = type(node)
+            if kind in declared:
+                declared[kind].update(node.names)
+            elif kind is s.GeneratorExp:  # what it iterates is evaluated at once
+                first, *rest = node.generators
+                later = [node.elt, first.target, *first.ifs, *rest]
+                taken |= free(node) & NONE.union(*map(reads, later))
+            elif kind in _CLOSURES:
+                taken |= free(node)
+        self.globals, self.nonlocals = frozenset(declared[s.Global]), frozenset(declared[s.Nonlocal])
+        bound = binds_all(self.body)
+        given = frozenset(self.parameters)
+        self.locals: Names = (given | bound) - self.globals - self.nonlocals
+        self.shared: Names = ((frozenset(taken) & self.locals) | self.globals | self.nonlocals) & (bound | given)
+        self._order: dict[str, int] = {}
+
+    def ordered(self, names: Iterable[str]) -> list[str]:
+        """Names in the order in which the function introduced them when it was first asked."""
+        if not self._order:
+            order = self._order = {n: k for k, n in enumerate(self.parameters)}
+            for name in _bound_in_order(self.body):
+                order.setdefault(name, len(order))
+        return sorted(names, key=lambda n: (self._order.get(n, len(self._order)), n))
+
+
+_CLOSURES = frozenset({s.FunctionDef, s.AsyncFunctionDef, s.Lambda, s.ClassDef, s.GeneratorExp})
+
+
+def _bound_in_order(body: Iterable[Any]) -> Iterable[str]:
+    """The names that a scope binds, in the order of the text."""
+    stack = list(body)[::-1]
+    while stack:
+        node = stack.pop()
+        kind = type(node)
+        if kind is s.Name:
+            if type(node.ctx) is not s.Load:
+                yield node.id
+        elif kind is s.Assign:
+            stack += [*node.targets[::-1], node.value]
+        elif kind in _CLOSURES:
+            if kind is s.FunctionDef or kind is s.ClassDef:
+                yield node.name
+        elif kind is not s.Constant:
+            stack += s.children(node)[::-1]

@@ -1,0 +1,335 @@
+"""What converted code calls in the place of a callee: its twin, itself, or itself with the functions it is given replaced by their twins.
+
+A function that was not decorated has one twin for as long as it lives.  The twin hangs on the function object: an entry of `__dict__` that
+is nobody's in a copy (`functools.wraps`) and empty when pickled.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import functools
+import itertools
+import sys
+import types
+import weakref
+from typing import Any
+
+from autograph import runtime
+from autograph.forms.adoption import adopt
+from autograph.forms.forms import Form, Staged, form_of
+from autograph.forms.listing import LOCK
+from autograph.forms.wrappers import Convert, remade
+from autograph.runtime.access.unstaged import noticing
+from autograph.runtime.calls.function import Function, Method
+from autograph.runtime.calls.managers import stacked
+from autograph.runtime.calls.mentioned import adopt_mentioned, names_in
+from autograph.runtime.lists.unbound import changing
+from autograph.source import notebooks, unconvertible
+from autograph.source.errors import ConversionError, SourceUnavailable
+from autograph.source.policy import CALLERS, CONTEXT_MANAGER, is_library, is_listed, is_of_jax, is_stdlib, is_users, is_wrapper
+from autograph.source.source import converted_ahead, file_of
+
+KEY = "__autograph_twin__"
+
+
+class Twin:
+    """The converted functions of one function object."""
+
+    __slots__ = ("code", "owner", "staged", "twin")
+
+    def __init__(self, f: types.FunctionType | None = None, twin: Any = None, staged: Any = None) -> None:
+        self.owner = weakref.ref(f) if f is not None else None
+        self.code, self.twin, self.staged = f.__code__ if f is not None else None, twin, staged
+
+    def __reduce__(self) -> Any:
+        return Twin, ()
+
+    def belongs_to(self, f: types.FunctionType) -> bool:
+        return self.owner is not None and self.owner() is f and self.code is f.__code__
+
+
+def form_in(f: types.FunctionType) -> Form | Staged | None:
+    """The mark of a function that is converted already."""
+    constants = f.__code__.co_consts
+    return constants[-1] if constants and type(constants[-1]) in (Form, Staged) else None
+
+
+def _entry(f: types.FunctionType) -> Twin | None:
+    entry = f.__dict__.get(KEY)
+    return entry if entry is not None and entry.belongs_to(f) else None
+
+
+def leave_alone(f: types.FunctionType) -> None:
+    """Mark a function as one that is never converted."""
+    f.__dict__[KEY] = Twin(f, f, f)
+
+
+def twin_of(f: types.FunctionType) -> types.FunctionType:
+    """The converted function in its plain form.  Raises ConversionError where there is none."""
+    if form_in(f) is not None:
+        return f
+    with LOCK:
+        entry = _entry(f)
+        if entry is not None:
+            return entry.twin  # type: ignore[no-any-return]
+        if any(f.__globals__ is space for space in converted_ahead) or file_of(f.__code__.co_filename, f.__globals__).transpiled:
+            leave_alone(f)
+            return f
+        form = form_of(f.__code__, f.__globals__)
+        twin = dressed(form.function(form.plain(), f), f)
+        staged = dressed(form.function(form.staged(), f), f) if form.stageable else twin
+        f.__dict__[KEY] = Twin(f, twin, staged)
+        notebooks.converted(f)
+        return twin
+
+
+def dressed(new: types.FunctionType, f: types.FunctionType) -> types.FunctionType:
+    """The user's names, documentation and attributes on a converted function."""
+    for name in ("__doc__", "__qualname__", "__module__", "__annotations__", "__type_params__"):
+        if hasattr(f, name):
+            setattr(new, name, getattr(f, name))
+    new.__dict__.update({k: v for k, v in f.__dict__.items() if k != KEY})
+    return new
+
+
+def call(f: Any) -> Any:
+    """What the staged form calls in the place of `f`."""
+    resolved = resolve(f)
+    return _staged(resolved, f) if type(resolved) is types.FunctionType else resolved
+
+
+def resolve_function(f: types.FunctionType) -> Any:
+    """The converted function in the place of `f`, whatever it does to its arguments."""
+    if form_in(f) is not None:
+        return f
+    entry = _entry(f)
+    return entry.twin if entry is not None else _first(f)
+
+
+def _careful(new: Any, form: Form | Staged | None) -> Any:
+    """A converted function; of one that stays Python it is noticed what it changes."""
+    return noticing(new, form.names) if type(form) is Form and form.noticed else new
+
+
+def _staged(twin: types.FunctionType, f: Any) -> Any:
+    """The staged function itself: no entry, one frame less."""
+    form = form_in(twin)
+    if type(form) is Form:
+        adopt_mentioned(form.names, twin)
+    return _careful(_staged_function(twin, f), form)
+
+
+def _staged_function(twin: types.FunctionType, f: Any) -> Any:
+    if type(f) is types.FunctionType and (entry := _entry(f)) is not None:
+        return entry.staged
+    form = form_in(twin)
+    if type(form) is Form and form.stageable:
+        return form.function(form.staged(), twin)
+    return twin
+
+
+def resolve(f: Any) -> Any:
+    """What the plain form calls in the place of `f`."""
+    kind = type(f)
+    if kind is types.FunctionType:
+        return resolve_function(f)
+    if kind is types.MethodType:
+        if type(f.__self__) is contextlib.ExitStack and _tracing() and (new := stacked(f)) is not None:
+            return new
+        if _tracing() and not isinstance(f.__self__, type):
+            adopted(type(f.__self__))
+        new = call(f.__func__) if _tracing() else resolve(f.__func__)
+        return f if new is f.__func__ else types.MethodType(new, f.__self__)
+    if kind is types.BuiltinFunctionType and f.__self__ is not builtins and f.__self__ is not _FUNCTOOLS:
+        return f
+    if isinstance(f, type) and _tracing() and getattr(f, "__module__", "").split(".")[0] not in sys.stdlib_module_names:
+        adopted(f)
+    if kind is types.BuiltinFunctionType or kind is type:
+        return _with_twins(f) if f in _HIGHER else f
+    if kind is list or kind is tuple:  # of functions that are handed on
+        return _own_twin(f)
+    if kind is functools.partial:
+        return functools.partial(_replaced(f.func) or resolve(f.func), *map(_own_twin, f.args), **f.keywords)
+    method = getattr(kind, "__call__", None)
+    if type(method) is types.FunctionType and is_users(method.__code__):
+        return types.MethodType(resolve(method), f)
+    function = getattr(f, "__func__", None)
+    if type(function) is types.FunctionType and is_users(function.__code__) and hasattr(f, "__self__"):  # a library's bound method
+        return functools.partial(resolve(function), f.__self__)
+    if isinstance(f, type) and _tracing() and is_library(f):  # it may keep a function that it is given, and call it later
+        return _with_twins(f)
+    if callable(f) and not isinstance(f, type) and getattr(kind, "__module__", "").split(".")[0] not in sys.stdlib_module_names:
+        return _with_twins(f)
+    return f
+
+
+def adopted(cls: type) -> None:
+    """A class that converted code uses in a trace."""
+    adopt(cls, _safe_twin)
+
+
+def _safe_twin(f: types.FunctionType) -> Any:
+    try:
+        return twin_of(f)
+    except ConversionError:
+        return f
+
+
+def _tracing() -> bool:
+    return runtime.trace_state.value is not runtime.eval_trace
+
+
+_FUNCTOOLS = functools.reduce.__self__  # type: ignore[attr-defined]
+_FIRST, _SECOND = slice(0, 1), slice(1, 2)
+_GOING_OVER: dict[Any, slice] = {  # which of their arguments
+    map: slice(1, None), filter: _SECOND, iter: _FIRST, functools.reduce: _SECOND, itertools.accumulate: _FIRST, itertools.takewhile: _SECOND,
+    itertools.dropwhile: _SECOND, itertools.starmap: _SECOND,
+}  # fmt: skip
+_HIGHER = {*_GOING_OVER, sorted, min, max}
+
+
+def _first(f: types.FunctionType) -> Any:
+    """A function that is met for the first time."""
+    code = f.__code__
+    if code is CONTEXT_MANAGER:
+        return _with_generator(f)
+    if is_users(code) or is_wrapper(code):
+        try:
+            return twin_of(f)
+        except ConversionError:  # it stays Python: there is no source
+            return noticing(f, names_in(code)) if _tracing() else f
+    if is_stdlib(code) and (f.__module__ or "").split(".")[0] not in CALLERS:
+        return f
+    if f in (functools.wraps, functools.update_wrapper):  # they keep their argument and do not call it
+        return f
+    if is_of_jax(code) and hasattr(f, "__wrapped__") and (new := dressed_again(f, _safely)) is not f:
+        f.__dict__[KEY] = Twin(f, new, new)
+        return new
+    return _with_twins(f)
+
+
+def dressed_again(f: types.FunctionType, convert: Convert) -> types.FunctionType:
+    """What a transformation of JAX's has made of a function of the user's, made of the converted one."""
+    new = remade(f, convert)
+    return new if new is f else dressed(new, f)
+
+
+def _safely(f: Any) -> Any:
+    """The converted form of a function or object that is called; itself where there is none."""
+    try:
+        return convert_object(f)
+    except ConversionError:
+        return f
+
+
+def _with_generator(f: types.FunctionType) -> types.FunctionType:
+    """What `contextlib.contextmanager` makes of a generator function, made of its twin."""
+    (generator,) = (c.cell_contents for c in f.__closure__ or ())
+    twin = _own_twin(generator)
+    new = f if twin is generator else dressed(types.FunctionType(f.__code__, f.__globals__, f.__name__, None, (types.CellType(twin),)), f)
+    f.__dict__[KEY] = Twin(f, new, new)
+    return new
+
+
+def _own_twin(x: Any) -> Any:
+    if type(x) in (list, tuple) and any(type(e) is types.FunctionType for e in x):
+        return type(x)(map(_own_twin, x))
+    code = getattr(x, "__code__", None) if type(x) in (types.FunctionType, types.MethodType) else None  # of a method that is cached there is none
+    users = code is not None and (is_users(code) or is_wrapper(code))
+    return resolve(x) if users or type(x) is functools.partial else x
+
+
+def _replaced(x: Any) -> Any:
+    """What stands in a trace for a builtin or a function of a library that is handed on."""
+    return runtime.calls.calls.replaced(x) or changing(x) if callable(x) and _tracing() else None
+
+
+def _with_twins(f: Any) -> Any:
+    """A library function that converts the functions of the user's that it is given; one that calls them also takes those of libraries."""
+    calls = type(f) in (type, types.BuiltinFunctionType) and f in _HIGHER
+
+    rows = _GOING_OVER.get(f) if calls else None
+
+    def own(x: Any) -> Any:
+        new = _own_twin(x)
+        return (calls and _replaced(x) or _tracing() and changing(x) or x) if new is x else new
+
+    def library_call(*args: Any, **kwargs: Any) -> Any:
+        if rows is not None:
+            args = (*args[: rows.start], *map(runtime.over, args[rows]), *(args[rows.stop :] if rows.stop else ()))
+        return f(*map(own, args), **{k: own(v) for k, v in kwargs.items()})
+
+    return library_call
+
+
+Form.runtime = runtime
+
+
+def why_left(f: Any) -> str | None:
+    """Why a function is called as it is: "" where it is converted, None of functions of JAX and NumPy, and of what is no Python function."""
+    function = getattr(f, "__func__", f)
+    if type(function) is not types.FunctionType:
+        return None
+    if not is_users(function.__code__):
+        if is_listed(function.__code__) is False:
+            return "its module is excluded (`ag.exclude`)"
+        library = (function.__module__ or "").split(".")[0]
+        return None if library in ("jax", "jaxlib", "numpy") else f"it belongs to `{library}`; functions that it is given are converted"
+    entry = _entry(function)
+    if entry is not None and entry.twin is function:
+        return "it is marked `do_not_convert`, or was written by the transpiler"
+    try:
+        twin_of(function)
+    except ConversionError as error:
+        return error.message
+    return ""
+
+
+notebooks.watch()
+runtime.calls.calls.install(call, adopted, why_left)
+
+
+def convert_object(f: Any) -> Any:
+    """The converted form of anything that can be decorated.
+
+    Raises:
+      NotAFunction: (AG103) there is no Python code to convert.
+      WrappedFunction: (AG104) a library's wrapper around a user function.
+      SourceUnavailable: (AG101)
+    """
+    if isinstance(f, (staticmethod, classmethod)):
+        return type(f)(convert_object(f.__func__))
+    if isinstance(f, functools.partial):
+        return functools.partial(convert_object(f.func), *f.args, **f.keywords)
+    if isinstance(f, types.MethodType):
+        return types.MethodType(convert_object(f.__func__), f.__self__)
+    if isinstance(f, (Function, Method)):
+        return f
+    if isinstance(f, types.FunctionType):
+        wrapped = getattr(f, "__wrapped__", None)
+        if wrapped is not None and is_of_jax(f.__code__) and (new := dressed_again(f, convert_object)) is not f:
+            return new
+        generated = f.__code__.co_filename.startswith("<") and wrapped is not None and not _has_source(f)
+        if (generated or not is_users(f.__code__)) and form_in(f) is None:
+            if wrapped is not None:
+                raise unconvertible.wrapper(f)
+            if f.__code__.co_filename.startswith("<") and not _has_source(f):
+                raise unconvertible.without_source(
+                    SourceUnavailable(f"there is no source text for {f.__code__.co_filename}", None, "define it in a file or a notebook cell"), f
+                )
+        try:
+            return twin_of(f)
+        except SourceUnavailable as error:
+            raise unconvertible.without_source(error, f) from None
+    method = getattr(type(f), "__call__", None)
+    if isinstance(f, type) or not isinstance(method, types.FunctionType) or not is_users(method.__code__):
+        raise unconvertible.no_code(f)
+    return types.MethodType(convert_object(method), f)
+
+
+def _has_source(f: types.FunctionType) -> bool:
+    try:
+        return bool(file_of(f.__code__.co_filename, f.__globals__))
+    except SourceUnavailable:
+        return False

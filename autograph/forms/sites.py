@@ -1,0 +1,82 @@
+"""Call sites of the plain form: each remembers its first lasting callee."""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import math
+import sys
+import types
+from typing import Any
+
+from autograph.forms.callees import dressed, form_in, resolve
+from autograph.forms.forms import Form
+from autograph.forms.listing import LOCK
+from autograph.source import notebooks
+
+
+class Site:
+    """Remembers the first lasting callee of one call site.  Written once: a reader sees all of it or nothing."""
+
+    __slots__ = ("__weakref__", "function", "seen", "use")
+
+    def __init__(self) -> None:
+        self.forget()
+        notebooks.sites.add(self)
+
+    def forget(self) -> None:
+        self.seen: Any = Site
+        self.use: Any = Site
+        self.function: Any = Site
+
+    def miss(self, f: Any) -> Any:
+        if type(f) is types.FunctionType and f.__closure__ and form_in(f) is not None:
+            return f
+        new = resolve(f)
+        if self.seen is Site and _is_lasting(f):
+            form = form_in(new) if type(new) is types.FunctionType else None
+            with LOCK:
+                if self.seen is Site:
+                    self.use = dressed(form.function(form.direct(), new), new) if type(form) is Form else new
+                    self.seen = f
+        return new
+
+    def method(self, method: Any) -> Any:
+        """What is called for a method: its own object is asked, which `super()` and a proxy are not."""
+        if getattr(method, "__func__", None) is self.function:
+            return types.MethodType(self.use, method.__self__)
+        new = resolve(method)
+        if self.seen is Site and self.function is Site:
+            if new is method and type(method) is types.BuiltinFunctionType and type(method.__self__) in _BUILTIN_TYPES:
+                self.seen = type(method.__self__)
+            elif type(new) is types.MethodType and type(method) is types.MethodType and _is_lasting(method.__func__) and _is_plain_method(method):
+                function: Any = new.__func__
+                form = form_in(function)
+                if type(form) is Form:
+                    with LOCK:
+                        if self.function is Site:
+                            self.use = form.function(form.direct(), function)
+                            self.function = method.__func__
+        return new
+
+
+_BUILTIN_TYPES = {list, dict, set, str, tuple, bytes, bytearray, frozenset, int, float, complex, collections.deque}
+
+
+def _is_plain_method(method: types.MethodType) -> bool:
+    """Not a class method, which is bound to another object."""
+    return any(v is method.__func__ for k in type(method.__self__).__mro__ for v in vars(k).values())
+
+
+def _is_lasting(f: Any) -> bool:
+    """Whether remembering `f` keeps nothing alive: a function or class of a live module, without a closure."""
+    if type(f) is types.BuiltinFunctionType:
+        return f.__self__ is builtins or f.__self__ is math
+    if type(f) is type:
+        return getattr(sys.modules.get(f.__module__), f.__qualname__, None) is f
+    if type(f) is not types.FunctionType:
+        return False
+    return not set(f.__code__.co_freevars) - {"__class__"} and getattr(sys.modules.get(f.__module__), "__dict__", None) is f.__globals__
+
+
+Form.new_site = staticmethod(Site)

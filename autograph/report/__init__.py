@@ -1,0 +1,1 @@
+"""What `ag.explain` says, and draws."""

@@ -1,0 +1,210 @@
+"""Source lookup: a file is parsed once, and a function is found in it by its code object's position.
+
+Notebooks, doctest and `exec` work where `linecache` has their text.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import io
+import linecache
+from collections import Counter, defaultdict
+from types import CodeType
+from typing import Any, NamedTuple
+
+from autograph.source.errors import Place, SourceUnavailable
+
+
+class Found(NamedTuple):
+    """A function in a file: its node, and the class whose body it stands in."""
+
+    node: Any
+    cls: str
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text as Python counts them: a form feed, say, ends none."""
+    return list(io.StringIO(text, newline=""))
+
+
+def not_python(error: SyntaxError, name: str) -> SourceUnavailable:
+    """The error for a text that Python does not accept."""
+    line = error.text or ""
+    column = len(line[: max((error.offset or 1) - 1, 0)].encode())
+    end = len(line[: error.end_offset - 1].encode()) if error.end_offset and error.end_lineno == error.lineno else 0
+    return SourceUnavailable(f"the source does not parse: {error.msg}", Place(name, error.lineno or 1, column, max(end, column + 1)))
+
+
+class File:
+    """One parsed file: its functions by first line, what it imports once, the names that it binds."""
+
+    def __init__(self, name: str, lines: list[str]) -> None:
+        self.name, self.lines = name, lines
+        self.newline = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
+        self.functions: defaultdict[int, list[Found]] = defaultdict(list)
+        try:
+            self.tree = ast.parse("".join(lines), name)
+        except SyntaxError as error:
+            raise not_python(error, name) from None
+        except (RecursionError, ValueError) as error:
+            raise SourceUnavailable(f"the source does not parse: {error}", Place(name, 1)) from None
+        self.identifiers: set[str] = set()  # every name in the file
+        self.inside: set[str] = set()  # names that functions bind: parameters and locals
+        counts: Counter[str] = Counter()  # how often the module itself binds a name
+        stack: list[tuple[ast.AST, str, bool]] = [(self.tree, "", True)]
+        while stack:
+            node, cls, top = stack.pop()
+            match node:
+                case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+                    decorators = getattr(node, "decorator_list", None)
+                    self.functions[decorators[0].lineno if decorators else node.lineno].append(Found(node, cls))
+                    name = getattr(node, "name", "")
+                    self.identifiers.add(name)
+                    counts[name] += top
+                    top = False
+                case ast.ClassDef():
+                    self.identifiers.add(node.name)
+                    counts[node.name] += top
+                    cls, top = node.name, False
+                case ast.Name():
+                    self.identifiers.add(node.id)
+                    stored = not isinstance(node.ctx, ast.Load)
+                    counts[node.id] += top and stored
+                    if stored and not top:
+                        self.inside.add(node.id)
+                case ast.arg():
+                    self.identifiers.add(node.arg)
+                    self.inside.add(node.arg)
+                case ast.alias():
+                    name = node.asname or node.name.split(".")[0]
+                    self.identifiers.add(name)
+                    counts[name] += top
+                case ast.ExceptHandler(name=str(bound)) | ast.MatchAs(name=str(bound)) | ast.MatchStar(name=str(bound)):
+                    counts[bound] += top
+                    self.identifiers.add(bound)
+                case ast.MatchMapping(rest=str(bound)):
+                    counts[bound] += top
+                    self.identifiers.add(bound)
+                case ast.Global() | ast.Nonlocal():
+                    self.identifiers.update(node.names)
+                    if isinstance(node, ast.Global):
+                        counts.update(dict.fromkeys(node.names, 2))
+            stack += [(child, cls, top) for child in ast.iter_child_nodes(node)]
+        self.bound = frozenset(name for name, count in counts.items() if count)  # at module level, by the module or by `global`
+        self.modules = {k: v for k, v in _imports(self.tree).items() if counts[k] == 1}
+        self.converted = frozenset(_decorated(self.tree, self.modules, counts))
+        self.stores = any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) for n in ast.walk(self.tree))
+        self.alias = next(a for a in ("ag", "ag_", "ag__", "autograph_runtime") if self._alias_is_free(a))
+
+    def _alias_is_free(self, alias: str) -> bool:
+        """`ag` may be the file's own name for this package; any other use of it takes the name."""
+        if alias not in self.identifiers:
+            return True
+        return self.modules.get(alias) in ("autograph", "autograph.runtime") and alias not in self.inside
+
+    def is_builtin(self, name: str) -> bool:
+        """Whether a global name is Python's builtin."""
+        return name not in self.bound and hasattr(builtins, name)
+
+    @property
+    def transpiled(self) -> bool:
+        """Whether the file was written by the transpiler: its functions are converted already."""
+        return "autograph.runtime" in self.modules.values() and not self.converted
+
+    def class_of(self, node: Any) -> str:
+        """The innermost class that a function stands in, by the function's place."""
+        at_line = self.functions.get(node.decorator_list[0].lineno if getattr(node, "decorator_list", None) else node.lineno, ())
+        return next((f.cls for f in at_line if (f.node.lineno, f.node.col_offset) == (node.lineno, node.col_offset)), "")
+
+    def find(self, code: CodeType) -> Found:
+        """The node of a code object: by first line and name; a lambda by the columns that its instructions come from."""
+        candidates = self.functions.get(code.co_firstlineno, [])
+        if code.co_name == "<lambda>":
+            candidates = [f for f in candidates if isinstance(f.node, ast.Lambda)]
+            if len(candidates) > 1:
+                candidates = self._lambda_at(code, candidates)
+        else:
+            candidates = [f for f in candidates if getattr(f.node, "name", None) == code.co_name]
+        if len(candidates) != 1:
+            raise SourceUnavailable(
+                f"no source for `{code.co_qualname}` at this line: the file has changed since it was imported", Place(self.name, code.co_firstlineno),
+                "restart Python, or reload the module",
+            )  # fmt: skip
+        return candidates[0]
+
+    def _lambda_at(self, code: CodeType, candidates: list[Found]) -> list[Found]:
+        spots = [((a, c), (b, d)) for a, b, c, d in code.co_positions() if None not in (a, b, c, d) and (a, c) != (b, d)]
+
+        def span(f: Found) -> tuple[Any, Any]:
+            body = f.node.body
+            return (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
+
+        inside = [f for f in candidates if spots and all(span(f)[0] <= a and b <= span(f)[1] for a, b in spots)]
+        return sorted(inside, key=lambda f: span(f)[0], reverse=True)[:1]  # the innermost
+
+
+def _imports(tree: ast.Module) -> dict[str, str]:
+    """What the names imported at module level stand for."""
+    found: dict[str, str] = {}
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            for a in node.names:
+                found[a.asname or a.name.split(".")[0]] = a.name if a.asname else a.name.split(".")[0]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            for a in node.names:
+                found[a.asname or a.name] = f"{node.module}.{a.name}"
+    return found
+
+
+MARKS = frozenset(f"{module}.{name}" for module in ("autograph", "autograph.api") for name in ("convert", "function", "do_not_convert"))
+
+
+def mark_of(decorator: ast.expr, modules: dict[str, str]) -> str:
+    """`convert`, `function` or `do_not_convert` if a decorator is one of ours by the file's text; `partial` of one; else nothing."""
+    node = decorator.func if isinstance(decorator, ast.Call) else decorator
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name) or node.id not in modules:
+        return ""
+    path = ".".join([modules[node.id], *reversed(parts)])
+    if path in MARKS:
+        return path.rsplit(".", 1)[1]
+    return (
+        "partial"
+        if path == "functools.partial" and isinstance(decorator, ast.Call) and decorator.args and mark_of(decorator.args[0], modules)
+        else ""
+    )
+
+
+def _decorated(tree: ast.Module, modules: dict[str, str], counts: Counter[str]) -> list[str]:
+    """Module-level functions, bound once, that a decorator of ours converts."""
+    return [
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+        and counts[node.name] == 1
+        and any(mark_of(d, modules) not in ("", "do_not_convert") for d in node.decorator_list)
+    ]
+
+
+_files: dict[str, File] = {}
+converted_ahead: list[dict[str, Any]] = []  # the namespaces of scripts that run converted, under their own names
+
+
+def file_of(name: str, module_globals: dict[str, Any] | None = None) -> File:
+    """The parsed file of that name.  Raises SourceUnavailable (AG101) where there is no text."""
+    if name in _files and not name.startswith("<"):
+        linecache.checkcache(name)  # a module that has been loaded again
+    lines = linecache.getlines(name, module_globals)
+    if not lines:
+        raise SourceUnavailable(
+            f"there is no source text for {name}", None,
+            "define the function in a file or a notebook cell, register its text in `linecache`, or convert ahead with `autograph transpile`",
+        )  # fmt: skip
+    file = _files.get(name)
+    if file is None or file.lines is not lines:
+        file = _files[name] = File(name, lines)
+    return file

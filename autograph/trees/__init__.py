@@ -1,0 +1,1 @@
+"""Syntax trees: the classes that passes match, building and rebuilding them."""
