@@ -99,7 +99,6 @@ _WHERE = {
     "effects.optional": "read read_free some some_free is_none is_not_none",
     "values.formatting": "text percent str_ repr_ format_",
     "values.values": "Unset blank",
-    "views": "part parts",
 }
 _HOME = {name: module for module, names in _WHERE.items() for name in names.split()}
 _MODULES = {name: f"autograph.runtime.eager.{name}" for name in ("losses", "metrics", "optimizers")}

@@ -18,7 +18,8 @@ from autograph.runtime.messages.errors import ConcreteValueError, EffectError
 from autograph.runtime.messages.places import here
 from autograph.runtime.sequences.growing import refuse_hidden
 from autograph.runtime.sequences.rows import unknown
-from autograph.runtime.state.lifted import fewer, touch
+from autograph.runtime.state.forgetting import fewer
+from autograph.runtime.state.lifted import touch
 from autograph.runtime.untraced.told import is_told, note_told
 from autograph.runtime.values.heap import Contents, base_of
 from autograph.runtime.values.identity import containers_of

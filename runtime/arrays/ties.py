@@ -7,21 +7,19 @@ into.  Which array it is tells a number, its *tag*: the number of the array itse
 
 from __future__ import annotations
 
-import functools
 import itertools
 import weakref
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from autograph.runtime.frames import frames
 from autograph.runtime.jaxapi.private import core
-from autograph.runtime.jaxapi.tracers import Array, content
+from autograph.runtime.jaxapi.tracers import Array
 
 _numbers = itertools.count(1)
 
@@ -210,192 +208,3 @@ def tie(results: list[Any], sides: Sequence[Sequence[Given | None]], choose: Cal
                 continue
         sources = [g.who(made, k, tags) if g is not None else Who((Identity(),), None) for k, g in enumerate(given)]
         chosen(result, sources, choose)
-
-
-class Turns:
-    """The arrays among the variables of a loop: what they held before it, what a turn begins with, and what it ends with.
-
-    Where a store has to know which array one is, the loop carries their tags (`tagged`).  An array that a turn makes has the number of the first
-    variable that holds it when the turn ends; two variables that no turn can make one (`apart`) are never tied.
-    """
-
-    def __init__(self, before: Sequence[Any], tagged: bool = False, apart: Collection[tuple[int, int]] = (), more: Sequence[Identity] = ()) -> None:
-        self.before = [x if isinstance(x, Array) and x.ndim else None for x in before]
-        self.ends: list[Given | None] = []
-        self.alike: list[tuple[Identity, ...]] = []
-        self.params: list[Any] = []
-        self.tagged, self.apart = tagged, apart
-        self.slots = [Identity() if x is not None else None for x in self.before]
-        self.moves: list[Any] = []
-        self.more = list(more)  # the arrays from outside that turns give
-
-    def _every(self, shape: tuple[int, ...] | None = None) -> tuple[Identity, ...]:
-        """All that a variable may be, of a shape."""
-        held = [(x, slot) for x, slot in zip(self.before, self.slots, strict=True) if x is not None and shape in (None, x.shape)]
-        every = [*(slot for _, slot in held if slot is not None), *(i for x, _ in held for i in who(x).possible), *self.more]
-        return tuple({i.number: i for i in every}.values())
-
-    def given(self) -> list[Identity]:
-        """The arrays from outside that the last turn has given, which are not yet among those that a variable may be."""
-        known = {i.number for i in self._every()}
-        found = [i for given in self.ends if given is not None and given.array is not None for i in who(given.array).possible]
-        return [i for i in found if i.number not in known]
-
-    @property
-    def arrays(self) -> list[int]:
-        """The variables that hold arrays."""
-        return [k for k, x in enumerate(self.before) if x is not None]
-
-    def first(self) -> list[Any]:
-        """The tags before the loop."""
-        return [who(x).tag() for x in self.before if x is not None]
-
-    def begin(self, params: Sequence[Any], tags: Sequence[Any] = ()) -> None:
-        """A turn begins: a variable may hold what it held before the loop, or what a turn before has given it."""
-        self.params = list(params)[: len(self.before)]
-        for k, tag in zip(self.arrays, tags or [None] * len(self.arrays), strict=True):
-            x, p, slot = self.before[k], self.params[k], self.slots[k]
-            if not isinstance(p, Array) or p is x or slot is None:
-                continue
-            if tag is None:
-                be(p, Who((slot, *who(x).possible), None, x))
-            else:
-                be(p, Who(self._every(p.shape), functools.partial(_known, content(tag))))
-                p.who.place = id(self), k, self.apart
-
-    def numbers(self, ends: Sequence[Any]) -> list[Any]:
-        """The tags when a turn ends, one for each variable that holds an array."""
-        mine = [(k, ends[k]) for k in self.arrays]
-        own, here = {id(slot) for slot in self.slots}, core.trace_ctx.trace
-        made: dict[int, int] = {}
-
-        def raw(x: Any) -> Any:
-            if x.who is None and x.home() is core.trace_ctx.trace:
-                return np.int32(made.setdefault(id(x), -2 - len(made)))
-            return who(x).tag()
-
-        raws = [raw(x) if isinstance(x, Array) else np.int32(-1) for _, x in mine]
-        out = []
-        for n, (k, x) in enumerate(mine):
-            slot = self.slots[k]
-            assert slot is not None
-            if not isinstance(x, Array):
-                out.append(np.int32(slot.number))
-                continue
-            outer: list[int] = [i.number for i in x.who.possible if id(i) not in own and i.home() is not here] if x.who is not None else []
-            number: Any = np.int32(slot.number)
-            for j in reversed(range(n)):  # the first variable that holds the same array
-                if not isinstance(mine[j][1], Array) or mine[j][1].shape != x.shape:
-                    continue
-                other = self.slots[self.arrays[j]]
-                assert other is not None
-                if type(raws[j]) is np.int32 and type(raws[n]) is np.int32:
-                    number = np.int32(other.number) if raws[j] == raws[n] else number
-                else:
-                    number = lax.select(jnp.asarray(lax.eq(raws[j], raws[n])), jnp.int32(other.number), jnp.asarray(number, np.int32))
-            if outer:
-                is_outer = functools.reduce(lax.bitwise_or, [jnp.asarray(lax.eq(raws[n], np.int32(o))) for o in outer])
-                number = lax.select(is_outer, jnp.asarray(raws[n], np.int32), jnp.asarray(number, np.int32))
-            out.append(number)
-        return out
-
-    def chooses(self) -> bool:
-        """Whether which array a variable holds afterwards depends on how many turns are made."""
-        return any(end is not None and bool(end.possible) for end in self.ends)
-
-    def end(self, ends: Sequence[Any]) -> None:
-        """A turn ends: which arrays the variables hold."""
-        self.ends = described(ends)
-        place = {id(p): k for k, p in enumerate(self.params)}
-        self.moves = [_move(ends[k], place) if k < len(ends) else None for k in range(len(self.before))]
-        self.alike = [(p.who.possible if isinstance(p, Array) and p.who is not None else ()) for p in self.params]
-        self.params = []
-
-    def never_one(self) -> set[tuple[int, int]]:
-        """The pairs of variables that are never one array, by what a turn moves; none where a turn chooses."""
-        arrays = self.arrays
-        pairs = {(k, j) for k in arrays for j in arrays if k < j}
-        if any(self.moves[k] is None for k in arrays):
-            return set()
-        maybe = {(k, j) for k, j in pairs if _may_be_one(self.before[k], self.before[j])}
-        outside = {k: {i.number for i in who(self.before[k]).possible} for k in arrays}
-        while True:
-            for k in arrays:  # what of outside a variable may hold
-                kind, what = self.moves[k]
-                outside[k] = outside[k] | (outside[what] if kind == "of" else {i.number for i in what} if kind == "outside" else set())
-            new = set()
-            for k, j in pairs - maybe:
-                (a, x), (b, y) = self.moves[k], self.moves[j]
-                if a == b == "of":
-                    one = x == y or (min(x, y), max(x, y)) in maybe
-                elif a == b == "made":
-                    one = x == y
-                elif "made" in (a, b):
-                    one = False
-                else:
-                    one = bool(outside[k] & outside[j])
-                if one:
-                    new.add((k, j))
-            if not new:
-                return pairs - maybe
-            maybe |= new
-
-    def results(self, results: list[Any], before: Sequence[Any], made: Callable[[], Any] | None, tags: Sequence[Any] = ()) -> None:
-        """Tie what the loop gives to what its last turn gave, and, unless it is certain that one is `made`, to what there was before."""
-        if self.tagged:
-            for k, tag in zip(self.arrays, tags, strict=True):
-                if isinstance(results[k], Array) and results[k] is not before[k]:
-                    be(results[k], Who(self._every(results[k].shape), functools.partial(_known, content(tag))))
-                    results[k].who.place = id(self), k, self.apart
-            return
-        new: dict[Any, Who] = {}
-        one: dict[Any, Any] = {}
-        ends = [*self.ends, *[None] * (len(results) - len(self.ends))]  # an error code may have been added
-        for k, (result, x, end) in enumerate(zip(results, before, ends, strict=True)):
-            if not isinstance(result, Array) or not result.ndim or result is x or end is None:
-                continue
-            x = x if isinstance(x, Array) and x.ndim else None
-            if end.is_new and (made is None or x is None):
-                continue
-            key = id(end.array), end.key, id(x) if made is not None else 0
-            if (first := one.setdefault(key, result)) is not result:
-                results[k] = first
-                continue
-            after = end.who(new) if not end.possible else Who(self._closed(end.possible), None)
-            if made is None or x is None:
-                be(result, after)
-            else:
-                chosen(result, [who(x), after], functools.partial(_last, made))
-
-    def _closed(self, possible: Sequence[Identity]) -> list[Identity]:
-        """With what the variables may hold whose arrays are possible."""
-        found = {i.number: i for i in possible}
-        for alike in self.alike:
-            if any(i.number in found for i in alike):
-                found |= {i.number: i for i in alike}
-        return list(found.values())
-
-
-def _known(tag: Any) -> Any:
-    return tag
-
-
-def _may_be_one(x: Any, y: Any) -> bool:
-    mine = {i.number for i in who(x).possible}
-    return x is y or any(i.number in mine for i in who(y).possible)
-
-
-def _move(end: Any, place: dict[int, int]) -> Any:
-    """What a turn does to a variable: it takes the array of another, one of outside, or makes one; None where traced values choose."""
-    if not isinstance(end, Array):
-        return None
-    if id(end) in place:
-        return "of", place[id(end)]
-    if end.home() is core.trace_ctx.trace:
-        return ("made", id(end)) if end.who is None else None
-    return "outside", who(end).possible
-
-
-def _last(made: Callable[[], Any], tags: Sequence[Any]) -> Any:
-    before, after = (jnp.asarray(t, np.int32) for t in tags)
-    return lax.select(made(), after, before)

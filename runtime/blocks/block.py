@@ -21,8 +21,9 @@ from autograph.runtime.jaxapi._jax import ClosedJaxpr, Literal, Var
 from autograph.runtime.jaxapi.tracers import as_object, content, of_objects
 from autograph.runtime.sequences.room import refuse_or_grow
 from autograph.runtime.state.cells import held_in, held_in_cells, restored
+from autograph.runtime.state.forgetting import forget_local
 from autograph.runtime.state.iterators import Positions
-from autograph.runtime.state.lifted import ERROR, Location, enter, forget_local, kept, load, marker_p, note_stored, restore, settle_late
+from autograph.runtime.state.lifted import ERROR, Location, enter, kept, load, marker_p, note_stored, restore, settle_late
 from autograph.runtime.state.watching import Watch
 from autograph.runtime.values.heap import HeapLocation
 from autograph.runtime.values.identity import check_lengths, doubt_all

@@ -10,7 +10,8 @@ from typing import Any
 from jax import lax
 
 from autograph.runtime.arrays.numpys import View, as_kind
-from autograph.runtime.arrays.ties import NeedsTags, Turns
+from autograph.runtime.arrays.ties import NeedsTags
+from autograph.runtime.arrays.turns import Turns
 from autograph.runtime.blocks.block import Block
 from autograph.runtime.derivatives.loop_binding import bind_while
 from autograph.runtime.effects.deferred import fine
@@ -27,12 +28,12 @@ from autograph.runtime.sequences.growing import repeated
 from autograph.runtime.sequences.lengths import marks, reset
 from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.sequences.room import refuse_or_grow
+from autograph.runtime.state.forgetting import forget_dead
 from autograph.runtime.state.lifted import (
     CODE,
     ERROR,
     Location,
     at_begin,
-    forget_dead,
     goes_with_block,
     joined,
     left_spec,

@@ -31,7 +31,8 @@ from autograph.runtime.sequences.growing import refuse_hidden
 from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.sequences.rows import traced_part, unknown
 from autograph.runtime.sequences.sections import Section, function_of
-from autograph.runtime.state.lifted import fewer, touch
+from autograph.runtime.state.forgetting import fewer
+from autograph.runtime.state.lifted import touch
 from autograph.runtime.state.watching import makes_keys, making_keys
 from autograph.runtime.untraced.native import call_known, may_be_known
 from autograph.runtime.untraced.told import note_told

@@ -20,7 +20,7 @@ from autograph.runtime.messages.places import here
 from autograph.runtime.sequences.growing import Growing
 from autograph.runtime.sequences.regrown import Left, bring_back, contents_left
 from autograph.runtime.state.arguments import mutable_parts
-from autograph.runtime.state.lifted import forget_local
+from autograph.runtime.state.forgetting import forget_local
 from autograph.runtime.state.made import Made
 from autograph.runtime.state.needs import NeedsState
 from autograph.runtime.state.objects import Walk, places_in

@@ -23,7 +23,8 @@ from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi.tracers import contents_in, objects_in, of_objects
 from autograph.runtime.messages.errors import EffectError, NotStagedError
 from autograph.runtime.messages.places import here
-from autograph.runtime.state.lifted import ERROR, ErrorValues, forget_local, left_spec, load, reachable, restore, store
+from autograph.runtime.state.forgetting import forget_local
+from autograph.runtime.state.lifted import ERROR, ErrorValues, left_spec, load, reachable, restore, store
 from autograph.runtime.values.heap import HeapLocation, under_vmap
 from autograph.runtime.values.identity import settle
 from autograph.runtime.values.packing import as_is, pack, unpack

@@ -24,7 +24,8 @@ from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.messages.errors import AutographError, NotStagedError, Place, StagedRaiseError
 from autograph.runtime.messages.places import caller, function_around, place_of
 from autograph.runtime.messages.raised import as_of_concrete, calls_to, explicit_raise, innermost_of, is_unhashable, is_users, place_of_error
-from autograph.runtime.state.lifted import ERROR, ErrorValues, forget_object, load, may_have_failed, reachable, store
+from autograph.runtime.state.forgetting import forget_object
+from autograph.runtime.state.lifted import ERROR, ErrorValues, load, may_have_failed, reachable, store
 from autograph.runtime.values.formatting import Text
 from autograph.runtime.values.values import Blank
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from autograph.runtime.jaxapi import versions  # first: it warns of a JAX in which names may have moved
-
 # isort: split
 from jax._src import core as core
 from jax._src import dtypes as dtypes

@@ -15,7 +15,8 @@ from autograph.runtime.messages.errors import EffectError
 from autograph.runtime.messages.places import here
 from autograph.runtime.sequences.growing import Growing, Hidden, grown_at_home, hide
 from autograph.runtime.sequences.lengths import Bound, Home, Kind, stack
-from autograph.runtime.state.lifted import forget_local, restore, touch
+from autograph.runtime.state.forgetting import forget_local
+from autograph.runtime.state.lifted import restore, touch
 from autograph.runtime.values.heap import Contents, HeapLocation, Items
 from autograph.runtime.values.values import Stale
 

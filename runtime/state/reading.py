@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from autograph.runtime.frames import Frame, frames, watched
 from autograph.runtime.messages.errors import Place, TapeError, VariableStateError
 from autograph.runtime.messages.places import here, transformation
-from autograph.runtime.state.lifted import occurrences
+from autograph.runtime.state.forgetting import occurrences
 from autograph.runtime.values.heap import Attribute, HeapLocation
 from autograph.runtime.values.values import ours, traced
 
