@@ -23,8 +23,9 @@ from autograph.runtime.state.lifted import touch
 from autograph.runtime.untraced.told import is_told, note_told
 from autograph.runtime.values.heap import Contents, base_of
 from autograph.runtime.values.identity import containers_of
+from autograph.runtime.values.joining import join
 from autograph.runtime.values.packing import pack, unpack
-from autograph.runtime.values.specs import join, spec_of, widen
+from autograph.runtime.values.specs import spec_of, widen
 from autograph.runtime.values.values import ATOMS
 
 

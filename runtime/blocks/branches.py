@@ -37,10 +37,11 @@ from autograph.runtime.state.made import new_objects
 from autograph.runtime.values.fitting import SIDES, does_not_fit, fitted
 from autograph.runtime.values.heap import Contents, HeapLocation, Items, one_way_only
 from autograph.runtime.values.identity import chosen, reopened, twins, unlike
+from autograph.runtime.values.joining import Mismatch, join
 from autograph.runtime.values.knowledge import facts_of, known
 from autograph.runtime.values.packing import as_is, pack, unpack, unpack_variables
 from autograph.runtime.values.spec_text import instead_of_change, two, where_to_begin
-from autograph.runtime.values.specs import BLANK, Mismatch, Spec, Type, join, of_aval, over, spec_of, types, widen
+from autograph.runtime.values.specs import BLANK, Spec, Type, of_aval, over, spec_of, types, widen
 from autograph.runtime.values.values import CONTAINERS, blank, map_maybe, nothing, parts
 
 

@@ -35,9 +35,10 @@ from autograph.runtime.state.lifted import touch
 from autograph.runtime.untraced.told import forget_told
 from autograph.runtime.values.heap import Contents, base_of, own_method
 from autograph.runtime.values.identity import doubt_all
+from autograph.runtime.values.joining import Mismatch, join
 from autograph.runtime.values.packing import pack, unpack
 from autograph.runtime.values.spec_text import describe
-from autograph.runtime.values.specs import Mismatch, Spec, Static, join, leaves, spec_of, types, widen
+from autograph.runtime.values.specs import Spec, Static, leaves, spec_of, types, widen
 from autograph.runtime.values.values import Copied, Counted, Maybe, parts, traced
 
 AxisConcatenator = type(np.r_).__mro__[1]

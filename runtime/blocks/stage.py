@@ -49,19 +49,18 @@ from autograph.runtime.values.fitting import LOOP, fitted, unsettled
 from autograph.runtime.values.heap import HeapLocation, under_vmap
 from autograph.runtime.values.hints import hints_here
 from autograph.runtime.values.identity import after_turns, reopened, replaced, twins
+from autograph.runtime.values.joining import Mismatch, join
 from autograph.runtime.values.knowledge import Fact, Facts, facts_of, known, note
 from autograph.runtime.values.packing import as_is, blank_uses, pack, unpack
 from autograph.runtime.values.spec_text import describe, described, for_turns, instead, instead_of_change, pair, two, where_to_begin
 from autograph.runtime.values.specs import (
     Kept,
-    Mismatch,
     Option,
     Spec,
     Static,
     children,
     has_option,
     is_leaf,
-    join,
     leaves,
     of_aval,
     over,

@@ -17,8 +17,9 @@ from autograph.runtime.messages.errors import NotStagedError
 from autograph.runtime.messages.places import here
 from autograph.runtime.operators.folds import Each
 from autograph.runtime.sequences.rows import unknown
+from autograph.runtime.values.joining import Mismatch, join
 from autograph.runtime.values.packing import pack
-from autograph.runtime.values.specs import Mismatch, join, spec_of, types, widen
+from autograph.runtime.values.specs import spec_of, types, widen
 from autograph.runtime.values.values import traced
 
 

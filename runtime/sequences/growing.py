@@ -25,9 +25,10 @@ from autograph.runtime.sequences.lengths import Bound, Home, Kind, Marks, stack
 from autograph.runtime.sequences.rows import weak_integers
 from autograph.runtime.state.lifted import touch
 from autograph.runtime.values.heap import Contents
+from autograph.runtime.values.joining import Mismatch, covers, join
 from autograph.runtime.values.packing import pack, unpack
 from autograph.runtime.values.spec_text import describe
-from autograph.runtime.values.specs import Mismatch, Spec, covers, is_leaf, join, spec_of, types, widen
+from autograph.runtime.values.specs import Spec, is_leaf, spec_of, types, widen
 from autograph.runtime.values.values import Counted, Stale
 
 _ADVICE = "give the loop a bound with `with ag.loop(max_steps=...)`, or use a `jnp` array of known size and a counter"

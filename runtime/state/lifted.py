@@ -21,23 +21,9 @@ from autograph.runtime.jaxapi.tracers import Array
 from autograph.runtime.messages.places import here, transformation
 from autograph.runtime.values.heap import Contents, HeapLocation, Items, changed_under
 from autograph.runtime.values.identity import is_spoiled, spoil, spoil_twins
+from autograph.runtime.values.joining import Mismatch, join
 from autograph.runtime.values.packing import pack, unpack
-from autograph.runtime.values.specs import (
-    BLANK,
-    Kept,
-    Mismatch,
-    Option,
-    Spec,
-    Static,
-    Type,
-    is_container,
-    join,
-    leaves,
-    spec_in_block,
-    spec_of,
-    types,
-    widen,
-)
+from autograph.runtime.values.specs import BLANK, Kept, Option, Spec, Static, Type, is_container, leaves, spec_in_block, spec_of, types, widen
 from autograph.runtime.values.values import NUMBERS, UNSET, Maybe, blank, is_value, parts
 
 marker_p = Primitive("marker")

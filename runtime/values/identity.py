@@ -15,7 +15,8 @@ from autograph.runtime.jaxapi import trees
 from autograph.runtime.messages.errors import EffectError
 from autograph.runtime.messages.places import here, variable_of
 from autograph.runtime.values.heap import Contents, HeapLocation, Items
-from autograph.runtime.values.specs import Kept, Option, Spec, Static, children, is_blank, is_container, is_leaf, spec_of, widen
+from autograph.runtime.values.joining import is_blank
+from autograph.runtime.values.specs import Kept, Option, Spec, Static, children, is_container, is_leaf, spec_of, widen
 from autograph.runtime.values.values import ARRAYS, ATOMS, Maybe, Record, Stale, is_value
 
 Path = tuple[Any, ...]

@@ -14,7 +14,8 @@ from autograph.runtime.arrays.handles import value_of
 from autograph.runtime.arrays.numpys import numpys
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi._jax import convert_type, varying
-from autograph.runtime.values.specs import SCALARS, TAG, Node, Option, Spec, Static, Type, array_spec, children, covers, is_leaf, type_of
+from autograph.runtime.values.joining import covers
+from autograph.runtime.values.specs import SCALARS, TAG, Node, Option, Spec, Static, Type, array_spec, children, is_leaf, type_of
 from autograph.runtime.values.values import ARRAYS, NONE, NUMBERS, SET, UNSET, Blank, Maybe, Unset, blank, parts
 
 

@@ -11,7 +11,8 @@ from autograph.runtime.messages.advice import for_keys, for_length
 from autograph.runtime.messages.errors import Place
 from autograph.runtime.values.formatting import Text
 from autograph.runtime.values.heap import Attribute, HeapLocation, Items
-from autograph.runtime.values.specs import Mismatch, Option, Spec, Static, Type, is_blank, is_leaf, type_of
+from autograph.runtime.values.joining import Mismatch, is_blank
+from autograph.runtime.values.specs import Option, Spec, Static, Type, is_leaf, type_of
 from autograph.runtime.values.values import ARRAYS, NONE, NUMBERS, UNSET
 
 _TEXTS = "only numbers and arrays can be chosen by traced values: keep a number, and make the text from it outside"
