@@ -61,7 +61,7 @@ def convert(fn: Any = None, /, *, form: Literal["both", "staged"] = "both") -> A
     new = convert_object(fn)
     if form == "staged":
         new = evaluated(runtime.call(new))
-        new.__wrapped__ = fn
+        new.__wrapped__ = fn  # type: ignore[attr-defined]
         return new
     if isinstance(fn, types.FunctionType) and new is not fn:
         new = _own(new)

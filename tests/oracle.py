@@ -1,4 +1,4 @@
-"""The facts of `autograph/analysis/facts.py`, derived a second time from the bytecode of CPython 3.11: its jumps, its exception table, its loads and stores.
+"""The facts of `autograph/analysis/facts.py`, derived a second time from the bytecode of CPython 3.11: jumps, exception table, loads and stores.
 
 Every statement is preceded by an expression statement that reads a global named after its position; what holds at that load holds before
 the statement, in each copy that the compiler makes of a `finally` block.  A statement whose load is nowhere reached is never reached.

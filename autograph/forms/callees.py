@@ -21,6 +21,7 @@ from autograph.forms.forms import Form, Staged, form_of
 from autograph.forms.listing import LOCK
 from autograph.forms.wrappers import Convert, remade
 from autograph.runtime.access.unstaged import noticing
+from autograph.runtime.calls.calls import install, replaced
 from autograph.runtime.calls.function import Function, Method
 from autograph.runtime.calls.managers import stacked
 from autograph.runtime.calls.mentioned import adopt_mentioned, names_in
@@ -242,7 +243,7 @@ def _own_twin(x: Any) -> Any:
 
 def _replaced(x: Any) -> Any:
     """What stands in a trace for a builtin or a function of a library that is handed on."""
-    return runtime.calls.calls.replaced(x) or changing(x) if callable(x) and _tracing() else None
+    return replaced(x) or changing(x) if callable(x) and _tracing() else None
 
 
 def _with_twins(f: Any) -> Any:
@@ -287,7 +288,7 @@ def why_left(f: Any) -> str | None:
 
 
 notebooks.watch()
-runtime.calls.calls.install(call, adopted, why_left)
+install(call, adopted, why_left)
 
 
 def convert_object(f: Any) -> Any:

@@ -23,7 +23,8 @@ from autograph.runtime.arrays.numpys import Numpys
 from autograph.runtime.blocks.branches import staged_cond
 from autograph.runtime.blocks.loops import run_while
 from autograph.runtime.blocks.rolling import cost, counted, rest_rolled, tell_cost
-from autograph.runtime.blocks.stage import Stage, given, listed
+from autograph.runtime.blocks.settling import given, listed
+from autograph.runtime.blocks.stage import Stage
 from autograph.runtime.blocks.taking import Taking, first_and_step, needs_position
 from autograph.runtime.blocks.trial import compiled_or_unrolled
 from autograph.runtime.calls.calls import call
@@ -155,7 +156,7 @@ def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints) -> list[Any
     place = Place(getattr(body, "__code__", None))
 
     def scanned(state: list[Any]) -> list[Any]:
-        stage = Stage(body, state, body, place, items=[rows.spec], turns=rows.length, all_made=True, rows=rows.arrays)
+        stage = Stage(body, state, body, place, items=[rows.spec], turns=rows.length, all_made=True)
         if stage.stores_into(rows.over):  # each row is as it is when its turn comes
             return _scanned(index_rows(builtins.range(rows.length)), _OfItems(rows, body), state, hints)
         out = stage.run_scan(rows.arrays, rows.length, min(hints.unroll, rows.length))

@@ -38,7 +38,8 @@ class Block:
 
     `finish(block, result)` runs at the end of the same trace and says which arrays the jaxpr returns.  `consts` maps variables of the
     jaxpr to the values that they stand for: arrays and tracers of the trace around.  `sources` are the user's blocks that run in it, `state` what
-    they are given besides the arguments; `begins` is told of the arguments; `like` are the values outside that the last of them stand for; `rows` are the arrays that the first flat arguments are rows of.  `chosen` is what chooses a side of a branch, and which side this is.
+    they are given besides the arguments; `begins` is told of the arguments; `like` are the values outside that the last of them stand for.
+    `chosen` is what chooses a side of a branch, and which side this is.
     """
 
     def __init__(
@@ -55,7 +56,6 @@ class Block:
         state: Sequence[Any] = (),
         begins: Callable[[list[Any]], None] = lambda args: None,
         like: Sequence[Any] = (),
-        rows: Sequence[Any] = (),
         chosen: Any = None,
     ) -> None:
         self.args: list[Any] = []

@@ -16,7 +16,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from autograph.runtime.blocks.stage import ROTATED, Rotate, Stage, given, listed, unless_failed
+from autograph.runtime.blocks.settling import ROTATED, Rotate, given, listed, unless_failed
+from autograph.runtime.blocks.stage import Stage
 from autograph.runtime.effects.deferred import fail
 from autograph.runtime.explaining.decisions import decided, watching
 from autograph.runtime.frames import Place

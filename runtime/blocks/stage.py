@@ -1,369 +1,50 @@
-"""A loop being staged: its body is traced until the types of its state no longer change, and bound to `lax.while_p` or `lax.scan_p`."""
+"""A loop whose types have settled: bound to `lax.while_p` or `lax.scan_p`, and what it gives."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from jax import lax
-
-from autograph.runtime.arrays.numpys import View, as_kind
-from autograph.runtime.arrays.ties import NeedsTags
-from autograph.runtime.arrays.turns import Turns
+from autograph.runtime.arrays.numpys import as_kind
 from autograph.runtime.blocks.block import Block
+from autograph.runtime.blocks.settling import Rotate, Settling, _bare, unless_failed
 from autograph.runtime.derivatives.loop_binding import bind_while
-from autograph.runtime.effects.deferred import fine
 from autograph.runtime.explaining.decisions import decided, watching
-from autograph.runtime.frames import Place, frames, lifting
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi._jax import Var
 from autograph.runtime.jaxapi.active import where_active
-from autograph.runtime.jaxapi.tracers import Array, as_object, content
-from autograph.runtime.messages import errors
-from autograph.runtime.messages.errors import LoopTypeError
-from autograph.runtime.messages.places import caller, last_store, parameter_names, place_of, transformation
-from autograph.runtime.sequences.growing import repeated
-from autograph.runtime.sequences.lengths import marks, reset
+from autograph.runtime.jaxapi.tracers import as_object, content
+from autograph.runtime.messages.places import caller, parameter_names, place_of
 from autograph.runtime.sequences.predicates import truth
-from autograph.runtime.sequences.room import refuse_or_grow
-from autograph.runtime.state.forgetting import forget_dead
 from autograph.runtime.state.lifted import (
     CODE,
     ERROR,
-    Location,
-    at_begin,
-    goes_with_block,
-    joined,
-    left_spec,
     load,
-    may_be_missing,
-    may_have_failed,
-    outer_spec,
-    spec_out,
     store,
 )
-from autograph.runtime.stores.stores import Value
-from autograph.runtime.values.fitting import LOOP, fitted, unsettled
-from autograph.runtime.values.heap import HeapLocation, under_vmap
+from autograph.runtime.values.fitting import LOOP, fitted
 from autograph.runtime.values.hints import hints_here
-from autograph.runtime.values.identity import after_turns, reopened, replaced, twins
-from autograph.runtime.values.joining import Mismatch, join
-from autograph.runtime.values.knowledge import Fact, Facts, facts_of, known, note
-from autograph.runtime.values.packing import as_is, blank_uses, pack, unpack
-from autograph.runtime.values.spec_text import describe, described, for_turns, instead, instead_of_change, pair, two, where_to_begin
+from autograph.runtime.values.identity import after_turns
+from autograph.runtime.values.packing import as_is, pack, unpack
 from autograph.runtime.values.specs import (
-    Kept,
     Option,
     Spec,
     Static,
-    children,
-    has_option,
-    is_leaf,
-    leaves,
     of_aval,
     over,
-    spec_in_block,
     spec_of,
     type_of,
     types,
-    widen,
 )
-from autograph.runtime.values.values import CONTAINERS, NUMBERS, Blank, Maybe, Unset, is_value, map_maybe, nothing
-
-_MOST_RUNS = 30  # the lattice of types is finite and low: this is never reached by types that settle
+from autograph.runtime.values.values import NUMBERS, Blank, Maybe, is_value
 
 
-ROTATED = "the test is part of the turn"
-
-
-class Rotate(Exception):
-    """The test of a loop may fail: it has to be part of the turn."""
-
-
-def unless_failed(p: Any) -> Any:
-    return fine() if p is True else note(lax.bitwise_and(p, fine()), Facts(true=facts_of(p).true))
-
-
-def listed(out: Any, count: int) -> list[Any]:
-    """What a body returned, as a list of `count` values."""
-    return [out] if count == 1 else list(out or ())
-
-
-def given(state: Sequence[Any]) -> Any:
-    """A state as the operator returns it: one value, or a tuple."""
-    return state[0] if len(state) == 1 else tuple(state) or None
-
-
-class Stage:
-    """A loop being staged: its body is run until the types of its state no longer change, mostly once."""
-
-    def __init__(
-        self, body: Callable[..., Any], state: list[Any], source: Callable[..., Any], place: Place,
-        begin: Sequence[Spec] | None = None, items: Sequence[Spec] = (), test: Callable[..., Any] | None = None,
-        hidden: tuple[str, ...] = (), turns: int | None = None, all_made: bool = False, rows: Sequence[Any] = (),
-    ) -> None:  # fmt: skip
-        self.body, self.state, self.source, self.place, self.items, self.rows = body, state, source, place, list(items), rows
-        self.by_object: set[int] = set()  # identities of arrays that are the same objects in each turn
-        self.tagged, self.extra = False, 0  # does it carry which array is which, and as how many variables?
-        self.apart: set[tuple[int, int]] = set()
-        self.more: list[Any] = []  # what turns give of the arrays outside
-        entry = [widen(spec_in_block(x)) for x in state]
-        self.opened = [widen(spec_of(x)) for x in state]  # with what lists and dicts hold before the loop
-        self.hidden = hidden
-        self.preset: dict[Location, Spec] = {}
-        self.specs = self._from_memory(entry)
-        if begin is not None:
-            self.specs = self.joined(self.specs, [widen(s) for s in begin])
-        self.test = test
-        self.remembered, self.turns, self.all_made = marks(), turns, all_made
-        self._settle()
-        own = self.specs[: len(entry)]
-        kept = {k: self.preset.get(Value(s.value)) for k, s in enumerate(own) if isinstance(s, Kept) and isinstance(s.value, Array)}
-        specs = [e if any(isinstance(x, Kept) and isinstance(x.value, Array) for x in leaves(s)) else s for s, e in zip(own, entry, strict=True)]
-        place.remember((entry, specs, self.preset, kept))
-        self.guarded = ERROR in self.block.wrote or may_have_failed()
-
-    def _settle(self) -> None:
-        """Trace the body until the types of the state no longer change."""
-        test, place = self.test, self.place
-        for _ in range(_MOST_RUNS):
-            reset(self.remembered)
-            self.uses = blank_uses.count
-            facts = self._facts(test) if test is not None and any(map(has_option, self.specs)) else []
-            known_of = functools.partial(_of_state, facts)
-            self.places = [location for location in self.preset if isinstance(location, HeapLocation) and not isinstance(location, Value)]
-            outside = [x for location in self.places for x in pack(location.get(), self.preset[location], as_is)]
-            self.loop = Turns([*self._before()[: self._own()], *outside], self.tagged, self.apart, self.more)
-            try:
-                self.block = Block(
-                    self.body, [*self.items, *self.specs], place, "body", self._finish, [self.source], known_of, self.preset,
-                    like=self.state, rows=self.rows, begins=self._begin,
-                )  # fmt: skip
-            except NeedsTags as need:
-                if self.tagged or not self.loop.arrays or need.entry is not None and not any(x is need.entry for x in self.loop.before):
-                    raise
-                if need.entry is None or id(need.entry) in self.by_object or not any(x is need.entry for x in self._before()):
-                    self._tag()
-                else:
-                    self.by_object.add(id(need.entry))
-                    self.specs = [self._kept(x, s) for x, s in zip(self.state, self.specs, strict=True)]
-                continue
-            if not self.tagged and (self.by_object and not self.stays or self._moves_what_is_stored()):
-                self._tag()
-                continue
-            if not self.tagged and self.settled and frames()[0].tagging and self.loop.chooses():
-                self._tag()
-                continue
-            if self.tagged and self.settled and (more := self.loop.given()):
-                self.more = [*self.more, *more]
-                continue
-            if self.tagged and self.settled and not self.apart and (apart := self.loop.never_one()):
-                self.apart = apart
-                continue
-            old, self.specs = self.specs, self.joint
-            if self.settled:
-                self._add_inputs(old)
-                break
-            wrote = {location: spec for location, spec in self.block.wrote.items() if location is not ERROR}
-            moved = [location for location, spec in wrote.items() if self.preset.get(location) != spec]
-            self.preset.update(wrote)
-        else:
-            at = [(location.name, self._place(location, self.block)) for location in moved]
-            raise unsettled(self.names(), old, self.specs, _MOST_RUNS, at)
-        repeated(self.remembered, self.state, self.turns, self.all_made)
-
-    def _begin(self, args: list[Any]) -> None:
-        begun = [x for a, s in zip(args[len(self.items) :], self.specs, strict=True) for x in pack(a, s, as_is)]
-        frame = lifting()[-1]
-        outside = [x for location in self.places for x in pack(at_begin(location, frame), self.preset[location], as_is)]
-        self.loop.begin([*begun[: self._own()], *outside], begun[self._own() :] if self.tagged else ())
-
-    def _moves_what_is_stored(self) -> bool:
-        """Whether a turn gives a variable an array from outside into which turns store."""
-        stored = {id(location.obj) for location in self.block.wrote if isinstance(location, Value)}
-        return self.settled and any(end is not None and end.array is not None and id(end.array) in stored for end in self.loop.ends)
-
-    def stores_into(self, arrays: Iterable[Any]) -> bool:
-        """Whether a turn stores into one of some arrays of outside."""
-        stored = {id(location.obj) for location in self.block.wrote if isinstance(location, Value)}
-        return any(id(x) in stored for x in arrays)
-
-    def _own(self) -> int:
-        """How many arrays the variables of the user's have; the tags of these follow."""
-        return len(types(self.specs[: len(self.specs) - self.extra]))
-
-    def _tag(self) -> None:
-        """Let the loop carry which array each of its variables holds."""
-        self.by_object, self.tagged = set(), True
-        self.specs = [widen(spec_in_block(x)) for x in self.state]
-        outside = [x for location in self.places for x in pack(location.get(), self.preset[location], as_is)]
-        tags = Turns([*self._before(), *outside]).first()
-        self.extra, body, count = len(tags), self.body, len(self.state)
-
-        def tagging(*args: Any) -> Any:
-            outs = listed(body(*args[: len(args) - len(tags)]), count)
-            flat = [x for o, s in zip(outs, self.specs, strict=False) for x in pack(o, s, as_is)]
-            flat += [x for location in self.places for x in pack(location.get(), self.preset[location], as_is)]
-            return given([*outs, *self.loop.numbers(flat)])
-
-        self.body = tagging
-        self.state = [*self.state, *tags]
-        self.specs += [CODE] * len(tags)
-        self.opened += [CODE] * len(tags)
-
-    def _kept(self, x: Any, spec: Spec) -> Spec:
-        """The spec of a variable, some arrays of which are the same objects in each turn."""
-        kept = spec_in_block(x, lambda container: True, lambda array: id(array) in self.by_object)
-        return _with_kept(spec, kept)
-
-    def _before(self) -> list[Any]:
-        """The arrays of the state before the loop."""
-        return [x for s, t in zip(self.state, self.specs, strict=True) for x in pack(s, t, as_is)]
-
-    def _add_inputs(self, old: list[Spec]) -> None:
-        """Inputs that the body does not use, for variables that got their type in its run."""
-        taken = iter(self.block.invars)
-        invars = [next(taken) for _ in types(self.items)]
-        for a, b in zip(old, self.specs, strict=True):
-            invars += [next(taken) for _ in types([b])] if a == b else [Var(t.aval()) for t in types([b])]
-        self.block.invars = invars
-
-    def _from_memory(self, entry: list[Spec]) -> list[Spec]:
-        """The remembered types, if the entry is at least as wide as the one they were found from."""
-        if not self.place.remembers or self.place.remembered == ROTATED:
-            return entry
-        old_entry, found, preset, kept = self.place.remembered
-        forget_dead(preset)
-        try:
-            wide = [join(e, o) for e, o in zip(entry, old_entry, strict=True)]
-            if wide != entry:
-                return entry
-            lasting = {location: spec for location, spec in preset.items() if not isinstance(location, Value) or location.lasts()}
-            self.preset = {location: joined(location, spec, outer_spec(location, lifting())) for location, spec in lasting.items()}
-            specs = [join(e, f) for e, f in zip(entry, found, strict=True)]
-            for k, stored in kept.items():
-                if isinstance(x := self.state[k], Array):
-                    self.by_object.add(id(x))
-                    specs[k] = Kept(x)
-                    if stored is not None and not isinstance(x, View):
-                        self.preset[Value(x)] = join(stored, spec_of(x))
-            return specs
-        except (Mismatch, ValueError):
-            return entry
-
-    def _facts(self, test: Callable[..., Any]) -> list[tuple[int, int]]:
-        """What the test proves of the tags in the state: their positions, and the bits that they do not have."""
-        found: list[tuple[int, int]] = []
-
-        def finish(block: Block, p: Any) -> list[Any]:
-            tags = [id(tag) for tag in _tags(block.args)]
-            found.extend((tags.index(id(tag)), bits) for tag, bits in facts_of(p).true if id(tag) in tags)
-            return []
-
-        Block(lambda *s: truth(test(*s)), self.specs, self.place, "facts", finish, [test], preset=self.preset)
-        return found
-
-    def _finish(self, block: Block, out: Any) -> list[Any]:
-        try:
-            return self._finished(block, out)
-        finally:
-            self.loop.params = []  # no tracer outlives its trace
-
-    def _finished(self, block: Block, out: Any) -> list[Any]:
-        count = len(self.state)
-        names = self.names() if block.left else []
-        outs = [_known(block.kept.get(n, nothing)) for n in names] if block.left else [_known(x) for x in listed(out, count)]
-        args = block.args[len(self.items) :]
-        self.raw = [spec_out(x) for x in outs]
-        self.numbers = [x if type(x) in NUMBERS else None for x in outs]  # that a turn gives, whatever the index
-        held = block.held()
-        block.given = twins({**dict(enumerate(outs)), **held}, goes_with_block)
-        begun = {location: at_begin(location, block.frame) for location in held}
-        self.turn = {t[0].key: path for path, t in twins({**dict(enumerate(args)), **begun}).items()}
-        self.stays = all(_stays(a, o) for a, o in zip(args, outs, strict=True))
-        moved = {id(a): k for k, a in enumerate(args)}
-        specs = self.raw
-        joint = list(self.specs)
-        for _ in range(_MOST_RUNS):  # what a turn only moves from one variable to another is promoted in the same run
-            old, joint = joint, self.joined(joint, [joint[moved[id(x)]] if id(x) in moved else s for x, s in zip(outs, specs, strict=True)])
-            if joint == old:
-                break
-        else:
-            raise unsettled(self.names(), old, joint, _MOST_RUNS)
-        before = lifting()[:-1]
-        for location, value in held.items():
-            was = self.preset[location] if location in self.preset else outer_spec(location, before)
-            block.wrote[location] = self._joined_state(location, was, left_spec(location, value, block.frame), block)
-        for location, spec in block.wrote.items():
-            if may_be_missing(spec):
-                assert isinstance(location, HeapLocation)
-                raise location.refusal("it does not exist before", self._place(location, block), where_to_begin(location, "loop"))
-        foreseen = all(
-            block.frame.reads[loc][0] == spec if loc in block.frame.reads else not isinstance(loc, HeapLocation) for loc, spec in block.wrote.items()
-        )  # fmt: skip
-        self.joint, self.settled = joint, joint == self.specs and foreseen
-        new = [k for k, (a, b) in enumerate(zip(self.specs, joint, strict=True)) if a != b]
-        if not foreseen or not all(_bare(self.specs[k]) for k in new):
-            return []
-        packed = fitted(outs, joint, self.names, LOOP)
-        packed += fitted(list(held.values()), [block.wrote[loc] for loc in held], lambda: [loc.name.strip("`") for loc in held], LOOP)
-        ends = [x for o, s in zip(outs, joint, strict=True) for x in pack(o, s, as_is)][: self._own()]
-        order = [*self.places, *(loc for loc in held if loc not in self.places)]
-        left = [(held[loc], block.wrote[loc]) if loc in held else (load(loc), self.preset[loc]) for loc in order]
-        self.loop.end(ends + [x for value, spec in left for x in pack(value, spec, as_is)])
-        self.order = order
-        # A variable that a turn sets and never takes from the turn before only gets its type: the run stands.
-        self.settled = self.settled or blank_uses.count == self.uses
-        return packed if self.settled else []
-
-    def joined(self, before: Sequence[Spec], after: Sequence[Spec]) -> list[Spec]:
-        out = []
-        for k, (a, b) in enumerate(zip(before, after, strict=True)):
-            try:
-                if a is not b and (other := replaced(a, b)):
-                    a = reopened(a, self.opened[k], other)
-                out.append(a if a is b else join(a, b))
-            except Mismatch as m:
-                raise self._changes(k, m) from None
-        return out
-
-    def _place(self, location: Location, block: Block) -> errors.Place | None:
-        """Where a turn first changes it."""
-        return block.frame.places.get(location) or place_of(caller())
-
-    def _joined_state(self, location: Location, before: Spec, after: Spec, block: Block) -> Spec:
-        """The spec that covers what turns leave in a place outside."""
-        place = self._place(location, block)
-        try:
-            joint = joined(location, before, after)
-        except Mismatch as m:
-            assert isinstance(location, HeapLocation)
-            refuse_or_grow(location, (before, after), [block.frame])
-            if "vmap" in transformation() and described(m.a) == described(m.b):
-                raise under_vmap(location, place) from None
-            why = two(m, "before the loop", "after one turn")
-            raise location.refusal(why, place, instead_of_change(m, location, place, for_turns(m, location.name.strip("`")))) from None
-        return joint
-
-    def _changes(self, k: int, m: Mismatch) -> LoopTypeError:
-        name = self.names()[k]
-        at = last_store(getattr(self.source, "__code__", None), name)
-        why = f"; {m.why}" if m.why else ""
-        where = f" (line {at.line})" if at else ""
-        before, after = pair(describe(m.a), describe(m.b))
-        return LoopTypeError(
-            f"loop variable `{name}{m.path}` is {before} before the loop and {after} after one turn{where}{why}",
-            place_of(caller()), instead(m.a, m.b, for_turns(m, name)), [(at, after)],
-        )  # fmt: skip
+class Stage(Settling):
+    """A loop being staged: its body is run until the types of its state no longer change, mostly once; then it is bound."""
 
     def pack_state(self) -> list[Any]:
         return fitted(self.state, self.specs, self.names, LOOP)
-
-    def names(self) -> list[str]:
-        names = parameter_names(self.source, len(self.state) - len(self.hidden) - self.extra)
-        return [*self.hidden, *names, *["a tag"] * self.extra]
 
     def results(self, outs: Sequence[Any], certain: bool, made: Callable[[], Any] | None = None) -> list[Any]:
         """The state after the loop; a number or array that no turn changes is what it was before.
@@ -498,47 +179,6 @@ def _surely(value: Any, raw: Spec) -> Any:
     if not isinstance(value, Maybe) or isinstance(raw, Option) or _bare(raw):
         return value
     return None if isinstance(raw, Static) and raw.value is None else value.value
-
-
-def _tags(values: Any) -> list[Any]:
-    """The tags in some values, in order."""
-    return [m.tag for m in trees.leaves(values, is_leaf=is_value) if isinstance(m, Maybe)]
-
-
-def _of_state(facts: Iterable[tuple[int, int]], args: list[Any]) -> list[Fact]:
-    tags = _tags(args)
-    return [(tags[k], bits) for k, bits in facts]
-
-
-def _known(value: Any) -> Any:
-    return map_maybe(known, value, CONTAINERS)
-
-
-def _stays(begun: Any, ended: Any) -> bool:
-    """Whether arrays that a turn was given by object are what it ends with."""
-    if isinstance(begun, Array) and begun.home() is not _jax.current_trace():
-        return ended is begun
-    if is_leaf(begun) or not isinstance(begun, (tuple, list, dict)) or type(begun) is not type(ended) or len(begun) != len(ended):
-        return True
-    mine = children(begun)[0]
-    return any(v is begun for v in mine) or all(map(_stays, mine, children(ended)[0]))  # JAX knows nothing of what is in a `deque`
-
-
-def _with_kept(spec: Spec, kept: Spec) -> Spec:
-    """The first spec, with the arrays that the second keeps."""
-    if isinstance(kept, Kept):
-        return kept if isinstance(kept.value, Array) else spec
-    if is_leaf(kept) or is_leaf(spec):
-        return spec
-    if isinstance(spec, Option):
-        return replace(spec, value=_with_kept(spec.value, kept.value if isinstance(kept, Option) else kept))
-    parts, tree = children(spec)
-    return tree.unflatten([_with_kept(a, b) for a, b in zip(parts, children(kept)[0], strict=True)])
-
-
-def _bare(spec: Spec) -> bool:
-    """Whether a variable has no value yet."""
-    return isinstance(spec, Static) and isinstance(spec.value, (Blank, Unset))
 
 
 def _same_type(x: Any, t: Any) -> bool:

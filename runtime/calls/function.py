@@ -13,53 +13,28 @@ from contextlib import nullcontext
 from typing import Any
 
 import jax
-import jax.numpy as jnp
-import numpy as np
 
 from autograph.runtime.arrays import handles
-from autograph.runtime.arrays.numpys import Numpys
-from autograph.runtime.arrays.ties import NeedsTags
-from autograph.runtime.calls.calls import call
-from autograph.runtime.calls.changes import Begin
 from autograph.runtime.calls.commit import commit, reached
 from autograph.runtime.calls.loading import adapt
 from autograph.runtime.calls.shortcut import shortcut, takes
 from autograph.runtime.calls.state import State
-from autograph.runtime.effects.deferred import Checked, Exit, defer, received, values_of
+from autograph.runtime.calls.traced import Checks, look_again, result, traced_by
+from autograph.runtime.effects.deferred import Checked
 from autograph.runtime.effects.later import check, is_deferred, leave
-from autograph.runtime.effects.leaving import has_late, leaving, packed, settled
-from autograph.runtime.effects.optional import optional_result
-from autograph.runtime.explaining.raw_errors import UNFINISHED, named, unfinished
-from autograph.runtime.frames import TRACING, root, unwatched
-from autograph.runtime.garbage import paused
-from autograph.runtime.jaxapi import _jax, trees
+from autograph.runtime.effects.leaving import settled
+from autograph.runtime.frames import TRACING
+from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi._jax import eval_trace, trace_state
-from autograph.runtime.jaxapi.tracers import Array, content, objects_in, of_objects
-from autograph.runtime.messages.raised import ENTRIES
-from autograph.runtime.options import known_names, name_of
+from autograph.runtime.options import known_names
 from autograph.runtime.state.arguments import has_static
-from autograph.runtime.state.lifted import ERROR, may_have_failed, restore
 from autograph.runtime.state.locking import CHANGING
 from autograph.runtime.state.needs import NeedsState
 from autograph.runtime.state.overlaps import refuse_overlaps
-from autograph.runtime.state.reading import Created, recorders, refuse_watched
+from autograph.runtime.state.reading import recorders, refuse_watched
 from autograph.runtime.state.retraces import Traces
-from autograph.runtime.stores.numpy_arguments import Arguments, NeedsArrays, among, given, places, put_back, refuse, without_numpys
-from autograph.runtime.stores.stores import unknown_array
+from autograph.runtime.stores.numpy_arguments import NeedsArrays, among, given, places, put_back, refuse, without_numpys
 from autograph.runtime.values.fitting import argument_too_large
-from autograph.runtime.values.values import Blank, has_maybe, is_value, map_maybe
-
-
-class _Checks:
-    """What the traces of a function have shown: does it fail, give optionals, or change state; do its calls go to JAX directly?"""
-
-    def __init__(self, always: bool) -> None:
-        self.found, self.direct, self.always = always, False, always
-        self.tagging = False  # do its traces have to carry which array is which?
-        self.numpys = False  # does it matter whether arguments are arrays of NumPy's?
-        self.undo: Callable[[], None] = lambda: None  # let calls be looked at again
-        self.created = Created()  # the Variables that the traces of the present call have made
-        self.around: Any = None  # a reference to the trace that the present call stands in; none outside of all
 
 
 class Function:
@@ -68,7 +43,7 @@ class Function:
     _fn: Callable[..., Any]
     _jitted: Any
     _state: State
-    _checks: _Checks
+    _checks: Checks
     _options: dict[str, Any]
     traces: Traces  # what it has been traced with
     _later: bool  # are error codes read later?
@@ -113,7 +88,7 @@ class Function:
             return self._result(out)
         if trace_state.value is eval_trace and not self._checks.found and self._state.direct:
             self._checks.direct = True
-            self._checks.undo = functools.partial(_look_again, type(self), self._checks)
+            self._checks.undo = functools.partial(look_again, type(self), self._checks)
             call = without_numpys(self._jitted, functools.partial(Function.__call__, self)) if self._checks.numpys else self._jitted
             type(self).__call__ = staticmethod(call)  # type: ignore[assignment]
         return out
@@ -253,132 +228,6 @@ def _name_of_argument(fn: Any, path: Any) -> str:
     return names[path[0]] if path[0] < len(names) else f"argument {path[0] + 1}"
 
 
-def _look_again(cls: type, checks: _Checks) -> None:
-    """Let calls of a function no longer go to JAX directly."""
-    checks.direct = False
-    if "__call__" in vars(cls):
-        del cls.__call__  # type: ignore[operator]
-
-
-def traced_by(
-    fn: Callable[..., Any], checks: _Checks, traces: Traces, state: State | None = None, stored: tuple[Any, ...] | None = None
-) -> Callable[..., Any]:
-    """`fn` as JAX traces it: it returns its error code and what it changed beside its result.
-
-    With `state` its first argument is what the objects hold that it reaches; with `stored` it also gives what the parameters hold that it
-    stores into.
-    """
-
-    @functools.wraps(fn)
-    def traced(*args: Any, **kwargs: Any) -> Any:
-        passed = args[state is not None :], kwargs
-        of_objects(_jax.current_trace())
-        with unwatched():
-            args, kwargs = objects_in((args, kwargs))
-        if state is not None:
-            held, *args = args  # type: ignore[assignment]
-            args, kwargs = state.arguments(args, kwargs)
-        if not _jax.recording():  # `jax.disable_jit`
-            return fn(*args, **kwargs)
-        holding = held if state is not None else None
-        before = [(x, x.now) for x in trees.leaves((holding, args, kwargs), is_leaf=is_value) if isinstance(x, Array)]
-        recorded = _jax.equations()
-        try:
-            try:
-                out = compiled(passed, holding, args, kwargs)
-            except NeedsTags:
-                if checks.tagging:
-                    raise unknown_array() from None
-                checks.tagging = True
-                _jax.drop_effects(recorded)
-                for x, now in before:
-                    x.now = now
-                out = compiled(passed, holding, args, kwargs)
-        except (NeedsState, NeedsArrays):
-            _jax.abandon()
-            raise
-        except Exception:
-            checks.created = Created()
-            raise
-        checks.created = Created()
-        return out
-
-    def compiled(passed: Any, held: Any, args: Any, kwargs: Any) -> Any:
-        box: list[Any] = []
-        finals: dict[Any, Any] = {}
-        with TRACING, paused(), root(_jax.current_trace(), {ERROR: 0}, checked=True) as frame:
-            begin = state.begin(held, args, kwargs, frame) if state is not None else Begin(args, kwargs)
-            frame.outside, frame.around = begin.containers, checks.around() if checks.around is not None else eval_trace
-            frame.created, frame.tagging = checks.created, checks.tagging
-            frame.created.begin()
-            frame.function = inspect.unwrap(fn)
-            mine = Arguments(begin.args, begin.kwargs, given.paths if stored is None else stored)
-            if stored is not None:
-                mine.lasting()
-            try:
-                try:
-                    box.append(named(call(fn))(*mine.args, **mine.kwargs))  # the staged form itself
-                except Exit:
-                    pass
-                except Exception as error:
-                    changed = may_have_failed() or frame.written or mine.stored() or begin.stored()
-                    changed = changed or frame.printed
-                    if not (changed and defer(error)):  # what was changed before is committed
-                        raise
-                finals.update(mine.stored())
-                if finals and stored is None:
-                    raise NeedsArrays
-                checks.numpys = checks.numpys or mine.would_change()
-                if handles.used and box and any(isinstance(x, handles.Handle) for x in trees.leaves(box[0], is_leaf=is_value)):
-                    box.append(trees.map(handles.value_of, box.pop(), is_leaf=is_value))  # of a Variable what it holds
-                if box and isinstance(box[0], UNFINISHED):
-                    raise unfinished(fn)
-                frame.memory.clear()  # what it remembers may hold objects that the function made
-                changes = begin.changes(frame, box, checks.direct, getattr(inspect.unwrap(fn), "__globals__", {}))
-                box[:] = [begin.given(x) for x in box]
-            finally:
-                begin.put_back(frame)
-                restore(frame)
-        if checks.direct and checks.numpys:
-            checks.undo()
-        traces.note(passed[0], passed[1], held.guards if state is not None else ())
-        out = leaving(box.pop(), name) if box else None
-        if any(isinstance(x, Numpys) for x in trees.leaves(out, is_leaf=is_value)):
-            with unwatched():
-                out = trees.map(content, out, is_leaf=is_value)
-        if type(frame.values[ERROR]) is not int:
-            out = trees.map(lambda x: 0 if isinstance(x, Blank) else x, out, is_leaf=is_value)  # no path ends without an error
-        code = frame.values.pop(ERROR)
-        if type(code) is int and not has_maybe(out) and not has_late(out) and trees.is_sortable(out) and not checks.always and state is None:
-            return out
-        checks.found = True
-        if checks.direct:  # earlier traces had no checks, and what is returned now goes to the user as it is
-            received(code, values_of(frame.values))
-            if has_maybe(out):
-                raise optional_result("this call may return None where earlier ones could not")
-            return out
-        number = None if type(code) is int and not checks.always else jnp.asarray(code, np.int32)
-        return Checked(trees.boxed(map_maybe(packed, out)), number, changes if changes.found else None, values_of(frame.values), finals)
-
-    name = name_of(fn)
-    ENTRIES.add(compiled.__code__)
-    if state is not None:
-        first = inspect.Parameter("state_", inspect.Parameter.POSITIONAL_ONLY)
-        try:
-            own = inspect.signature(fn)
-        except (TypeError, ValueError):
-            return traced
-        traced.__signature__ = inspect.Signature([first, *own.parameters.values()])  # type: ignore[attr-defined]
-    return traced
-
-
-def result(out: Checked) -> Any:
-    """What a compiled function that may fail returns; raises its error."""
-    if out.code is not None:
-        received(out.code, out.values)
-    return settled(out.value)
-
-
 def jit(fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """`jax.jit` of a converted function, with its options, and `checks`; also as a decorator with arguments.
 
@@ -401,7 +250,7 @@ def _made(fn: Callable[..., Any], options: dict[str, Any], stored: tuple[Any, ..
     given = options
     later = is_deferred(options.get("checks", "immediate"))
     options = {name: value for name, value in options.items() if name != "checks"}
-    checks = _Checks(always="out_shardings" in options)
+    checks = Checks(always="out_shardings" in options)
     if checks.always:
         options = {**options, "out_shardings": Checked(options["out_shardings"], None, None)}
     traces = Traces(fn)

@@ -195,11 +195,12 @@ def check_stored_back(x: Any, name: str) -> None:
     if jax.config.jax_enable_x64:  # type: ignore[attr-defined]
         return
     wide = x.dtype.kind in "fc" and x.dtype.itemsize > (4 if x.dtype.kind == "f" else 8)
+    own = name.strip("`")
     if wide or (x.dtype.itemsize > 4 and x.dtype.kind in "iu" and not _fits(x)):
         raise ArrayStoreError(
             f"{name} is a NumPy array of {x.dtype} that this call stores into, and JAX computes with 32 bits: what is stored back would be "
             "rounded", here(),
-            f"make it 32 bits before the call (`{name.strip('`')} = {name.strip('`')}.astype(np.{_NARROW.get(x.dtype.name, 'float32')})`), or set `jax_enable_x64`",
+            f"make it 32 bits before the call (`{own} = {own}.astype(np.{_NARROW.get(x.dtype.name, 'float32')})`), or set `jax_enable_x64`",
         )  # fmt: skip
 
 

@@ -116,11 +116,12 @@ def stored_outside(x: Any, i: Any, value: Any, shared: bool) -> Any:
         )  # fmt: skip
     if shared:
         name = variable_of(x)
-        raise AliasError(
-            f"{f'`{name}`' if name else 'an array'} is stored into, and others hold the same array, which {'is' if inside else 'JAX'} "
-            f"{'none of this function' if inside else 'does not change'}: they would keep what it was", here(),
-            "give it a copy (`b = a.copy()`), or make it an argument" if inside else "decorate the function with `@ag.function`, or store into a copy (`b = a.copy()`)",
-        )  # fmt: skip
+        what = f"`{name}`" if name else "an array"
+        if inside:
+            why, advice = "this function did not make it", "give it a copy (`b = a.copy()`), or make it an argument"
+        else:
+            why, advice = "JAX does not change it", "decorate the function with `@ag.function`, or store into a copy (`b = a.copy()`)"
+        raise AliasError(f"{what} is stored into, others hold the same array, and {why}: they would keep what it was", here(), advice)
     if not inside:
         return stored_at(x, i, value)
     new = numpys(x.copy()) if isinstance(x, np.ndarray) else as_object(x)

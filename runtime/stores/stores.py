@@ -67,7 +67,8 @@ def change(x: Array, update: Callable[[Any, Any], Any]) -> None:
     note_change(x)
     if x.who is not None and x.who.lost:
         raise AliasError(
-            "an array is stored into that is a row, slice or other view taken in a compiled loop or branch before, at a place that traced values decide",
+            "an array is stored into that is a row, slice or other view taken in a compiled loop or branch before, at a place that traced values "
+            "decide",
             here(), "take it again before the store (`row = m[k]`)",
         )  # fmt: skip
     tied = [(y, same(x, y)) for y in others(x)]

@@ -39,7 +39,7 @@ from outcomes import SECONDS, Failure, Late, Raised, in_processes, limit
 from programs import COUNTER, Program
 
 import autograph as ag
-from autograph.runtime.calls.function import result
+from autograph.runtime.calls.traced import result
 from autograph.runtime.effects.deferred import Checked
 from autograph.runtime.effects.leaving import Packed as _Packed
 

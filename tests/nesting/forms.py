@@ -14,7 +14,7 @@ import numpy as np
 
 import autograph as ag
 from autograph.forms.module import transpile
-from autograph.runtime.calls.function import result
+from autograph.runtime.calls.traced import result
 from autograph.runtime.effects.deferred import Checked
 from tests.differential import interpreter
 from tests.nesting.programs import INPUTS, PRELUDE, Program

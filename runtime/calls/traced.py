@@ -1,0 +1,174 @@
+"""A function as JAX traces it: it gives its error code, and what it has changed, beside its result."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from autograph.runtime.arrays import handles
+from autograph.runtime.arrays.numpys import Numpys
+from autograph.runtime.arrays.ties import NeedsTags
+from autograph.runtime.calls.calls import call
+from autograph.runtime.calls.changes import Begin
+from autograph.runtime.calls.state import State
+from autograph.runtime.effects.deferred import Checked, Exit, defer, received, values_of
+from autograph.runtime.effects.leaving import has_late, leaving, packed, settled
+from autograph.runtime.effects.optional import optional_result
+from autograph.runtime.explaining.raw_errors import UNFINISHED, named, unfinished
+from autograph.runtime.frames import TRACING, root, unwatched
+from autograph.runtime.garbage import paused
+from autograph.runtime.jaxapi import _jax, trees
+from autograph.runtime.jaxapi._jax import eval_trace
+from autograph.runtime.jaxapi.tracers import Array, content, objects_in, of_objects
+from autograph.runtime.messages.raised import ENTRIES
+from autograph.runtime.options import name_of
+from autograph.runtime.state.lifted import ERROR, may_have_failed, restore
+from autograph.runtime.state.needs import NeedsState
+from autograph.runtime.state.reading import Created
+from autograph.runtime.state.retraces import Traces
+from autograph.runtime.stores.numpy_arguments import Arguments, NeedsArrays, given
+from autograph.runtime.stores.stores import unknown_array
+from autograph.runtime.values.values import Blank, has_maybe, is_value, map_maybe
+
+
+class Checks:
+    """What the traces of a function have shown: does it fail, give optionals, or change state; do its calls go to JAX directly?"""
+
+    def __init__(self, always: bool) -> None:
+        self.found, self.direct, self.always = always, False, always
+        self.tagging = False  # do its traces have to carry which array is which?
+        self.numpys = False  # does it matter whether arguments are arrays of NumPy's?
+        self.undo: Callable[[], None] = lambda: None  # let calls be looked at again
+        self.created = Created()  # the Variables that the traces of the present call have made
+        self.around: Any = None  # a reference to the trace that the present call stands in; none outside of all
+
+
+def look_again(cls: type, checks: Checks) -> None:
+    """Let calls of a function no longer go to JAX directly."""
+    checks.direct = False
+    if "__call__" in vars(cls):
+        del cls.__call__  # type: ignore[operator]
+
+
+def traced_by(
+    fn: Callable[..., Any], checks: Checks, traces: Traces, state: State | None = None, stored: tuple[Any, ...] | None = None
+) -> Callable[..., Any]:
+    """`fn` as JAX traces it: it returns its error code and what it changed beside its result.
+
+    With `state` its first argument is what the objects hold that it reaches; with `stored` it also gives what the parameters hold that it
+    stores into.
+    """
+
+    @functools.wraps(fn)
+    def traced(*args: Any, **kwargs: Any) -> Any:
+        passed = args[state is not None :], kwargs
+        of_objects(_jax.current_trace())
+        with unwatched():
+            args, kwargs = objects_in((args, kwargs))
+        if state is not None:
+            held, *args = args  # type: ignore[assignment]
+            args, kwargs = state.arguments(args, kwargs)
+        if not _jax.recording():  # `jax.disable_jit`
+            return fn(*args, **kwargs)
+        holding = held if state is not None else None
+        before = [(x, x.now) for x in trees.leaves((holding, args, kwargs), is_leaf=is_value) if isinstance(x, Array)]
+        recorded = _jax.equations()
+        try:
+            try:
+                out = compiled(passed, holding, args, kwargs)
+            except NeedsTags:
+                if checks.tagging:
+                    raise unknown_array() from None
+                checks.tagging = True
+                _jax.drop_effects(recorded)
+                for x, now in before:
+                    x.now = now
+                out = compiled(passed, holding, args, kwargs)
+        except (NeedsState, NeedsArrays):
+            _jax.abandon()
+            raise
+        except Exception:
+            checks.created = Created()
+            raise
+        checks.created = Created()
+        return out
+
+    def compiled(passed: Any, held: Any, args: Any, kwargs: Any) -> Any:
+        box: list[Any] = []
+        finals: dict[Any, Any] = {}
+        with TRACING, paused(), root(_jax.current_trace(), {ERROR: 0}, checked=True) as frame:
+            begin = state.begin(held, args, kwargs, frame) if state is not None else Begin(args, kwargs)
+            frame.outside, frame.around = begin.containers, checks.around() if checks.around is not None else eval_trace
+            frame.created, frame.tagging = checks.created, checks.tagging
+            frame.created.begin()
+            frame.function = inspect.unwrap(fn)
+            mine = Arguments(begin.args, begin.kwargs, given.paths if stored is None else stored)
+            if stored is not None:
+                mine.lasting()
+            try:
+                try:
+                    box.append(named(call(fn))(*mine.args, **mine.kwargs))  # the staged form itself
+                except Exit:
+                    pass
+                except Exception as error:
+                    changed = may_have_failed() or frame.written or mine.stored() or begin.stored()
+                    changed = changed or frame.printed
+                    if not (changed and defer(error)):  # what was changed before is committed
+                        raise
+                finals.update(mine.stored())
+                if finals and stored is None:
+                    raise NeedsArrays
+                checks.numpys = checks.numpys or mine.would_change()
+                if handles.used and box and any(isinstance(x, handles.Handle) for x in trees.leaves(box[0], is_leaf=is_value)):
+                    box.append(trees.map(handles.value_of, box.pop(), is_leaf=is_value))  # of a Variable what it holds
+                if box and isinstance(box[0], UNFINISHED):
+                    raise unfinished(fn)
+                frame.memory.clear()  # what it remembers may hold objects that the function made
+                changes = begin.changes(frame, box, checks.direct, getattr(inspect.unwrap(fn), "__globals__", {}))
+                box[:] = [begin.given(x) for x in box]
+            finally:
+                begin.put_back(frame)
+                restore(frame)
+        if checks.direct and checks.numpys:
+            checks.undo()
+        traces.note(passed[0], passed[1], held.guards if state is not None else ())
+        out = leaving(box.pop(), name) if box else None
+        if any(isinstance(x, Numpys) for x in trees.leaves(out, is_leaf=is_value)):
+            with unwatched():
+                out = trees.map(content, out, is_leaf=is_value)
+        if type(frame.values[ERROR]) is not int:
+            out = trees.map(lambda x: 0 if isinstance(x, Blank) else x, out, is_leaf=is_value)  # no path ends without an error
+        code = frame.values.pop(ERROR)
+        if type(code) is int and not has_maybe(out) and not has_late(out) and trees.is_sortable(out) and not checks.always and state is None:
+            return out
+        checks.found = True
+        if checks.direct:  # earlier traces had no checks, and what is returned now goes to the user as it is
+            received(code, values_of(frame.values))
+            if has_maybe(out):
+                raise optional_result("this call may return None where earlier ones could not")
+            return out
+        number = None if type(code) is int and not checks.always else jnp.asarray(code, np.int32)
+        return Checked(trees.boxed(map_maybe(packed, out)), number, changes if changes.found else None, values_of(frame.values), finals)
+
+    name = name_of(fn)
+    ENTRIES.add(compiled.__code__)
+    if state is not None:
+        first = inspect.Parameter("state_", inspect.Parameter.POSITIONAL_ONLY)
+        try:
+            own = inspect.signature(fn)
+        except (TypeError, ValueError):
+            return traced
+        traced.__signature__ = inspect.Signature([first, *own.parameters.values()])  # type: ignore[attr-defined]
+    return traced
+
+
+def result(out: Checked) -> Any:
+    """What a compiled function that may fail returns; raises its error."""
+    if out.code is not None:
+        received(out.code, out.values)
+    return settled(out.value)
