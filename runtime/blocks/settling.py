@@ -15,7 +15,7 @@ from autograph.runtime.arrays.turns import Turns
 from autograph.runtime.blocks.block import Block
 from autograph.runtime.effects.deferred import fine
 from autograph.runtime.frames import Place, frames, lifting
-from autograph.runtime.jaxapi import _jax
+from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi._jax import Var
 from autograph.runtime.jaxapi.tracers import Array
 from autograph.runtime.messages import errors
@@ -62,7 +62,7 @@ from autograph.runtime.values.specs import (
     types,
     widen,
 )
-from autograph.runtime.values.values import CONTAINERS, NUMBERS, Blank, Unset, map_maybe, nothing
+from autograph.runtime.values.values import CONTAINERS, NUMBERS, Blank, Maybe, Unset, is_value, map_maybe, nothing
 
 _MOST_RUNS = 30  # the lattice of types is finite and low: this is never reached by types that settle
 

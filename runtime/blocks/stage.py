@@ -11,7 +11,7 @@ from autograph.runtime.blocks.block import Block
 from autograph.runtime.blocks.settling import Rotate, Settling, _bare, unless_failed
 from autograph.runtime.derivatives.loop_binding import bind_while
 from autograph.runtime.explaining.decisions import decided, watching
-from autograph.runtime.jaxapi import _jax, trees
+from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi._jax import Var
 from autograph.runtime.jaxapi.active import where_active
 from autograph.runtime.jaxapi.tracers import as_object, content
@@ -37,7 +37,7 @@ from autograph.runtime.values.specs import (
     type_of,
     types,
 )
-from autograph.runtime.values.values import NUMBERS, Blank, Maybe, is_value
+from autograph.runtime.values.values import NUMBERS, Blank, Maybe
 
 
 class Stage(Settling):

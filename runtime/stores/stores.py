@@ -196,10 +196,13 @@ def replace_whole(x: Array, new: Any) -> None:
         store(x, (), new)
 
 
+_AT = {"multiply": "mul", "true_divide": "divide", "minimum": "min", "maximum": "max", "fmin": "min", "fmax": "max"}  # the methods of `x.at[i]`
+_AT |= {name: name for name in ("add", "subtract", "power", "divide")}
+
+
 def update_at(x: Array, where: Any, name: str, *values: Any) -> None:
     """`np.add.at` and its kin: what is computed at each place as often as it is there."""
-    method = {"add": "add", "subtract": "subtract", "multiply": "mul", "divide": "divide", "true_divide": "divide", "minimum": "min", "maximum": "max",
-              "fmin": "min", "fmax": "max", "power": "power"}.get(name)  # fmt: skip
+    method = _AT.get(name)
     index = as_index(tuple(map(content, where)) if type(where) is tuple else content(where))
 
     def update(now: Any, p: Any) -> Any:
