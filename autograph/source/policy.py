@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from types import CodeType
 
 _PATHS = sysconfig.get_paths()
-_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
-_REAL = os.path.dirname(os.path.realpath(os.path.join(_HERE, "runtime", "errors.py"))) + os.sep
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_REAL = os.path.realpath(os.path.join(_HERE, "runtime")) + os.sep
 
 STDLIB = tuple({p for k in ("stdlib", "platstdlib") for p in (_PATHS[k], os.path.realpath(_PATHS[k]))})
 INSTALLED = tuple(

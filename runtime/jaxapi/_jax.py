@@ -48,7 +48,7 @@ def hide_frames(file: str) -> None:
         _source_info.register_exclusion(folder)
 
 
-hide_frames(__file__)
+hide_frames(os.path.dirname(__file__))  # all rooms
 
 __all__ = [
     "INT32", "ArrayImpl", "ClosedJaxpr", "Literal", "Primitive", "ShapedArray", "Tracer", "Var", "ad", "batching", "bind_in", "bind_scan", "boundary",
