@@ -137,7 +137,7 @@ class Plain(Stores):
         new = self.rebuilt(node)
         func = new.func
         if self._known(new):
-            return new
+            return at(call(ag("made"), new), new) if self.file.stores and isinstance(func, ast.Attribute) else new
         where = node
         if isinstance(func, ast.Attribute) and node.lineno != func.end_lineno:  # where CPython puts a chained method call
             end: Any = func

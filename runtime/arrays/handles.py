@@ -13,7 +13,7 @@ import numpy as np
 
 from autograph.runtime.jaxapi import _jax
 
-_OPERATORS = (
+OPERATORS = (
     "add sub mul truediv floordiv mod pow matmul divmod and or xor lshift rshift radd rsub rmul rtruediv rfloordiv rmod rpow rmatmul rdivmod rand "
     "ror rxor rlshift rrshift neg pos abs invert lt le gt ge eq ne"
 ).split()
@@ -144,7 +144,7 @@ def _operator(name: str) -> Callable[..., Any]:
     return operate
 
 
-for _name in _OPERATORS:
+for _name in OPERATORS:
     setattr(Handle, f"__{_name}__", _operator(f"__{_name}__"))
 
 

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import functools
 import sys
+import weakref
 from collections.abc import Callable
-from types import ModuleType
+from types import CodeType
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
-from autograph.runtime.arrays.handles import Handle
+from autograph.runtime.arrays.handles import OPERATORS, Handle
 from autograph.runtime.arrays.numpys import KINDS, numpys
 from autograph.runtime.explaining.raw_errors import mark_of
 from autograph.runtime.frames import frames, in_block, watched
 from autograph.runtime.jaxapi import _jax
-from autograph.runtime.jaxapi.tracers import OBJECTS, Array, as_object, content
+from autograph.runtime.jaxapi.tracers import OBJECTS, Array, as_object, content, taken_by_jax
 from autograph.runtime.messages.errors import AliasError, ArrayStoreError
 from autograph.runtime.messages.places import caller, here, variable_of
 from autograph.runtime.state.needs import NeedsState
@@ -30,18 +31,55 @@ from autograph.runtime.values.heap import Attribute, Cell, Contents, HeapLocatio
 from autograph.runtime.values.values import ATOMS, traced
 
 
+class Evaluated(Array):
+    """An array of JAX's as an object outside of every trace: so is what operators and methods make of it."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        found = super().__getattr__(name)
+        return functools.partial(_made_by, found) if callable(found) else found
+
+
+def made(x: Any) -> Any:
+    """What a function of JAX's gives in the plain form of code that stores into arrays: an array is an object."""
+    return Evaluated(x, _TOP) if type(x) is _jax.ArrayImpl and x.ndim else x
+
+
+def _made_by(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    return made(f(*args, **kwargs))
+
+
+def _operator(name: str) -> Callable[..., Any]:
+    whole = getattr(Array, name)
+
+    def operate(self: Any, *others: Any) -> Any:
+        return made(whole(self, *others))
+
+    operate.__name__ = operate.__qualname__ = name
+    return operate
+
+
+for _name in OPERATORS:
+    setattr(Evaluated, f"__{_name}__", _operator(f"__{_name}__"))
+Evaluated.__hash__ = None  # type: ignore[method-assign, assignment]
+taken_by_jax(Evaluated)
+_TOP = weakref.ref(_jax.eval_trace)
+
+
 class Given:
     """The arguments of a call in the plain form: arrays in them, and in what they hold, are objects until it ends."""
 
     __slots__ = ("values",)
 
     def __init__(self, values: tuple[Any, ...]) -> None:
-        made: dict[int, Any] = {}
+        one: dict[int, Any] = {}
+        top = _jax.trace_state.value is _jax.eval_trace
 
         def as_one(x: Any) -> Any:  # what is one array outside is one here
-            if id(x) not in made:
-                made[id(x)] = as_object(x) if type(x) is _jax.ArrayImpl and x.ndim else x
-            return made[id(x)]
+            if id(x) not in one:
+                one[id(x)] = made(x) if top else as_object(x) if type(x) is _jax.ArrayImpl and x.ndim else x
+            return one[id(x)]
 
         self.values = _each_array(values, as_one, {})
 
@@ -135,8 +173,9 @@ def _places_of(x: Any) -> list[HeapLocation]:
     """The variables of modules and of functions around, and what these hold, that are an array."""
     function = frames()[0].function
     frame = caller()
-    spaces = [getattr(function, "__globals__", {}), frame.f_globals if frame is not None else {}]
-    variables: list[HeapLocation] = [Variable(space, name) for space in {id(s): s for s in spaces}.values() for name in space]
+    spaces = [(getattr(function, "__globals__", {}), getattr(function, "__code__", None))]
+    spaces += [(frame.f_globals, frame.f_code)] if frame is not None else []
+    variables: list[HeapLocation] = [Variable(space, name) for space, code in spaces for name in named_in(code) if name in space]
     cells = zip(getattr(getattr(function, "__code__", None), "co_freevars", ()), getattr(function, "__closure__", None) or (), strict=False)
     variables += [Cell(cell, name) for name, cell in cells]
     found: list[HeapLocation] = []
@@ -146,9 +185,15 @@ def _places_of(x: Any) -> list[HeapLocation]:
             found.append(place)
         elif type(held) in (list, dict) and any(v is x for v in (held if type(held) is list else held.values())):
             found.append(Contents(held))
-        elif not isinstance(held, (type, ModuleType)) and (attributes := getattr(held, "__dict__", None)):
-            found += [Attribute(held, name) for name, v in attributes.items() if v is x]
-    return found
+        elif is_state(held):
+            found += [place for name in own_attributes(held) if (place := Attribute(held, name)).get() is x]
+    return list(dict.fromkeys(found))
+
+
+def named_in(code: CodeType | None) -> set[str]:
+    """The global names in code, and in functions in it."""
+    inner = [named_in(c) for c in code.co_consts if isinstance(c, CodeType)] if code is not None else []
+    return set(code.co_names if code is not None else ()).union(*inner)
 
 
 def _refuse_or_lift(places: list[HeapLocation]) -> None:
