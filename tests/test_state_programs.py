@@ -26,12 +26,8 @@ def _load() -> list[tuple[str, str, list[tuple[Any, ...]]]]:
     return module.PROGRAMS
 
 
-# What is refused, and where.  Outside of traces an array of JAX's that an operation has just given, and that two names hold, is not stored into.
+# What is refused, and where: loops and branches in which only traced values tell whose list it is.
 REFUSED = {
-    "E7 a test that changes an array which the loop carries": {"plain": "AG407"},
-    "E10 a variable in an attribute, stored into by a call of the object": {"plain": "AG407"},
-    "E15 a callee stores into an attribute that it was given, and binds the attribute anew": {"plain": "AG407"},
-    "E18 an item of a list at a traced index is stored into, and a dict holds it as well": {"plain": "AG407"},
     "E5 an item of a list at a traced index is a copy": {"function": "AG405"},
     "E14 a loop that may put a global list into an attribute": {"function": "AG401"},
 }
