@@ -449,19 +449,35 @@ def test_a_generator_that_stores_its_parameter_into_an_array_of_its_own() -> Non
 
 
 def test_the_same_function_in_two_files_has_two_places() -> None:
-    text = "def g(x):\n    x -= 1\n    return x\n"
+    text = "def g(x):\n    if x[0] > 1:\n        y = 1\n    else:\n        y = (1, 2)\n    return y\n"
     one, two = define(text, "g"), define(text, "g")
 
     for g in (one, two):
 
         @ag.function
         def f(v: Any, g: Any = g) -> Any:
-            g(v)
-            return v
+            return g(v)
 
-        with pytest.raises(ag.StagingError, match="AG407") as error:
+        with pytest.raises(ag.StagingError, match="AG202") as error:
             f(np.ones(3, np.float32))
         assert g.__code__.co_filename in str(error.value)
+
+
+@pytest.mark.parametrize("x", [2.0, -2.0])
+def test_a_function_that_changes_its_parameter_by_an_augmented_assignment(x: float) -> None:
+    def g(v: Any, x: Any) -> Any:
+        if x > 0:
+            v -= x
+        return v * 2
+
+    def f(v: Any, x: Any) -> Any:
+        w = v
+        twice = g(v, x)
+        return v, twice, w
+
+    given, want = np.ones(3, np.float32), np.ones(3, np.float32)
+    jax.tree.map(np.testing.assert_array_equal, ag.function(f)(given, x), f(want, x))
+    assert given.tolist() == want.tolist()
 
 
 def test_callables_whose_equality_is_their_own() -> None:

@@ -27,7 +27,6 @@ HASHED = "it is looked up by hash, which only a concrete value has"
 COMPARED = "a function of C compares the values and needs the truth of each comparison at once"
 ORDERED = "arrays of several elements have no order"
 NUMBER = "the function needs a Python number at once"
-MEMORY = "a NumPy array cannot hold a traced value"
 
 # --- subscripts --------------------------------------------------------------------------------------------------------------------------------
 

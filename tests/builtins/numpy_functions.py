@@ -13,8 +13,6 @@ SHAPE = "shapes are known while tracing"
 OPTION = "the function of `jax.numpy` has no such option"
 NONE = "`jax.numpy` has no such function"
 OTHER = "the function of that name in `jax.numpy` means something else"
-PLACE = "it changes an array in place: write `x[i] = v`, `x = np.where(...)`, or `x.at[i].add(v)`"
-MEMORY = "a NumPy array cannot hold a traced value"
 ITERATES = "it hands out or looks at the memory of a NumPy array, element by element"
 TEXT = "the text would be that of a tracer, while the function is traced"
 FILE = "a file needs the value at once"
@@ -174,9 +172,9 @@ two(lambda x: np.add([x, x], 1.0))
 two(lambda x: np.add(x, 1.0, dtype=np.float32))
 two(lambda x: np.add(x, 1.0, out=None))
 two(lambda x: np.add(x, 1.0, casting="same_kind"), **traced("AG406", OPTION))
-two(lambda x: np.add(x, 1.0, where=x > 1, out=np.zeros(np.shape(x))), **traced("AG403", MEMORY))
-two(lambda x: np.add(x, 1.0, out=np.zeros(np.shape(x))), **traced("AG403", MEMORY))
-two(lambda x: np.sin(x, out=x), numpy=True, **traced("AG406", PLACE))
+two(lambda x: np.add(x, 1.0, where=x > 1, out=np.zeros(np.shape(x))))
+two(lambda x: np.add(x, 1.0, out=np.zeros(np.shape(x))))
+two(lambda x: np.sin(x, out=x), numpy=True)
 two(lambda x: np.add(x, "a"), scalar=TypeError, array=TypeError, numpy=True)
 
 # --- reductions --------------------------------------------------------------------------------------------------------------------------------
@@ -579,44 +577,44 @@ method(lambda x: np.apply_over_axes(np.sum, x, [0]), scalar=None)
 
 place = partial(entry, "NumPy, in place", x=REALS, numpy=True)
 
-place(lambda x: np.put(x, [0], 9.0), **traced("AG406", PLACE))
-place(lambda x: np.place(x, x > 1, 9.0), **traced("AG406", PLACE))
-place(lambda x: np.putmask(x, x > 1, 9.0), **traced("AG406", PLACE))
-place(lambda x: np.copyto(x, 9.0), **traced("AG406", PLACE))
-place(lambda x: np.fill_diagonal(x, 0.0), x=MATRICES, scalar=None, array="AG406", why=PLACE)
-place(lambda x: np.add.at(x, 0, 9.0), scalar=None, array="AG406", why=PLACE)
-place(lambda x: np.put_along_axis(x, np.array([0]), 9.0, 0), scalar=None, array="AG406", why=PLACE)
+place(lambda x: (np.put(x, [0], 9.0), x))
+place(lambda x: (np.place(x, x > 1, 9.0), x))
+place(lambda x: (np.putmask(x, x > 1, 9.0), x))
+place(lambda x: (np.copyto(x, 9.0), x))
+place(lambda x: (np.fill_diagonal(x, 0.0), x), x=MATRICES, scalar=None)
+place(lambda x: (np.add.at(x, 0, 9.0), x), scalar=None)
+place(lambda x: (np.put_along_axis(x, np.array([0]), 9.0, 0), x), scalar=None)
 
 
-@place(label="`a = np.zeros(3); np.put(a, [0], x)`", scalar="AG403", array="AG403", why=MEMORY)
+@place(label="`a = np.zeros(3); np.put(a, [0], x)`")
 def put(x):
     a = np.zeros(3)
     np.put(a, [0], x)
     return a
 
 
-@place(label="`a = np.zeros(3); np.copyto(a, x)`", scalar="AG403", array="AG403", why=MEMORY)
+@place(label="`a = np.zeros(3); np.copyto(a, x)`")
 def copy_to(x):
     a = np.zeros(3)
     np.copyto(a, x)
     return a
 
 
-@place(label="`a = np.zeros((3, 3)); np.fill_diagonal(a, x)`", scalar="AG403", array="AG403", why=MEMORY)
+@place(label="`a = np.zeros((3, 3)); np.fill_diagonal(a, x)`")
 def fill_diagonal(x):
     a = np.zeros((3, 3))
     np.fill_diagonal(a, x)
     return a
 
 
-@place(label="`a = np.zeros(3); np.add.at(a, [0, 0], x)`", scalar="AG403", array=None, why=MEMORY)
+@place(label="`a = np.zeros(3); np.add.at(a, [0, 0], x)`", array=None)
 def add_at(x):
     a = np.zeros(3)
     np.add.at(a, [0, 0], x)
     return a
 
 
-@place(label="`a = np.zeros(4); np.add.at(a, x, 1.0)`, the index traced", x=INTS, scalar="AG403", array="AG403", why=MEMORY)
+@place(label="`a = np.zeros(4); np.add.at(a, x, 1.0)`, the index traced", x=INTS)
 def add_at_traced(x):
     a = np.zeros(4)
     np.add.at(a, x, 1.0)
