@@ -18,7 +18,7 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "around arrived begun bounds changed checked choices chosen columns copied count created defaults discarded excluded function fresh "
+            "adopted around arrived begun bounds changed checked choices chosen codes columns copied count created defaults discarded excluded function fresh "
             "given grows identities joins key late lifting made marked memory outside own passed places preset printed protected reads rebound "
             "refusal root saved spoiled staged tagging told trace twins values variables written"
         ).split()
@@ -44,6 +44,8 @@ class Frame:
         self.late: dict[Any, list[tuple[Any, Any]]] = {}  # what places held before changes, and the error code at that time
         self.copied: dict[int, Any] = {}  # by identity: containers that a list has taken a copy of
         self.grows: dict[int, Any] = {}  # lists that the code makes longer or shorter, and what holds them: an object, or (none) a variable
+        self.adopted: list[tuple[Any, Any, Any]] = []  # of the outermost run: places, arrays from outside, and the objects that stand for them
+        self.codes: set[Any] = set()  # of the outermost run: the functions whose names have been looked at
         self.function: Any = None  # of the outermost run: what is traced
         self.tagging = False  # of the outermost run: do loops and branches carry which array is which?
         self.identities = itertools.count(1)  # of the outermost run: the numbers of arrays
@@ -169,6 +171,10 @@ def root(trace: Any, values: dict[Any, Any], checked: bool) -> Iterator[Frame]:
     finally:
         _stack.frames.pop()
         frame.excluded.clear()
+        for place, old, new in frame.adopted:
+            if place.get() is new:
+                place.put(old)
+        frame.adopted.clear()
 
 
 def _noticed(error: Exception) -> None:

@@ -26,6 +26,7 @@ from autograph.runtime.calls.function import Function, Method
 from autograph.runtime.calls.managers import stacked
 from autograph.runtime.calls.mentioned import adopt_mentioned, names_in
 from autograph.runtime.lists.unbound import changing
+from autograph.runtime.stores.outside import adopt_arrays
 from autograph.source import notebooks, unconvertible
 from autograph.source.errors import ConversionError, SourceUnavailable
 from autograph.source.policy import CALLERS, CONTEXT_MANAGER, is_library, is_listed, is_of_jax, is_stdlib, is_users, is_wrapper
@@ -118,6 +119,7 @@ def _staged(twin: types.FunctionType, f: Any) -> Any:
     form = form_in(twin)
     if type(form) is Form:
         adopt_mentioned(form.names, twin)
+        adopt_arrays(twin)
     return _careful(_staged_function(twin, f), form)
 
 

@@ -92,7 +92,7 @@ class Plain(Stores):
 
     def _objects(self, a: Any, where: Any) -> list[Any]:
         """Let arrays that code which is not converted gives be objects, so that what is stored into them is seen by all names for them."""
-        names = [p.arg for p in (*a.posonlyargs, *a.args, *([a.vararg] if a.vararg else ()), *a.kwonlyargs)]
+        names = [p.arg for p in (*a.posonlyargs, *a.args, *([a.vararg] if a.vararg else ()), *a.kwonlyargs, *([a.kwarg] if a.kwarg else ()))]
         found = at(ast.Assign([ast.Name(".given", _STORE)], call(ag("as_objects"), *map(name, names))), where)
         bound = at(ast.Assign([ast.Tuple([ast.Name(n, _STORE) for n in names], _STORE)], ast.Attribute(name(".given"), "values", _LOAD)), where)
         return [found, at(ast.If(_is_given(), [bound], []), where)]

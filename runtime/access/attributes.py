@@ -14,6 +14,7 @@ from autograph.runtime.calls.calls import call
 from autograph.runtime.effects.deferred import fine
 from autograph.runtime.frames import frames, in_block, watched
 from autograph.runtime.jaxapi import trees
+from autograph.runtime.jaxapi.tracers import Array
 from autograph.runtime.messages.errors import AttributeStateError
 from autograph.runtime.messages.places import here
 from autograph.runtime.sequences.growing import replaced_at_home
@@ -125,6 +126,8 @@ def _setter(obj: Any, name: str) -> Callable[[Any], None] | None:
 def noticed(location: HeapLocation, value: Any) -> Any:
     """What a place is given, now that it is known to change."""
     refuse_changed(location)
+    if isinstance(value, Array):
+        value.lasts = True  # what is stored into it is seen after an error
     old = location.get()
     replaced_at_home(old, value)
     if isinstance(old, Unset) or not (is_selectable(value) and is_selectable(old)):

@@ -23,11 +23,12 @@ KINDS = "biufc"
 class Numpys(Array):
     """An array of NumPy's.  `shadow` is memory of its layout that nobody touches: what NumPy makes of it tells what is a view."""
 
-    __slots__ = ("_shadow", "frozen")
+    __slots__ = ("_shadow", "frozen", "raw")
 
     def __init__(self, now: Any, home: Any, shadow: Any = None) -> None:
         super().__init__(now, home)
         self._shadow, self.frozen = shadow, None
+        self.raw: Any = None  # the array of the code around that it stands for, which stays what it is while a trace is made
 
     @property
     def known(self) -> bool:

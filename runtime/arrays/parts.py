@@ -39,6 +39,8 @@ class Index(Part):
     index: tuple[Any, ...]
 
     def get(self, whole: Any) -> Any:
+        if isinstance(whole, np.ndarray) and any(isinstance(i, jax.Array) for i in self.index):
+            whole = jnp.asarray(whole)
         return whole[self.index]
 
     def put(self, whole: Any, new: Any) -> Any:

@@ -27,6 +27,7 @@ from autograph.runtime.state.objects import Walk, places_in
 from autograph.runtime.state.opaque import cannot_keep, is_outside
 from autograph.runtime.state.reading import unknown
 from autograph.runtime.stores.numpy_arguments import check_stored_back
+from autograph.runtime.stores.outside import changed_outside
 from autograph.runtime.values.heap import Entry, HeapLocation, Items, entries
 from autograph.runtime.values.identity import is_spoiled, keep_twins, refuse_chosen, refuse_stale, settle
 from autograph.runtime.values.packing import as_is, pack
@@ -185,6 +186,8 @@ class Begin:
             new = [p for p in frame.written if isinstance(p, HeapLocation) and p not in covered and not made(p)]
             return [p for p in new if not all(_unchanged(frame.saved[p], now) for now in _ends(frame, p, p.get()))]
 
+        if stored_into := changed_outside(frame):
+            raise NeedsState(stored_into)
         needed = outside() + unknown(frame, covered, out)
         if needed:  # recursive closures and cyclic objects of the function itself are still there
             collect_recent()

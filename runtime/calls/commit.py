@@ -10,10 +10,12 @@ import numpy as np
 from autograph.runtime.calls.changes import Change, Changes, Known, Reached
 from autograph.runtime.effects.leaving import settled
 from autograph.runtime.jaxapi import _jax, trees
+from autograph.runtime.jaxapi.tracers import Array
 from autograph.runtime.sequences.regrown import Left, longer, whole_list
 from autograph.runtime.state.lifted import touch
 from autograph.runtime.state.made import Made
 from autograph.runtime.state.objects import Walk
+from autograph.runtime.stores.stores import replace_whole
 from autograph.runtime.values.heap import Attribute, Contents, HeapLocation
 from autograph.runtime.values.packing import unpack
 from autograph.runtime.values.values import Counted, Maybe, is_value
@@ -43,6 +45,8 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> d
             value, array = unpack(change.spec, arrays), walk.arrays[change.number]
             if isinstance(array, np.ndarray):
                 np.copyto(array, np.asarray(value))
+            elif isinstance(array, Array):  # of a trace around
+                replace_whole(array, value)
             else:  # the call that was traced had one of NumPy's there
                 became[change.number] = value
     for change in changes.found:

@@ -18,10 +18,11 @@ from autograph.runtime.frames import Frame, root, watched
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi.tracers import arrays_among, given, of_objects, taken
 from autograph.runtime.messages.errors import ArrayStoreError, NotStagedError
-from autograph.runtime.messages.places import transformation
+from autograph.runtime.messages.places import here, transformation
 from autograph.runtime.sequences.regrown import refuse_left
 from autograph.runtime.state.lifted import ERROR, reachable, restore
 from autograph.runtime.state.reading import refuse_assigned
+from autograph.runtime.stores.outside import adopt_arrays, changed_outside
 from autograph.runtime.stores.stores import unknown_array
 from autograph.runtime.values.heap import HeapLocation, changed_under
 from autograph.runtime.values.identity import settle
@@ -45,7 +46,9 @@ def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
                 with root(_jax.current_trace(), {ERROR: 0}, checked=False) as frame:
                     frame.tagging = tagging
                     try:
+                        adopt_arrays(fn)
                         out = staged(*args, **kwargs)
+                        _refuse_stored(frame)
                         settle(frame, out)
                         refuse_left(frame, out)
                         break
@@ -75,6 +78,16 @@ def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
         return out
 
     return outside
+
+
+def _refuse_stored(frame: Frame) -> None:
+    """An array of the code around that was stored into: nobody would put the values back."""
+    if places := changed_outside(frame):
+        raise ArrayStoreError(
+            f"a traced value is stored into {places[0].name}, an array that this function did not make",
+            here(),
+            "use `@ag.function`, or return the array",
+        )
 
 
 def _refuse_arrays(frame: Frame) -> None:

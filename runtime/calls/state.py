@@ -15,6 +15,7 @@ import jax
 import numpy as np
 
 from autograph.runtime.arrays.handles import Handle
+from autograph.runtime.arrays.numpys import Numpys
 from autograph.runtime.arrays.numpys import numpys as numpys_of
 from autograph.runtime.calls import calls
 from autograph.runtime.calls.changes import Begin
@@ -120,7 +121,7 @@ class State:
             calls.adopt(cls)
         slots: list[tuple[HeapLocation, Any, Any]] = []
         one: dict[int, Any] = {}  # by identity: what is one array outside is one here
-        found = [numpys_of(x) if isinstance(a, np.ndarray) else x for x, a in zip(held.arrays, walk.arrays, strict=True)]
+        found = [numpys_of(x) if isinstance(a, (np.ndarray, Numpys)) else x for x, a in zip(held.arrays, walk.arrays, strict=True)]
         inputs = [one.setdefault(id(a), x) if isinstance(a, ARRAYS) and a.ndim else x for x, a in zip(found, walk.arrays, strict=True)]
         frame.defaults += [Contents(x) for x in walk.objects if makes_keys(type(x))]
         arrays = iter(inputs)

@@ -88,7 +88,10 @@ def traced_by(
                 _jax.drop_effects(recorded)
                 for x, now in before:
                     x.now = now
-                out = compiled(passed, holding, args, kwargs)
+                try:
+                    out = compiled(passed, holding, args, kwargs)
+                except NeedsTags:
+                    raise unknown_array() from None
         except (NeedsState, NeedsArrays):
             _jax.abandon()
             raise

@@ -13,7 +13,7 @@ import jax
 import numpy as np
 
 from autograph.runtime.arrays.numpys import KINDS, Numpys, View, view
-from autograph.runtime.jaxapi import _jax
+from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi.tracers import Array, content
 from autograph.runtime.messages.errors import ArrayStoreError
 from autograph.runtime.messages.places import here
@@ -96,12 +96,25 @@ def _each(args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[tuple[Path, A
     todo: list[tuple[Path, Any]] = [((k,), a) for k, a in enumerate(args)] + [((k,), a) for k, a in kwargs.items()]
     while todo:
         path, x = todo.pop()
-        if type(x) in (tuple, list):
+        if type(x) is list or isinstance(x, tuple):
             todo += [((*path, k), v) for k, v in enumerate(x)]
         elif type(x) is dict:
             todo += [((*path, k), v) for k, v in x.items()]
+        elif _is_node(x):
+            todo += [((*path, k), v) for k, v in vars(x).items()]
         else:
             yield path, x
+
+
+def _is_node(x: Any) -> bool:
+    """Whether it is an object of a class that is a pytree, whose attributes are looked at."""
+    return type(x).__dictoffset__ != 0 and trees.is_own_node(x) and not isinstance(x, Array)
+
+
+def _like(x: Any, parts: list[Any]) -> Any:
+    if all(a is b for a, b in zip(parts, x, strict=True)):
+        return x
+    return type(x)._make(parts) if hasattr(x, "_make") else tuple(parts)
 
 
 class Arguments:
@@ -112,8 +125,11 @@ class Arguments:
         made: dict[Path, Any] = {}
 
         def numpys(path: Path, x: Any) -> Any:
-            if type(x) is tuple:
-                return tuple(numpys((*path, k), v) for k, v in enumerate(x))
+            if isinstance(x, tuple):
+                return _like(x, [numpys((*path, k), v) for k, v in enumerate(x)])
+            for name, v in list(vars(x).items()) if _is_node(x) else ():
+                if (new := numpys((*path, name), v)) is not v:
+                    object.__setattr__(x, name, new)
             for k in range(len(x)) if type(x) is list else [*x] if type(x) is dict else ():
                 if (new := numpys((*path, k), x[k])) is not x[k]:
                     x[k] = new
@@ -123,8 +139,8 @@ class Arguments:
             return made[path]
 
         def placed(path: Path, x: Any) -> Any:
-            if type(x) is tuple:
-                return tuple(placed((*path, k), v) for k, v in enumerate(x))
+            if isinstance(x, tuple):
+                return _like(x, [placed((*path, k), v) for k, v in enumerate(x)])
             if (w := within.get(path)) is None or w.path not in made:
                 return x
             base = made[w.path]

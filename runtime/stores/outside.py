@@ -10,14 +10,14 @@ import functools
 import sys
 import weakref
 from collections.abc import Callable
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
 from autograph.runtime.arrays.handles import OPERATORS, Handle
-from autograph.runtime.arrays.numpys import KINDS, numpys
+from autograph.runtime.arrays.numpys import KINDS, Numpys, numpys
 from autograph.runtime.explaining.raw_errors import mark_of
 from autograph.runtime.frames import frames, in_block, watched
 from autograph.runtime.jaxapi import _jax
@@ -27,7 +27,7 @@ from autograph.runtime.messages.places import caller, here, variable_of
 from autograph.runtime.state.needs import NeedsState
 from autograph.runtime.state.objects import is_state, own_attributes
 from autograph.runtime.stores.stores import store, stored_at
-from autograph.runtime.values.heap import Attribute, Cell, Contents, HeapLocation, Variable, base_of
+from autograph.runtime.values.heap import Attribute, Cell, Contents, Entry, HeapLocation, Variable, base_of
 from autograph.runtime.values.values import ATOMS, traced
 
 
@@ -132,6 +132,57 @@ def _each_array(x: Any, of: Callable[[Any], Any], seen: dict[int, Any]) -> Any:
             if (new := _each_array(held := place.get(), of, seen)) is not held:
                 place.put(new)
     return x
+
+
+def adopt_arrays(fn: Any) -> None:
+    """Let the arrays that a function names, in variables around it and in what these hold, be objects for as long as the trace is made.
+
+    One that is stored into has to be state of the function: `changed_outside` tells of it when the trace ends.
+    """
+    frame = frames()[0] if frames() else None
+    code = getattr(fn, "__code__", None)
+    if frame is None or not frame.root or code is None or code in frame.codes or not _jax.recording():
+        return
+    frame.codes.add(code)
+    names = named_in(code)
+    cells = zip(code.co_freevars, fn.__closure__ or (), strict=True)
+    places: list[HeapLocation] = [Variable(fn.__globals__, name) for name in names if name in fn.__globals__]
+    places += [Cell(cell, name) for name, cell in cells]
+    seen: set[int] = set()
+    while places:
+        place = places.pop()
+        x = place.get()
+        if type(x) in ATOMS or id(x) in seen:
+            continue
+        seen.add(id(x))
+        if type(x) is np.ndarray and x.ndim and x.dtype.kind in KINDS or type(x) is _jax.ArrayImpl and x.ndim:
+            _adopt(x, place, frame)
+        elif type(x) is list or type(x) is dict:
+            places += [Entry(x, k) for k in (range(len(x)) if type(x) is list else x)][:_MOST]
+        elif type(x) is ModuleType:
+            places += [Variable(vars(x), name) for name in names if name in vars(x)]
+        elif is_state(x) and not isinstance(x, Handle):
+            places += [Attribute(x, name) for name in own_attributes(x) if name in names]
+
+
+_MOST = 100  # items of a list that are looked at
+
+
+def _adopt(x: Any, place: HeapLocation, frame: Any) -> None:
+    known = next((new for _, old, new in frame.adopted if old is x), None)
+    if known is None:
+        home = weakref.ref(frame.trace)
+        known = Numpys(x, home) if isinstance(x, np.ndarray) else Array(x, home)
+        known.lasts = True
+        if isinstance(known, Numpys):
+            known.raw = x
+    frame.adopted.append((place, x, known))
+    place.put(known)
+
+
+def changed_outside(frame: Any) -> list[HeapLocation]:
+    """The places of arrays from outside that a trace has stored into, none of which is state of its function."""
+    return [place for place, old, new in frame.adopted if new.now is not old]
 
 
 def stored_outside(x: Any, i: Any, value: Any, shared: bool) -> Any:

@@ -142,7 +142,7 @@ def _by_numpy(x: Numpys, i: Any, value: Any) -> bool:
         return False
     place = Value(root)
     touch(place, late=False)
-    if any(frame.saved.get(place) is root.now for frame in frames()):
+    if root.now is root.raw or any(frame.saved.get(place) is root.now for frame in frames()):
         root.now = root.now.copy()
     now = x.now
     if now is not root.now and not np.may_share_memory(now, root.now):
