@@ -18,8 +18,8 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "adopted around arrived begun bounds changed checked choices chosen codes columns copied count created defaults discarded excluded function fresh "
-            "given grows identities joins key late lifting made marked memory outside own passed places preset printed protected reads rebound "
+            "adopted around arrived begun bounds changed checked choices chosen codes columns copied count created defaults discarded excluded function "
+            "fresh given grows identities joins key late lifting made marked memory outside own passed places preset printed protected reads rebound "
             "refusal root saved spoiled staged tagging told trace twins values variables written"
         ).split()
     )
@@ -172,7 +172,7 @@ def root(trace: Any, values: dict[Any, Any], checked: bool) -> Iterator[Frame]:
         _stack.frames.pop()
         frame.excluded.clear()
         for place, old, new in frame.adopted:
-            if place.get() is new:
+            if place is not None and place.get() is new:
                 place.put(old)
         frame.adopted.clear()
 

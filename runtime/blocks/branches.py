@@ -34,6 +34,7 @@ from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.sequences.room import refuse_or_grow, with_room
 from autograph.runtime.state.lifted import Location, Tag, goes_with_block, joined, left_spec, load, may_be_missing, outer_spec, spec_out, store, taken
 from autograph.runtime.state.made import new_objects
+from autograph.runtime.stores.outside import taken_in
 from autograph.runtime.values.fitting import SIDES, does_not_fit, fitted
 from autograph.runtime.values.heap import Contents, HeapLocation, Items, one_way_only
 from autograph.runtime.values.identity import chosen, reopened, twins, unlike
@@ -363,7 +364,7 @@ def _choose(which: Any, tags: Sequence[Any]) -> Any:
 
 
 def _called(fn: Callable[..., Any], state: Sequence[Any]) -> Any:
-    return fn(*[map_maybe(known, x, CONTAINERS) for x in state])
+    return fn(*[map_maybe(known, taken_in(x), CONTAINERS) for x in state])
 
 
 def _given_facts(facts: Any, _: Any) -> Any:

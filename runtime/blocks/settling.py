@@ -40,6 +40,7 @@ from autograph.runtime.state.lifted import (
     outer_spec,
     spec_out,
 )
+from autograph.runtime.stores.outside import taken_in
 from autograph.runtime.stores.stores import Value
 from autograph.runtime.values.fitting import LOOP, fitted, unsettled
 from autograph.runtime.values.heap import HeapLocation, under_vmap
@@ -96,6 +97,7 @@ class Settling:
         begin: Sequence[Spec] | None = None, items: Sequence[Spec] = (), test: Callable[..., Any] | None = None,
         hidden: tuple[str, ...] = (), turns: int | None = None, all_made: bool = False,
     ) -> None:  # fmt: skip
+        state = [taken_in(x) for x in state]
         self.body, self.state, self.source, self.place, self.items = body, state, source, place, list(items)
         self.by_object: set[int] = set()  # identities of arrays that are the same objects in each turn
         self.tagged, self.extra = False, 0  # does it carry which array is which, and as how many variables?

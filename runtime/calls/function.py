@@ -111,7 +111,7 @@ class Function:
         out, walk, parts = self._state.run(lambda jitted: jitted, args, kwargs)
         made: dict[int, Any] = {}
         inputs = [change.number for change in out.changes.found if change.where == "input"] if out.changes is not None else []
-        stored = {_name_of_argument(self._fn, path): (arrays or {})[path] for path in out.finals or ()}
+        stored = {_name_of_argument(self._fn, path): (arrays or {})[path] for path in out.finals or () if len(path) == 1}
         if inputs or stored:
             refuse_overlaps(self._fn, inputs, stored, walk, args, kwargs)
         if out.changes is not None:

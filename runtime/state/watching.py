@@ -42,7 +42,7 @@ class Watch:
         given = [x for v in values for x in (v if type(v) is tuple else (v,))]
         found = {id(x): x for x in given if is_container(x)}
         self.before = [(location := Contents(x), location.get()) for x in found.values()]
-        self.nodes = [place for x in [*given, *captured] if trees.is_own_node(x) and _is_librarys(type(x)) for place in places_in(x)]
+        self.nodes = [place for x in [*given, *captured] if trees.is_own_node(x) and is_librarys(type(x)) for place in places_in(x)]
         self.held = [place.get() for place in self.nodes]
 
     def notice(self) -> None:
@@ -66,7 +66,7 @@ class Watch:
                 place.put(before)  # a mark of the library's: the object is a value, which has been used here
 
 
-def _is_librarys(cls: type) -> bool:
+def is_librarys(cls: type) -> bool:
     """Whether a class belongs to an installed library."""
     file = getattr(sys.modules.get(cls.__module__), "__file__", None)
     return file is not None and not is_users(file)

@@ -26,6 +26,7 @@ from autograph.runtime.messages.errors import AliasError, ArrayStoreError
 from autograph.runtime.messages.places import caller, here, variable_of
 from autograph.runtime.state.needs import NeedsState
 from autograph.runtime.state.objects import is_state, own_attributes
+from autograph.runtime.state.watching import is_librarys
 from autograph.runtime.stores.stores import store, stored_at
 from autograph.runtime.values.heap import Attribute, Cell, Contents, Entry, HeapLocation, Variable, base_of
 from autograph.runtime.values.values import ATOMS, traced
@@ -155,20 +156,31 @@ def adopt_arrays(fn: Any) -> None:
         if type(x) in ATOMS or id(x) in seen:
             continue
         seen.add(id(x))
-        if type(x) is np.ndarray and x.ndim and x.dtype.kind in KINDS or type(x) is _jax.ArrayImpl and x.ndim:
+        if _is_raw(x):
             _adopt(x, place, frame)
         elif type(x) is list or type(x) is dict:
             places += [Entry(x, k) for k in (range(len(x)) if type(x) is list else x)][:_MOST]
         elif type(x) is ModuleType:
             places += [Variable(vars(x), name) for name in names if name in vars(x)]
-        elif is_state(x) and not isinstance(x, Handle):
-            places += [Attribute(x, name) for name in own_attributes(x) if name in names]
+        elif is_state(x) and not isinstance(x, Handle) and not is_librarys(type(x)):
+            places += [Attribute(x, name) for name in own_attributes(x)]
 
 
 _MOST = 100  # items of a list that are looked at
 
 
-def _adopt(x: Any, place: HeapLocation, frame: Any) -> None:
+def taken_in(x: Any) -> Any:
+    """What a loop or branch is given: an array that is no object yet is one in it."""
+    if not _is_raw(x) or not frames() or not frames()[0].root or not _jax.recording():
+        return x
+    return _adopt(x, None, frames()[0])
+
+
+def _is_raw(x: Any) -> bool:
+    return type(x) is np.ndarray and x.ndim > 0 and x.dtype.kind in KINDS or type(x) is _jax.ArrayImpl and x.ndim > 0
+
+
+def _adopt(x: Any, place: HeapLocation | None, frame: Any) -> Any:
     known = next((new for _, old, new in frame.adopted if old is x), None)
     if known is None:
         home = weakref.ref(frame.trace)
@@ -177,12 +189,25 @@ def _adopt(x: Any, place: HeapLocation, frame: Any) -> None:
         if isinstance(known, Numpys):
             known.raw = x
     frame.adopted.append((place, x, known))
-    place.put(known)
+    if place is not None:
+        place.put(known)
+    return known
 
 
 def changed_outside(frame: Any) -> list[HeapLocation]:
-    """The places of arrays from outside that a trace has stored into, none of which is state of its function."""
-    return [place for place, old, new in frame.adopted if new.now is not old]
+    """The places of arrays from outside that a trace has stored into, none of which is state of its function.
+
+    Raises:
+      AliasError: (AG407) of one no place is known.
+    """
+    found = [(place, old) for place, old, new in frame.adopted if new.now is not old]
+    placed = {id(old) for place, old in found if place is not None}
+    if any(id(old) not in placed for _, old in found):
+        raise AliasError(
+            "an array that converted code has not made is stored into in a compiled loop or branch, and others may hold it", here(),
+            "make it an array of this function before (`x = np.array(x)`, `x = jnp.array(x)`), or an argument",
+        )  # fmt: skip
+    return [place for place, _ in found if place is not None]
 
 
 def stored_outside(x: Any, i: Any, value: Any, shared: bool) -> Any:
