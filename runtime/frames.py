@@ -18,9 +18,9 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "adopted around arrived begun bounds changed checked choices chosen codes columns copied count created defaults discarded excluded function "
-            "fresh given grows identities joins key late lifting made marked memory outside own passed places preset printed protected reads rebound "
-            "refusal root saved spoiled staged tagging told trace twins values variables written"
+            "adopted around arrived begun bounds changed checked choices chosen codes columns copied count created defaults discarded "
+            "excluded function fresh given grows identities joins key late lifting made marked memory outside own passed places preset "
+            "printed protected reads rebound refusal root saved spoiled staged tagging told trace twins values variables written"
         ).split()
     )
 

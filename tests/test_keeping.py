@@ -1,4 +1,4 @@
-"""Functions and generators that keep an array which is stored into later: NumPy's would show the store."""
+"""Functions and generators that keep an array which is stored into later show the store, as NumPy's do."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import autograph as ag
-from autograph.runtime.messages.errors import AliasError
+from tests.numpys import JITTED, as_numpy
 
 
 def total(a: Any, k: Any = 0) -> Any:
@@ -120,11 +117,6 @@ def callback(x: Any) -> Any:
     return g.on_change(1), g.a
 
 
-REFUSED = [
-    partial, partial_of_an_attribute, closure, closure_of_an_attribute, default, default_of_a_lambda, method_of_the_array, generator, callback
-]  # fmt: skip
-
-
 def method_of_the_object(x: Any) -> Any:
     g = Grid(x * 1)
     f = g.total
@@ -167,28 +159,12 @@ def made_again(x: Any) -> Any:
     return f(1), a
 
 
-AS_PYTHON = [method_of_the_object, closure_of_the_object, its_own_variable, not_called_again, made_again]
-X = np.array([0.5, 1.5, 2.5, -1.0, 3.0, 4.0], np.float32)
+PROGRAMS = [
+    partial, partial_of_an_attribute, closure, closure_of_an_attribute, default, default_of_a_lambda, method_of_the_array, generator, callback,
+    method_of_the_object, closure_of_the_object, its_own_variable, not_called_again, made_again,
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("f", REFUSED)
-def test_what_would_keep_the_old_array_is_refused(f: Callable[..., Any]) -> None:
-    for got, want in zip(ag.convert(f)(X.copy()), f(X.copy()), strict=True):
-        np.testing.assert_allclose(got, want, rtol=1e-6)
-    for run in (
-        lambda: ag.convert(f)(jnp.asarray(X)),
-        lambda: ag.function(f)(jnp.asarray(X)),
-        lambda: ag.function(f)(X.copy()),
-        lambda: jax.jit(ag.convert(f))(jnp.asarray(X)),
-    ):
-        with pytest.raises(AliasError, match="keeps the old array as its `.*`") as error:
-            run()
-        assert __file__ in str(error.value)
-
-
-@pytest.mark.parametrize("f", AS_PYTHON)
-def test_as_python(f: Callable[..., Any]) -> None:
-    want = jax.tree.leaves(f(X.copy()))
-    for form in (ag.convert(f), ag.convert(f, form="staged"), ag.function(f), jax.jit(ag.convert(f))):
-        for got, expected in zip(jax.tree.leaves(form(jnp.asarray(X))), want, strict=True):
-            np.testing.assert_allclose(got, expected, rtol=1e-6)
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_as_numpy(f: Callable[..., Any]) -> None:
+    as_numpy(f, lambda: (np.array([0.5, 1.5, 2.5, -1.0, 3.0, 4.0], np.float32),), JITTED)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.messages.errors import AliasError
+from tests.numpys import JITTED, as_numpy
 
 
 def beside_a_range(x: Any, n: Any) -> Any:
@@ -207,23 +207,6 @@ def by_generators(x: Any, n: Any) -> Any:
     return a, t
 
 
-PROGRAMS = [
-    beside_a_range, nested, backwards, parts_and_a_callee, left_early, few_rows, of_an_attribute, by_another_name,
-    stored_by_the_target, of_a_function_named_zip, of_an_item, of_an_item_under_a_condition, each_in_its_place, by_an_iterator, by_a_named_zip,
-    by_a_class_of_ones_own, by_a_comprehension, by_generators,
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("f", PROGRAMS)
-def test_as_numpy(f: Callable[..., Any]) -> None:
-    x = np.arange(12, dtype=np.float32) / 4
-    want = f(x, 3)
-    for form in (ag.convert(f), ag.convert(f, form="staged"), ag.function(f), ag.function(f, static_argnames="n")):
-        for array in (x, jnp.asarray(x)):
-            for got, expected in zip(form(array, 3), want, strict=True):
-                np.testing.assert_allclose(got, expected, rtol=1e-6)
-
-
 def bound_anew(x: Any, n: Any) -> Any:
     a, t = x * 1, 0.0
     for v in a:  # Python goes on with the array that the loop began with
@@ -292,32 +275,29 @@ def folded(x: Any, n: Any) -> Any:
     return s.a, t
 
 
-TURN_BY_TURN = [bound_anew, one_of_two, stored_by_a_method, reversed_by_name, stored_in_another_loop, an_item_bound_anew, left_when_found, folded]
+def beside_a_range_of_turns(x: Any, n: Any) -> Any:
+    s, t = Series(x * 1), 0.0
+    for v, k in zip(s.a, range(n)):
+        s.put(1, v + 1)
+        t += v * k
+    return s.a, t
 
 
-@pytest.mark.parametrize("f", TURN_BY_TURN)
-def test_a_loop_whose_rows_cannot_be_taken_at_once_is_made_turn_by_turn(f: Callable[..., Any]) -> None:
-    x = np.arange(12, dtype=np.float32) / 4
-    want = f(x, 3)
-    for array in (x, jnp.asarray(x)):
-        for got, expected in zip(ag.convert(f)(array, 3), want, strict=True):
-            np.testing.assert_allclose(got, expected, rtol=1e-6)
-    for form in (ag.function(f), ag.function(f, static_argnames="n"), jax.jit(ag.convert(f))):
-        for got, expected in zip(form(jnp.asarray(x), 3), want, strict=True):
-            np.testing.assert_allclose(got, expected, rtol=1e-6)
+PROGRAMS = [
+    beside_a_range, nested, backwards, parts_and_a_callee, left_early, few_rows, of_an_attribute, by_another_name,
+    stored_by_the_target, of_a_function_named_zip, of_an_item, of_an_item_under_a_condition, each_in_its_place, by_an_iterator, by_a_named_zip,
+    by_a_class_of_ones_own, by_a_comprehension, by_generators, bound_anew, one_of_two, stored_by_a_method, reversed_by_name, stored_in_another_loop,
+    an_item_bound_anew, left_when_found, folded, beside_a_range_of_turns,
+]  # fmt: skip
 
 
-def test_a_compiled_loop_that_has_taken_the_rows_refuses_the_store() -> None:
-    def f(x: Any, n: Any) -> Any:
-        s, t = Series(x * 1), 0.0
-        for v, k in zip(s.a, range(n)):
-            s.put(9, v)
-            t += v * k
-        return s.a, t
+def static_n(f: Callable[..., Any]) -> Callable[..., Any]:
+    return ag.function(f, static_argnames="n")
 
-    with pytest.raises(AliasError, match="while a loop runs over its rows") as error:
-        ag.function(f)(jnp.arange(12.0), 3)
-    assert "the loop over it" in str(error.value) and __file__ in str(error.value)
+
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_as_numpy(f: Callable[..., Any]) -> None:
+    as_numpy(f, lambda: (np.arange(12, dtype=np.float32) / 4, 3), [*JITTED, (static_n, np), (static_n, jnp)])
 
 
 def test_a_copy_is_another_array() -> None:
@@ -328,10 +308,7 @@ def test_a_copy_is_another_array() -> None:
             t += v
         return s.a, t
 
-    x = np.arange(12, dtype=np.float32) / 4
-    for form in (ag.convert(f), ag.function(f), jax.jit(ag.convert(f))):
-        for got, expected in zip(form(jnp.asarray(x)), f(x), strict=True):
-            np.testing.assert_allclose(got, expected, rtol=1e-6)
+    as_numpy(f, lambda: (np.arange(12, dtype=np.float32) / 4,), JITTED)
 
 
 def test_long_arrays_are_one_compiled_loop() -> None:
@@ -389,22 +366,12 @@ def turned(m: Any, v: Any) -> Any:
 
 
 @pytest.mark.parametrize("f", [a_row, a_part, raveled, turned])
-def test_a_view_of_numpys_is_not_gone_over_while_its_array_is_stored_into(f: Callable[..., Any]) -> None:
-    m = np.arange(12, dtype=np.float32).reshape(4, 3)
-    want = f(m.copy(), np.float32(2))
-    for got, expected in zip(ag.convert(f)(m.copy(), np.float32(2)), want, strict=True):
-        np.testing.assert_allclose(got, expected)
-
+def test_a_view_of_numpys_is_gone_over_as_its_array_is_then(f: Callable[..., Any]) -> None:
     def made_inside(v: Any) -> Any:
         return f(np.arange(12, dtype=np.float32).reshape(4, 3).copy(), v)
 
-    for run in (
-        lambda: ag.function(f)(m.copy(), np.float32(2)),
-        lambda: ag.function(made_inside)(np.float32(2)),
-        lambda: jax.jit(ag.convert(made_inside))(np.float32(2)),
-    ):
-        with pytest.raises(AliasError):
-            run()
+    as_numpy(f, lambda: (np.arange(12, dtype=np.float32).reshape(4, 3), np.float32(2)), [(ag.convert, np), (ag.function, np)])
+    as_numpy(made_inside, lambda: (np.float32(2),), JITTED)
 
 
 def test_numpys_made_in_a_trace_are_gone_over_as_they_are_then() -> None:
@@ -417,7 +384,4 @@ def test_numpys_made_in_a_trace_are_gone_over_as_they_are_then() -> None:
             t += a * b
         return d["x"], s.a, t + sum(list(map(lambda u: u * 2, s.a)))
 
-    want = f(np.float32(2))
-    for form in (ag.convert(f), ag.function(f), jax.jit(ag.convert(f))):
-        for got, expected in zip(form(jnp.float32(2)), want, strict=True):
-            np.testing.assert_allclose(got, expected)
+    as_numpy(f, lambda: (np.float32(2),), JITTED)

@@ -376,13 +376,6 @@ def a_helper_stores(g: Any, i: Any) -> Any:
     return g.a[0]
 
 
-def none_or_the_first(g: Any, i: Any) -> Any:
-    if i > 0:
-        g.c = g.a
-    g.a[2] = 8
-    return g.a[2]
-
-
 def stored_later_in_a_loop(g: Any, i: Any) -> None:
     first = g.a
     g.a = g.a * 2
@@ -407,7 +400,7 @@ def of_another_type(g: Any, i: Any) -> None:
 TAGGED = [
     stored_later_in_a_branch, exchanged_in_a_loop, double_buffering, replaced_in_a_branch, replaced_in_a_branch_and_exchanged,
     a_buffer_that_is_replaced_when_it_is_full, replaced_or_not_and_stored, replaced_and_given_back, replaced_in_each_turn,
-    an_error_between, an_error_in_a_turn, entries, a_helper_stores, the_other_or_not_and_stored, a_list_that_is_turned_round, none_or_the_first,
+    an_error_between, an_error_in_a_turn, entries, a_helper_stores, the_other_or_not_and_stored, a_list_that_is_turned_round,
     stored_later_in_a_loop, stored_at_a_traced_index, of_another_type,
 ]  # fmt: skip
 

@@ -221,16 +221,6 @@ def test_20_what_would_round_or_overlap_is_refused() -> None:
     assert g(base, base, 1.0) == 2 and base.tolist() == [2, 0, 0], "one array is no overlap"
 
 
-def test_20_one_array_of_jax_for_two_parameters() -> None:
-    @ag.function
-    def g(a: Any, b: Any, v: Any) -> Any:
-        a[0] = v
-        b[0] = v + 1
-        return a.sum()
-
-    assert g(both := jnp.zeros(3), both, 1.0) == 2 and both.tolist() == [0, 0, 0]
-
-
 def test_20_a_copy_back_inside_of_a_trace_is_refused() -> None:
     @ag.function
     def f(a: Any, v: Any) -> Any:

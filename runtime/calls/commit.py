@@ -11,6 +11,8 @@ from autograph.runtime.calls.changes import Change, Changes, Known, Reached
 from autograph.runtime.effects.leaving import settled
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi.tracers import Array
+from autograph.runtime.messages.errors import ArrayStoreError
+from autograph.runtime.messages.places import here
 from autograph.runtime.sequences.regrown import Left, longer, whole_list
 from autograph.runtime.state.lifted import touch
 from autograph.runtime.state.made import Made
@@ -44,6 +46,11 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> d
         if change.where == "input":  # they come first
             value, array = unpack(change.spec, arrays), walk.arrays[change.number]
             if isinstance(array, np.ndarray):
+                if not _jax.concrete(value):
+                    raise ArrayStoreError(
+                        f"{walk.name_of(change.number)} is a NumPy array that this call stores into, inside of another trace: it would not change",
+                        here(), "make it a `jnp` array, or call the function outside",
+                    )  # fmt: skip
                 np.copyto(array, np.asarray(value))
             elif isinstance(array, Array):  # of a trace around
                 replace_whole(array, value)

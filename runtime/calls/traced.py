@@ -79,19 +79,17 @@ def traced_by(
         before = [(x, x.now) for x in trees.leaves((holding, args, kwargs), is_leaf=is_value) if isinstance(x, Array)]
         recorded = _jax.equations()
         try:
-            try:
-                out = compiled(passed, holding, args, kwargs)
-            except NeedsTags:
-                if checks.tagging:
-                    raise unknown_array() from None
+            for last in (False, False, True):  # tags may show that more loops have to carry them
+                try:
+                    out = compiled(passed, holding, args, kwargs)
+                    break
+                except NeedsTags:
+                    if last:
+                        raise unknown_array() from None
                 checks.tagging = True
                 _jax.drop_effects(recorded)
                 for x, now in before:
                     x.now = now
-                try:
-                    out = compiled(passed, holding, args, kwargs)
-                except NeedsTags:
-                    raise unknown_array() from None
         except (NeedsState, NeedsArrays):
             _jax.abandon()
             raise

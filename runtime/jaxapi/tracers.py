@@ -96,6 +96,21 @@ class ArrayTracer(core.Tracer):  # type: ignore[misc]
             yield self[j]
 
 
+def _augmented(name: str) -> Any:
+    """`x += v`: a new array; it is noted that NumPy's would have changed."""
+    operate = getattr(core.Tracer, f"__{name}__")
+
+    def augmented(self: Any, other: Any) -> Any:
+        note_change(self)
+        return operate(self, other)
+
+    augmented.__name__ = augmented.__qualname__ = f"__i{name}__"
+    return augmented
+
+
+for _name in "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split():
+    setattr(ArrayTracer, f"__i{_name}__", _augmented(_name))
+
 Array = ArrayTracer
 _OF_TRACERS = frozenset({"val", "primal", "tangent", "batch_dim", "mutable_qdd", "parent", "__jax_array__"})
 

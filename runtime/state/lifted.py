@@ -231,7 +231,10 @@ def enter(frame: Frame) -> None:
             del frame.marked[location]
             location.put(new)
             held = [x for v in (new.values if isinstance(new, Items) else [new]) for x in parts(v)]
-            frame.arrived += [(location, x, x.now) for x in held if isinstance(x, Array) and x.home() is frame.trace]
+            mine = [x for x in held if isinstance(x, Array) and x.home() is frame.trace]
+            for x in mine:
+                x.lasts = True
+            frame.arrived += [(location, x, x.now) for x in mine]
 
 
 def note_stored(frame: Frame) -> None:

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -135,11 +136,16 @@ def _place(arr: Array, mask: Any, vals: Any) -> None:
 
 
 def _fill_diagonal(a: Array, val: Any, wrap: bool = False) -> None:
-    replace_whole(a, jnp.fill_diagonal(jnp.asarray(content(a)), jnp.asarray(content(val)).astype(a.dtype), wrap=wrap, inplace=False))
+    replace_whole(
+        a,
+        jnp.fill_diagonal(
+            jnp.asarray(content(a)), jnp.asarray(content(val)).astype(jax.dtypes.canonicalize_dtype(a.dtype)), wrap=wrap, inplace=False
+        ),
+    )
 
 
 def _put_along_axis(arr: Array, indices: Any, values: Any, axis: int | None) -> None:
-    values = jnp.asarray(content(values)).astype(arr.dtype)
+    values = jnp.asarray(content(values)).astype(jax.dtypes.canonicalize_dtype(arr.dtype))
     replace_whole(arr, jnp.put_along_axis(jnp.asarray(content(arr)), jnp.asarray(content(indices)), values, axis, inplace=False))
 
 

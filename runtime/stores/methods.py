@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -130,7 +131,7 @@ def put_items(x: Array, where: Any, values: Any, *_: Any) -> None:
     if isinstance(x, Numpys) and (flat := part_of(x, lambda s: s.reshape(-1))) is not None:
         store(flat, places, values)
     else:
-        replace_whole(x, jnp.asarray(content(x)).reshape(-1).at[places].set(values.astype(x.dtype)).reshape(x.shape))
+        replace_whole(x, jnp.asarray(content(x)).reshape(-1).at[places].set(values.astype(jax.dtypes.canonicalize_dtype(x.dtype))).reshape(x.shape))
 
 
 def _copy(self: Numpys, order: str = "C") -> Any:

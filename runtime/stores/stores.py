@@ -129,7 +129,7 @@ def store(x: Array, i: Any, value: Any) -> None:
         if is_mask(i) or isinstance(value, Section) or split_index(i) is not None or has_span(i):
             return jnp.where(p, stored_at(now, i, value), now)
         old = now[as_index(i)]
-        return stored_at(now, i, jnp.where(p, jnp.asarray(value, old.dtype), old))
+        return stored_at(now, i, jnp.where(p, _as(value, old.dtype), old))
 
     change(x, update)
 
@@ -160,15 +160,20 @@ def _is_traced(x: Any) -> bool:
     return isinstance(x, (jax.Array, Section)) and not is_known(x)
 
 
+def _as(value: Any, dtype: Any) -> Any:
+    """A value of a type, as a store converts it: of a complex number its real part."""
+    array = jnp.asarray(value)
+    if jnp.issubdtype(array.dtype, jnp.complexfloating) and not jnp.issubdtype(dtype, jnp.complexfloating):
+        array = array.real
+    return array.astype(dtype)
+
+
 def _of_type(value: Any, dtype: Any) -> Any:
     """What is stored into an array of NumPy's has its type."""
     if isinstance(value, Section) or not isinstance(value, (jax.Array, np.ndarray, np.generic, list, tuple, int, float, complex)):
         return value
     dtype = jax.dtypes.canonicalize_dtype(dtype)
-    array = jnp.asarray(value)
-    if jnp.issubdtype(array.dtype, jnp.complexfloating) and not jnp.issubdtype(dtype, jnp.complexfloating):
-        array = array.real
-    return array.astype(dtype)
+    return _as(value, dtype)
 
 
 def stored_at(x: Any, i: Any, value: Any) -> Any:
