@@ -299,6 +299,14 @@ def test_what_a_loop_may_have_left_as_it_was(n: int) -> None:
     as_numpy(f, lambda: (np.int32(n), np.array([1.0, 2.0, 3.0], np.float32), Kept()))
 
 
+def chosen_in_a_nested_branch(p: Any, q: Any, v: Any, o: Any) -> Any:
+    if p > 0:
+        if q > 0:
+            o.a = v
+    v[1] = 5
+    return o.a
+
+
 def chosen_in_a_branch_of_a_loop(p: Any, q: Any, v: Any, o: Any) -> Any:
     while p > 0:
         p -= 1
@@ -351,14 +359,6 @@ def held_from_the_second_turn_on(p: Any, q: Any, v: Any, o: Any) -> Any:
         z[0] += 1
         z = o.a
     return z
-
-
-def chosen_in_a_nested_branch(p: Any, q: Any, v: Any, o: Any) -> Any:
-    if p > 0:
-        if q > 0:
-            o.a = v
-    v[1] = 5
-    return o.a
 
 
 @pytest.mark.parametrize(

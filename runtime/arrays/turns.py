@@ -11,6 +11,7 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime.arrays.ties import Given, Identity, Who, be, chosen, described, who
+from autograph.runtime.frames import frames
 from autograph.runtime.jaxapi.private import core
 from autograph.runtime.jaxapi.tracers import Array, content
 
@@ -41,7 +42,10 @@ class Turns:
     def given(self) -> list[Identity]:
         """The arrays from outside that the last turn has given, which are not yet among those that a variable may be."""
         known = {i.number for i in self._every()}
-        found = [i for given in self.ends if given is not None and given.array is not None for i in who(given.array).possible]
+        here = {id(frame.trace) for frame in frames() if frame.trace is not None}
+        ends = [given for given in self.ends if given is not None]
+        found = [i for given in ends if given.array is not None for i in who(given.array).possible]
+        found += [i for given in ends for i in given.possible if (home := i.home()) is not None and id(home) in here]  # chosen by a branch in it
         return [i for i in found if i.number not in known]
 
     @property

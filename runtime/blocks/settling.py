@@ -182,7 +182,7 @@ class Settling:
     def stores_into(self, arrays: Iterable[Any]) -> bool:
         """Whether a turn stores into one of some arrays of outside."""
         stored = {id(location.obj) for location in self.block.wrote if isinstance(location, Value)}
-        return any(id(x) in stored for x in arrays)
+        return any(id(x.root if isinstance(x, View) else x) in stored for x in arrays)
 
     def _own(self) -> int:
         """How many arrays the variables of the user's have; the tags of these follow."""

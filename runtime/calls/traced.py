@@ -24,7 +24,7 @@ from autograph.runtime.frames import TRACING, root, unwatched
 from autograph.runtime.garbage import paused
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi._jax import eval_trace
-from autograph.runtime.jaxapi.tracers import Array, content, objects_in, of_objects
+from autograph.runtime.jaxapi.tracers import PARTS, Array, content, objects_in, of_objects
 from autograph.runtime.messages.raised import ENTRIES
 from autograph.runtime.options import name_of
 from autograph.runtime.state.lifted import ERROR, may_have_failed, restore
@@ -107,6 +107,7 @@ def traced_by(
             frame.outside, frame.around = begin.containers, checks.around() if checks.around is not None else eval_trace
             frame.created, frame.tagging = checks.created, checks.tagging
             frame.created.begin()
+            PARTS.changed = False
             frame.function = inspect.unwrap(fn)
             mine = Arguments(begin.args, begin.kwargs, given.paths if stored is None else stored)
             if stored is not None:
@@ -124,7 +125,7 @@ def traced_by(
                 finals.update(mine.stored())
                 if finals and stored is None:
                     raise NeedsArrays
-                checks.numpys = checks.numpys or mine.would_change()
+                checks.numpys = checks.numpys or mine.would_change() or PARTS.changed
                 if handles.used and box and any(isinstance(x, handles.Handle) for x in trees.leaves(box[0], is_leaf=is_value)):
                     box.append(trees.map(handles.value_of, box.pop(), is_leaf=is_value))  # of a Variable what it holds
                 if box and isinstance(box[0], UNFINISHED):

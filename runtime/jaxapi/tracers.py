@@ -7,6 +7,7 @@ and residuals never hold the object.  What the user's names, attributes, lists a
 from __future__ import annotations
 
 import operator
+import threading
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -74,7 +75,14 @@ class ArrayTracer(core.Tracer):  # type: ignore[misc]
         return operator.index(core.to_concrete_value(self.now)) if core.is_concrete(self) else super().__index__()
 
     def __getitem__(self, index: Any) -> Any:
-        return super().__getitem__(tuple(map(_index, index)) if type(index) is tuple else _index(index))
+        parts = tuple(map(_index, index)) if type(index) is tuple else _index(index)
+        found = super().__getitem__(parts)
+        if isinstance(found, ArrayTracer) and found.ndim and found is not self and all(map(_is_basic, parts if type(parts) is tuple else (parts,))):
+            found.of = self
+        return found
+
+    def __reversed__(self) -> Iterator[Any]:
+        return (self[k] for k in range(self.shape[0] - 1, -1, -1))
 
     def __getattr__(self, name: str) -> Any:
         if name in _OF_TRACERS:
@@ -113,6 +121,11 @@ for _name in "add sub mul truediv floordiv mod pow matmul and or xor lshift rshi
 
 Array = ArrayTracer
 _OF_TRACERS = frozenset({"val", "primal", "tangent", "batch_dim", "mutable_qdd", "parent", "__jax_array__"})
+
+
+def _is_basic(i: Any) -> bool:
+    """Whether NumPy takes a view there."""
+    return isinstance(i, (int, slice, type(None), type(Ellipsis))) or isinstance(i, core.Tracer) and not i.ndim
 
 
 def _index(i: Any) -> Any:
@@ -193,9 +206,19 @@ OBJECTS = _our(core.EvalTrace)()  # operations are evaluated, and what they give
 _ours[core.EvalTrace] = type(OBJECTS)
 
 
+class Parts(threading.local):
+    """Whether a part of an array has been changed, which would be a view were they NumPy's."""
+
+    changed = False
+
+
+PARTS = Parts()
+
+
 def note_change(x: Any) -> None:
     """A store or operator would change an array in place if it were NumPy's, or what it is part of."""
     while isinstance(x, Array):
+        PARTS.changed = PARTS.changed or x.of is not None and x.of.shape != x.shape
         x.noted, x = True, x.of
 
 
