@@ -312,7 +312,7 @@ def test_a_copy_is_another_array() -> None:
 
 
 def test_long_arrays_are_one_compiled_loop() -> None:
-    for f in (beside_a_range, nested, backwards):
+    for f in (nested, backwards):
         text = str(jax.make_jaxpr(ag.convert(f))(jnp.arange(100.0), 3))
         assert text.count("scan[") == 1, text
 

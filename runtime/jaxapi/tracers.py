@@ -93,6 +93,9 @@ class ArrayTracer(core.Tracer):  # type: ignore[misc]
         return self.now.__array__(*args, **kwargs)
 
     def __iter__(self) -> Iterator[Any]:
+        return self._rows() if self.ndim else iter(self.now)
+
+    def _rows(self) -> Iterator[Any]:
         """The rows, each as it is when its turn comes."""
         before, k = self.now, 0
         for row in iter(before):  # JAX takes many at once

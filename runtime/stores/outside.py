@@ -31,6 +31,12 @@ from autograph.runtime.stores.stores import store, stored_at
 from autograph.runtime.values.heap import Attribute, Cell, Contents, Entry, HeapLocation, Variable, base_of
 from autograph.runtime.values.values import ATOMS, traced
 
+# The methods and properties of arrays that give arrays.
+METHODS = (
+    "T mT real imag astype clip conj conjugate copy cumprod cumsum diagonal flatten max mean min prod ravel repeat reshape round sort squeeze "
+    "std sum swapaxes take transpose var argsort"
+).split()
+
 
 class Evaluated(Array):
     """An array of JAX's as an object outside of every trace: so is what operators and methods make of it."""
@@ -63,6 +69,18 @@ def _operator(name: str) -> Callable[..., Any]:
 
 for _name in OPERATORS:
     setattr(Evaluated, f"__{_name}__", _operator(f"__{_name}__"))
+
+
+def _method(name: str) -> property:
+    def get(self: Any) -> Any:
+        found = getattr(self.now, name)
+        return functools.partial(_made_by, found) if callable(found) else made(found)
+
+    return property(get)
+
+
+for _name in METHODS:
+    setattr(Evaluated, _name, _method(_name))
 Evaluated.__hash__ = None  # type: ignore[method-assign, assignment]
 taken_by_jax(Evaluated)
 _TOP = weakref.ref(_jax.eval_trace)
