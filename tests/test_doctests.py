@@ -8,7 +8,10 @@ import importlib
 import pytest
 
 EAGER = ("checkpoints", "devices", "exporting", "gradients", "host", "losses", "metrics", "optimizers", "switch", "tape", "variables")
-MODULES = ["autograph.api", *(f"autograph.runtime.{m}" for m in ("branches", "function", "iteration", "loops", "blocks.suspended"))]
+MODULES = [
+    "autograph.api",
+    *(f"autograph.runtime.{m}" for m in ("blocks.branches", "calls.function", "access.iteration", "blocks.loops", "blocks.suspended")),
+]
 MODULES += [f"autograph.runtime.eager.{m}" for m in EAGER]
 
 

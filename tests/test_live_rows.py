@@ -284,8 +284,8 @@ def beside_a_range_of_turns(x: Any, n: Any) -> Any:
 
 
 PROGRAMS = [
-    beside_a_range, nested, backwards, parts_and_a_callee, left_early, few_rows, of_an_attribute, by_another_name,
-    stored_by_the_target, of_a_function_named_zip, of_an_item, of_an_item_under_a_condition, each_in_its_place, by_an_iterator, by_a_named_zip,
+    beside_a_range, nested, backwards, left_early, few_rows, of_an_attribute, by_another_name,
+    of_a_function_named_zip, of_an_item, of_an_item_under_a_condition, each_in_its_place, by_an_iterator, by_a_named_zip,
     by_a_class_of_ones_own, by_a_comprehension, by_generators, bound_anew, one_of_two, stored_by_a_method, reversed_by_name, stored_in_another_loop,
     an_item_bound_anew, left_when_found, folded, beside_a_range_of_turns,
 ]  # fmt: skip
@@ -298,6 +298,12 @@ def static_n(f: Callable[..., Any]) -> Callable[..., Any]:
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_as_numpy(f: Callable[..., Any]) -> None:
     as_numpy(f, lambda: (np.arange(12, dtype=np.float32) / 4, 3), [*JITTED, (static_n, np), (static_n, jnp)])
+
+
+@pytest.mark.parametrize("f", [parts_and_a_callee, stored_by_the_target])
+def test_parts_of_numpys_arrays_are_views(f: Callable[..., Any]) -> None:
+    """Those of JAX's are values."""
+    as_numpy(f, lambda: (np.arange(12, dtype=np.float32) / 4, 3), [(ag.function, np), (static_n, np)])
 
 
 def test_a_copy_is_another_array() -> None:

@@ -144,7 +144,9 @@ def _of_nothing(x: Any, i: Any) -> Any:
 
 
 def _is_traced(i: Any) -> bool:
-    return unknown(i) or type(i) is tuple and any(map(unknown, i))
+    if isinstance(i, builtins.slice):
+        return any(map(_is_traced, (i.start, i.stop, i.step)))
+    return unknown(i) or type(i) is tuple and any(map(_is_traced, i))
 
 
 def _checked(x: Any, i: Any) -> tuple[Any, ...]:

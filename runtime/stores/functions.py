@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph.runtime.arrays.numpys import OPERATIONS, Numpys, numpys, view
+from autograph.runtime.arrays.numpys import OPERATIONS, Numpys, is_known, numpys, plain, view
 from autograph.runtime.jaxapi.tracers import Array, content
 from autograph.runtime.stores.methods import part, put_items
 from autograph.runtime.stores.stores import replace_whole, update_at
@@ -26,6 +26,9 @@ _SAME = frozenset("asarray asanyarray asarray_chkfinite".split())
 def of_numpys(path: str, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call of a function of NumPy, one of whose arguments is one of NumPy's arrays; NotImplemented if it neither gives a view nor changes one."""
     first = args[0] if args else None
+    target = kwargs.get("out") if path not in _IN_PLACE and not path.endswith(".at") else first
+    if is_known(target) and (path in _IN_PLACE or path.endswith(".at") or kwargs.get("out") is not None) and _all_known(args, kwargs):
+        return _by_numpy(f, target, args, kwargs)
     if path in _IN_PLACE and isinstance(first, Array):
         return _IN_PLACE[path](*args, **kwargs)
     if path.endswith(".at") and isinstance(first, Array):
@@ -44,6 +47,18 @@ def of_numpys(path: str, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     if path in ("real", "imag"):
         return getattr(first, path)
     return _views(f, args, kwargs) if path in _VIEWS else NotImplemented
+
+
+def _all_known(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    return not any(isinstance(x, jax.Array) and not is_known(x) for x in (*args, *kwargs.values()))
+
+
+def _by_numpy(f: Any, x: Numpys, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What NumPy itself changes: nothing traced is among the arguments."""
+    new = x.now.copy()
+    found = f(*(new if a is x else plain(a) for a in args), **{k: new if a is x else plain(a) for k, a in kwargs.items()})
+    replace_whole(x, new)
+    return x if found is new else found
 
 
 def _views(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -2267,32 +2267,6 @@ assert table[1] == 0.5
 ''',
     ),
     Mistake(
-        "AG403", "subscript: a row of a matrix is a view",
-        '''
-grid = np.zeros((2, 2), np.float32)
-
-@ag.function
-def enter(i, x):
-    row = grid[0]
-    row[i] = x  # here
-    return x
-
-enter(1, 0.5)
-''',
-        ("view", "^row[i] = x", "a[i, j] = v"),
-        '''
-grid = np.zeros((2, 2), np.float32)
-
-@ag.function
-def enter(i, x):
-    grid[0, i] = x
-    return x
-
-enter(1, 0.5)
-assert grid.tolist() == [[0.0, 0.5], [0.0, 0.0]]
-''',
-    ),
-    Mistake(
         "AG403", "call: two parts of one array for two parameters",
         '''
 @ag.function
