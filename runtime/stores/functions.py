@@ -28,7 +28,7 @@ def of_numpys(path: str, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     first = args[0] if args else None
     target = kwargs.get("out") if path not in _IN_PLACE and not path.endswith(".at") else first
     if is_known(target) and (path in _IN_PLACE or path.endswith(".at") or kwargs.get("out") is not None) and _all_known(args, kwargs):
-        return _by_numpy(f, target, args, kwargs)
+        return _by_numpy(f, target, args, kwargs)  # type: ignore[arg-type]
     if path in _IN_PLACE and isinstance(first, Array):
         return _IN_PLACE[path](*args, **kwargs)
     if path.endswith(".at") and isinstance(first, Array):
