@@ -45,7 +45,7 @@ class Evaluated(Array):
 
     def __getattr__(self, name: str) -> Any:
         found = super().__getattr__(name)
-        return functools.partial(_made_by, found) if callable(found) else found
+        return functools.partial(_made_by, self, name) if callable(found) else found
 
 
 def made(x: Any) -> Any:
@@ -53,8 +53,9 @@ def made(x: Any) -> Any:
     return Evaluated(x, _TOP) if type(x) is _jax.ArrayImpl and x.ndim else x
 
 
-def _made_by(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    return made(f(*args, **kwargs))
+def _made_by(x: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
+    """A call of a method, of what an array holds then."""
+    return made(getattr(x.now, name)(*args, **kwargs))
 
 
 def _operator(name: str) -> Callable[..., Any]:
@@ -74,7 +75,7 @@ for _name in OPERATORS:
 def _method(name: str) -> property:
     def get(self: Any) -> Any:
         found = getattr(self.now, name)
-        return functools.partial(_made_by, found) if callable(found) else made(found)
+        return functools.partial(_made_by, self, name) if callable(found) else made(found)
 
     return property(get)
 
