@@ -38,30 +38,3 @@ def targets(block: list[Any]) -> list[Any]:
         if not isinstance(stmt, s.SCOPES):
             found += [t for inner in s.blocks(stmt) for t in targets(inner)]
     return found
-
-
-_OWN = ("numpy", "jax", "math")  # what their functions are given, they do not keep
-
-
-def given_by_others(fn: Any, modules: dict[str, str]) -> frozenset[str]:
-    """The items that loops go over, which may be rows of an array; and arrays that NumPy has made here and a call is given, which may keep them."""
-    items: set[str] = set()
-    made: set[str] = set()
-    handed: set[str] = set()
-    for n in s.walk(fn):
-        match n:
-            case s.For(iter=s.Call(func=s.Name(id="range"))):
-                pass
-            case s.For(target=target):
-                items |= {leaf.id for leaf in leaves(target) if isinstance(leaf, s.Name)}
-            case s.Assign(targets=[s.Name(id=id)], value=s.Call(func=func)) if _module(func, modules) == "numpy":
-                made.add(id)
-            case s.Call(func=func, args=args, keywords=keywords) if _module(func, modules) not in _OWN:
-                handed |= {a.id for a in (*args, *(k.value for k in keywords)) if isinstance(a, s.Name)}
-    return frozenset(items | made & handed)
-
-
-def _module(func: Any, modules: dict[str, str]) -> str:
-    while isinstance(func, s.Attribute):
-        func = func.value
-    return modules.get(func.id, "").split(".")[0] if isinstance(func, s.Name) else ""

@@ -124,11 +124,6 @@ def assigned_names(frame: FrameType | None) -> list[str]:
     return names
 
 
-def targets_after(frame: FrameType | None) -> tuple[str, ...]:
-    """The names that the statement assigns in which `frame` makes a call, also where what the call gives is an argument of another."""
-    return _targets_after(frame.f_code, frame.f_lasti) if frame is not None else ()
-
-
 @functools.lru_cache(maxsize=1000)
 def _targets_after(code: CodeType, offset: int) -> tuple[str, ...]:
     names: list[str] = []
@@ -142,61 +137,9 @@ def _targets_after(code: CodeType, offset: int) -> tuple[str, ...]:
     return tuple(names)
 
 
-def read_in_next_turn(frame: FrameType, inside: CodeType | None, name: str) -> bool:
-    """Whether a loop of the function that a frame runs, in the test or body of which the call is made that runs `inside`, reads a variable of it."""
-    if inside is None or not _LOOPED.match(inside.co_name):
-        return False
-    codes = [c for c in frame.f_code.co_consts if isinstance(c, CodeType)]
-    k = next((k for k, c in enumerate(codes) if c is inside), None)
-    if k is None:
-        return False
-    around = {"test": ((k + 1, "body"),), "body": ((k - 1, "test"), (k + 1, "<lambda>")), "<lambda>": ((k - 1, "body"),)}  # as they are made
-    beside = [(codes[i], kind) for i, kind in around[inside.co_name.partition("_")[0]] if 0 <= i < len(codes)]
-    given = inside.co_varnames[: inside.co_argcount]  # both are functions of the state; any other lambda is none of a loop
-    pair = [c for c, kind in beside if c.co_name.startswith(kind) and c.co_varnames[: c.co_argcount] == given and given]
-    blocks = [inside, *pair] if pair or inside.co_name != "<lambda>" else []
-    return any(name in c.co_freevars for c in blocks)
-
-
-def is_only_read(code: CodeType, name: str) -> bool:
-    """Whether a function takes a variable from the code around, and never binds it."""
-    free = name in code.co_freevars and not is_block(code)
-    return free and not any(i.opname == "STORE_DEREF" and i.argval == name for i in dis.get_instructions(code))
-
-
-def bound_in_line(frame: FrameType) -> tuple[str, ...]:
-    """The variables that are bound after the call that a frame is in by what stands on the same line: also in statements that follow."""
-    return _bound_in_line(frame.f_code, frame.f_lasti)
-
-
-@functools.lru_cache(maxsize=1000)
-def _bound_in_line(code: CodeType, offset: int) -> tuple[str, ...]:
-    lines = [p[0] for p in code.co_positions()]
-    line = lines[offset // 2]
-    names: list[str] = []
-    for i in dis.get_instructions(code):
-        if i.offset > offset:
-            if lines[i.offset // 2] not in (line, None):
-                break
-            if i.opname.startswith("STORE_") and isinstance(i.argval, str):
-                names.append(i.argval)
-    return tuple(names)
-
-
 def read_after(frame: FrameType, name: str) -> bool:
     """Whether the function that `frame` runs may itself read a variable after the call that it is in."""
     return "read" in _fates(frame, name)
-
-
-def read_after_statement(frame: FrameType, name: str) -> bool:
-    """The same, after the statement, which binds what the call gives to variables."""
-    return "read" in _fates(frame, name, skipping=bool(targets_after(frame)))
-
-
-def kept_after(frame: FrameType, name: str) -> bool:
-    """Whether a variable, or what the caller passed as this parameter, may be read after the call that `frame` is in."""
-    fates = _fates(frame, name)
-    return "read" in fates or "kept" in fates and name in frame.f_code.co_varnames[: frame.f_code.co_argcount]
 
 
 def _fates(frame: FrameType, name: str, skipping: bool = False) -> set[str]:

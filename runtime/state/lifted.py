@@ -244,11 +244,6 @@ def note_stored(frame: Frame) -> None:
             frame.written.setdefault(location, None)
 
 
-def before_turn(location: Location, frame: Frame) -> Any:
-    """What a place held before the turn."""
-    return frame.saved[location] if isinstance(location, HeapLocation) else 0 if location is ERROR else blank
-
-
 def at_begin(location: Location, frame: Frame) -> Any:
     """What a place holds when a turn begins."""
     if not isinstance(location, HeapLocation):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import jax.numpy as jnp
@@ -15,8 +15,8 @@ from autograph.runtime.arrays.numpys import numpys
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi._jax import convert_type, varying
 from autograph.runtime.values.joining import covers
-from autograph.runtime.values.specs import SCALARS, TAG, Node, Option, Spec, Static, Type, array_spec, children, is_leaf, type_of
-from autograph.runtime.values.values import ARRAYS, NONE, NUMBERS, SET, UNSET, Blank, Maybe, Unset, blank, parts
+from autograph.runtime.values.specs import SCALARS, TAG, Node, Option, Spec, Static, Type, children, is_leaf, type_of
+from autograph.runtime.values.values import NONE, NUMBERS, SET, UNSET, Blank, Maybe, Unset, blank
 
 
 class _Uses(threading.local):
@@ -94,11 +94,6 @@ def _unpacked(spec: Spec, flat: Iterator[Any], make: Callable[[Node, list[Any]],
     if isinstance(spec, Node):
         return make(spec, [_unpacked(part, flat, make) for part in spec.parts])
     return trees.map(lambda s: _unpacked(s, flat, make), spec, is_leaf=lambda s: is_leaf(s) or isinstance(s, (Option, Node)))
-
-
-def flat_arrays(values: Sequence[Any]) -> list[Any]:
-    """The arrays in some values, in the order of `types(map(spec_of, values))`."""
-    return [x for v in values for x in parts(v) if isinstance(x, ARRAYS) and isinstance(array_spec(x), Type)]
 
 
 def as_is(x: Any, _: Type) -> Any:
