@@ -59,7 +59,8 @@ jax.tree_util.register_pytree_node(Reached, lambda r: ((), r.number), lambda num
 class Change(NamedTuple):
     """What a call leaves in a place: of which object (of the arguments or of those reached), under which name, and the spec of the value.
 
-    Of an "input": what an array holds that changes in place wherever it is.  Of a "home": which input the place holds itself, if any.
+    Of an "input": what an array holds that changes in place wherever it is.  Of a "home": which input the place holds itself, if any; the new
+    arrays that another place gets as well are numbered after the inputs.
 
     `late` are specs of what it leaves instead if an error has occurred by then; the code at that time goes before the arrays.
     """
@@ -132,7 +133,7 @@ class Begin:
                 found.append(Change("input", k, None, spec_of(x)))
                 arrays.append(x.now)
 
-        homes: list[tuple[Change, Any]] = []
+        chosen: list[tuple[HeapLocation, Any]] = []
 
         def note(where: str, number: int, place: HeapLocation, before: Any, after: Any) -> None:
             if where != "argument":
@@ -154,9 +155,7 @@ class Begin:
                 late.append(self._spec(before, held, place, stored))
                 arrays.extend([code, *pack(held, late[-1], as_is)])
             found.append(Change(where, number, getattr(place, "attribute", None), spec, tuple(late)))
-            for held_at, x in [(place, after)] if not isinstance(after, Items) else _items(place, after):
-                if (tag := self._which(x)) is not None:
-                    homes.append((self._home(held_at, spec_of(tag)), tag))
+            chosen.extend([(place, after)] if not isinstance(after, Items) else _items(place, after))
 
         covered: set[HeapLocation] = set()
 
@@ -175,9 +174,11 @@ class Begin:
             if place not in covered:
                 look("place", k, place, self.places["place", k], place.get())
 
-        for home, tag in homes:
-            found.append(home)
-            arrays.append(tag)
+        new = {x.who.possible[0].number: k for k, x in reversed(list(enumerate(arrays))) if isinstance(x, Array) and _is_one(x)}
+        for held_at, x in chosen:
+            if (tag := self._which(x, new)) is not None:
+                found.append(self._home(held_at, spec_of(tag)))
+                arrays.append(tag)
 
         def made(place: HeapLocation) -> bool:
             return self.walk is not None and isinstance(place.obj, FunctionType) and place.obj.__code__ in self.walk.made
@@ -216,12 +217,12 @@ class Begin:
                 if place not in frame.saved and not _unchanged(old, now.get(place, Unset(place.name))):
                     place.put(old)
 
-    def _which(self, x: Any) -> Any:
-        """Which of the inputs an array is that traced values choose; -1 if none."""
+    def _which(self, x: Any, new: dict[int, int]) -> Any:
+        """Which of the inputs, or of the `new` arrays, an array is that traced values choose; -1 if none."""
         if not isinstance(x, Array) or x.who is None or len(x.who.possible) < 2 or self.walk is None:
             return None
-        inputs = {y.who.possible[0].number: k for k, y, _ in reversed(self.held) if y.who is not None and len(y.who.possible) == 1}
-        numbers = [(i.number, inputs[i.number]) for i in x.who.possible if i.number in inputs]
+        known = {n: len(self.walk.arrays) + k for n, k in new.items()} | {y.who.possible[0].number: k for k, y, _ in reversed(self.held) if _is_one(y)}
+        numbers = [(i.number, known[i.number]) for i in x.who.possible if i.number in known]
         if not numbers:
             return None
         try:
@@ -325,6 +326,11 @@ def _unchanged(before: Any, after: Any) -> bool:
     if before is after or (isinstance(before, Unset) and isinstance(after, Unset)):
         return True
     return type(before) is type(after) and isinstance(before, (*NUMBERS, str)) and repr(before) == repr(after)
+
+
+def _is_one(x: Array) -> bool:
+    """Whether it is known which array it is."""
+    return x.who is not None and len(x.who.possible) == 1
 
 
 def _items(place: HeapLocation, items: Items) -> list[tuple[Any, Any]]:

@@ -61,7 +61,8 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> d
             continue
         if change.where == "home":
             if (tag := int(unpack(change.spec, arrays))) >= 0:  # it holds one of the arrays that are there already, and not another like it
-                _put_home(change, _array(("input", tag), changes, walk, became), walk)
+                new = tag - len(walk.arrays)
+                _put_home(change, _array(("input", tag) if new < 0 else ("new", new), changes, walk, became), walk)
             continue
         if change.where == "place":
             place: HeapLocation = walk.places[change.number]
