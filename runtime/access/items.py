@@ -28,6 +28,7 @@ from autograph.runtime.sequences.rows import unknown
 from autograph.runtime.sequences.sections import Section
 from autograph.runtime.state.lifted import touch
 from autograph.runtime.stores.outside import is_held_elsewhere, stored_outside
+from autograph.runtime.stores.sections import store_section
 from autograph.runtime.stores.stores import store
 from autograph.runtime.values.heap import Contents, own_method
 from autograph.runtime.values.specs import is_container
@@ -64,7 +65,8 @@ def put_item(x: Any, i: Any, value: Any, shared: bool) -> Any:
         x.kind.bound.shrunk = True
         return x.with_row(x.inside(i, "list assignment index out of range"), value, x.length)
     if isinstance(x, Section):
-        raise x.refusal("it is stored into", "store into the array that it is taken from")
+        store_section(x, i, _present(value))
+        return x
     store_item(x, i, value)
     return x
 

@@ -5,6 +5,7 @@ While nothing traced comes in, what one holds is an `ndarray`, and what is compu
 
 from __future__ import annotations
 
+import itertools
 import operator
 import weakref
 from collections.abc import Callable, Iterator
@@ -18,16 +19,22 @@ from autograph.runtime.jaxapi.private import core
 from autograph.runtime.jaxapi.tracers import Array, content, taken_by_jax
 
 KINDS = "biufc"
+_moments = itertools.count(1)
+
+
+def moment() -> int:
+    """A number that is greater than those given before."""
+    return next(_moments)
 
 
 class Numpys(Array):
     """An array of NumPy's.  `shadow` is memory of its layout that nobody touches: what NumPy makes of it tells what is a view."""
 
-    __slots__ = ("_shadow", "frozen", "raw")
+    __slots__ = ("_shadow", "changed", "frozen", "raw")
 
     def __init__(self, now: Any, home: Any, shadow: Any = None) -> None:
         super().__init__(now, home)
-        self._shadow, self.frozen = shadow, None
+        self._shadow, self.frozen, self.changed = shadow, None, 0  # `changed`: the moment of the last store
         self.raw: Any = None  # the array of the code around that it stands for, which stays what it is while a trace is made
 
     @property

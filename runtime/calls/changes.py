@@ -221,7 +221,9 @@ class Begin:
         """Which of the inputs, or of the `new` arrays, an array is that traced values choose; -1 if none."""
         if not isinstance(x, Array) or x.who is None or len(x.who.possible) < 2 or self.walk is None:
             return None
-        known = {n: len(self.walk.arrays) + k for n, k in new.items()} | {y.who.possible[0].number: k for k, y, _ in reversed(self.held) if _is_one(y)}
+        known = {n: len(self.walk.arrays) + k for n, k in new.items()} | {
+            y.who.possible[0].number: k for k, y, _ in reversed(self.held) if _is_one(y)
+        }
         numbers = [(i.number, known[i.number]) for i in x.who.possible if i.number in known]
         if not numbers:
             return None

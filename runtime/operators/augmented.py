@@ -17,6 +17,7 @@ from autograph.runtime.jaxapi.tracers import Array, note_change
 from autograph.runtime.lists.homes import note_home
 from autograph.runtime.sequences.growing import refuse_hidden
 from autograph.runtime.sequences.lengths import Home
+from autograph.runtime.sequences.sections import Section
 from autograph.runtime.sequences.subscripts import is_mask, where_masked
 from autograph.runtime.state.lifted import touch
 from autograph.runtime.stores.outside import is_held_elsewhere
@@ -63,7 +64,8 @@ def update_item(x: Any, i: Any, symbol: str, value: Any, *old: Any) -> Any:
         return x
     shared = is_held_elsewhere(x)
     new = _item(x, (i,), symbol, value, *old)
-    return x if isinstance(new, View) and isinstance(x, Numpys) else put_item(x, i, new, shared)  # a view has changed already
+    view = isinstance(new, View) and isinstance(x, Numpys) or isinstance(new, Section) and new.part is not None
+    return x if view else put_item(x, i, new, shared)  # a view has changed already
 
 
 def _both(mask: Any, p: Any) -> Any:

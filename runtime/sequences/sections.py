@@ -1,13 +1,14 @@
 """Slices and masked items of arrays of which only traced values know how many rows they have: `x[:n]`, `x[x > 0]`.
 
 XLA compiles for fixed shapes, so a `Section` has as many rows as the array that it is taken from: its own come first, and zeros follow.  What it
-can do are operations that zeros behind the end change neither in values nor in derivatives: sums, products and extremes, arithmetic, loops over
-the rows, stores.  Anything else is refused by name.
+can do are operations that what stands behind the end changes neither in values nor in derivatives: sums, products and extremes, what is computed
+item by item, loops over the rows, stores.  Anything else is refused by name.
 """
 
 from __future__ import annotations
 
 import operator
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from autograph.runtime.arrays.numpys import OPERATIONS, Numpys, moment
 from autograph.runtime.effects.deferred import fail
 from autograph.runtime.explaining.raw_errors import text_of
 from autograph.runtime.jaxapi import _jax
@@ -32,10 +34,18 @@ _ADVICE = (
 
 
 class Origin:
-    """Where a section was taken, which is no part of its type."""
+    """Where a section was taken, which is no part of its type: the place, what traced values decide, and of which array of NumPy's it is a view.
 
-    def __init__(self, place: Place | None, what: str) -> None:
-        self.place, self.what = place, what
+    `of_numpy`: whether it is an array of NumPy's, which operators like `+=` change in place.
+    """
+
+    def __init__(self, place: Place | None, what: str, of_numpy: bool = False, whole: Numpys | None = None) -> None:
+        self.place, self.what, self.of_numpy = place, what, of_numpy
+        self.whole = weakref.ref(whole) if whole is not None else None
+
+    def copied(self) -> Origin:
+        """That of a copy, or of what an operation gives."""
+        return Origin(self.place, self.what, self.of_numpy) if self.whole is not None else self
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Origin)
@@ -45,10 +55,38 @@ class Origin:
 
 
 class Section(Counted):
-    """The first `length` of `rows`; the others are zeros."""
+    """The first `length` of `rows`; the others are zeros.
 
-    def __init__(self, length: Any, rows: Any, origin: Origin) -> None:
-        self.length, self.rows, self.origin = length, rows, origin
+    A slice of an array of NumPy's is a view: `part` is the array (or section) and the slice, and `take` gives the rows of what that holds.  One that
+    comes out of a compiled loop or branch is none any more, and cannot be used once the array has changed.
+    """
+
+    def __init__(
+        self, length: Any, rows: Any, origin: Origin, part: tuple[Any, slice] | None = None, take: Callable[[Any], Any] | None = None
+    ) -> None:
+        self.length, self.kept, self.origin = length, rows, origin
+        self.part, self.take = part, take
+        self.since = moment() if origin.whole is not None else 0
+
+    @property
+    def rows(self) -> Any:
+        if self.part is not None and self.take is not None:
+            whole = self.part[0]
+            return self.take(whole.rows if isinstance(whole, Section) else jnp.asarray(whole))
+        if (lost := self.lost) is not None and lost.changed > self.since:
+            raise self.refusal("it is a view that was taken in a compiled loop or branch, and the array has changed since", "take it again")
+        return self.kept
+
+    def is_view(self) -> bool:
+        return self.part is not None and not is_leaf(self.length)
+
+    @property
+    def lost(self) -> Numpys | None:
+        """The array that it was a view of, before it came out of a loop or branch."""
+        whole = self.origin.whole
+        return (
+            whole() if self.part is None and whole is not None and isinstance(self.kept, jax.Array) else None
+        )  # not of a spec or a block's variables
 
     def most(self) -> int:
         return len(self.rows)
@@ -94,7 +132,7 @@ class Section(Counted):
     def mapped(self, fn: Callable[[Any], Any]) -> Section:
         """`fn` of each element; what it makes of the zeros is not kept."""
         rows = fn(self.rows)
-        return Section(self.length, jnp.where(self.inside, rows, jnp.zeros((), rows.dtype)), self.origin)
+        return self.made(self.length, jnp.where(self.inside, rows, jnp.zeros((), rows.dtype)))
 
     def __iter__(self) -> Iterator[Any]:
         if _jax.concrete(self.length):
@@ -139,31 +177,32 @@ class Section(Counted):
     def __ne__(self, other: object) -> Any:
         return not self == other if is_leaf(self.length) else self._with(other, operator.ne)
 
-    def _with(self, other: Any, op: Callable[[Any, Any], Any]) -> Any:
-        """`op` of two sections of one length, or of a section and what goes with each of its rows."""
+    def _with(self, other: Any, op: Callable[[Any, Any], Any], fill: int = 0) -> Any:
+        """`op` of two sections of one length, or of a section and what goes with each of its rows; `fill` is behind the end of each."""
         if not isinstance(other, (Section, jax.Array, np.ndarray, np.generic, bool, int, float, complex)):
             return NotImplemented
         if not isinstance(other, Section):
             if np.ndim(other) > self.ndim:
                 raise self.refusal("an array with more axes is joined with it")
             if np.ndim(other) < self.ndim or np.shape(other)[0] == 1:
-                return self.mapped(lambda rows: op(rows, other))
+                return self.made(self.length, op(self.filled(fill) if fill else self.rows, other)).mapped(lambda rows: rows)
             other = Section(counted(np.shape(other)[0]), jnp.asarray(other), self.origin)
         count, a, b = _aligned(self, other)
-        return Section(count, op(a, b), self.origin).mapped(lambda rows: rows)
+        if fill:
+            a, b = (Section(count, x, self.origin.copied()).filled(fill) for x in (a, b))
+        return self.made(count, op(a, b)).mapped(lambda rows: rows)
 
-    def _divided(self, other: Any, op: Callable[[Any, Any], Any]) -> Any:
-        """An operator that zeros behind the end must not come to the right of."""
+    def made(self, length: Any, rows: Any) -> Section:
+        """What an operation gives: a new array."""
+        return Section(length, rows, self.origin.copied())
+
+    def _beside_ones(self, other: Any, op: Callable[[Any, Any], Any]) -> Any:
+        """An operator that zeros are no operands for (a quotient, a power): ones stand behind the end."""
         if isinstance(other, Section) or np.ndim(other) == self.ndim:
-            raise self.refusal("it is divided by an array, of which it has no element behind its end", "multiply, or divide the whole arrays")
-        if np.ndim(other) == 0:
-            return self._with(jnp.where(self.length == 0, jnp.ones((), jnp.result_type(other)), other) if unknown(other) else other, op)
-        return self._with(other, op)
-
-    def __pow__(self, other: Any) -> Any:
-        if type(other) is not int or other < 1:
-            raise self.refusal("it is raised to a power", "only powers that are positive Python integers can be taken; or take the whole array")
-        return self.mapped(lambda rows: rows**other)
+            return self._with(other, op, fill=1)
+        if np.ndim(other) == 0 and unknown(other):
+            other = jnp.where(self.length == 0, jnp.ones((), jnp.result_type(other)), other)
+        return self._with(other, op, fill=1)
 
     def __neg__(self) -> Section:
         return self.mapped(operator.neg)
@@ -181,7 +220,10 @@ class Section(Counted):
         return self.mapped(lambda rows: rows.astype(dtype))
 
     def copy(self) -> Section:
-        return self
+        return self.mapped(lambda rows: rows)
+
+    def fill(self, value: Any) -> None:
+        OPERATIONS["store_section"](self, slice(None), value)
 
     # reductions
 
@@ -227,18 +269,27 @@ class Section(Counted):
 
 
 def _operators() -> None:
-    """The operators whose results zeros behind the end are no matter to."""
+    """The operators: beside zeros behind the end, or beside ones where a zero is no operand."""
     for name in ("add", "sub", "mul", "lt", "le", "gt", "ge", "and", "or", "xor"):
         op = getattr(operator, f"__{name}__")
         setattr(Section, f"__{name}__", lambda self, other, op=op: self._with(other, op))
         if name not in ("lt", "le", "gt", "ge"):
             setattr(Section, f"__r{name}__", lambda self, other, op=op: self._with(other, lambda a, b: op(b, a)))
-    for name in ("truediv", "floordiv", "mod"):
+            setattr(Section, f"__i{name}__", _in_place(f"__{name}__"))
+    for name in ("truediv", "floordiv", "mod", "pow"):
         op = getattr(operator, name)
-        setattr(Section, f"__{name}__", lambda self, other, op=op: self._divided(other, op))
-        setattr(Section, f"__r{name}__", lambda self, other: _refuse(self, "something is divided by it"))
+        setattr(Section, f"__{name}__", lambda self, other, op=op: self._beside_ones(other, op))
+        setattr(Section, f"__i{name}__", _in_place(f"__{name}__"))
+        setattr(Section, f"__r{name}__", lambda self, other, op=op: self._beside_ones(other, lambda a, b: op(b, a)))
     for name in ("matmul", "rmatmul"):
         setattr(Section, f"__{name}__", lambda self, other: dot(self, other))
+
+
+def _in_place(symbol: str) -> Callable[..., Any]:
+    def operate(self: Section, other: Any) -> Any:
+        return OPERATIONS["update_section"](self, symbol, other) if self.origin.of_numpy else getattr(self, symbol)(other)
+
+    return operate
 
 
 _operators()
@@ -252,7 +303,8 @@ _ORDERED = (
     "(`jnp.sort(jnp.where(mask, x, jnp.inf))`), of which `mask.sum()` are its own; for a median `jnp.nanmedian(jnp.where(mask, x, jnp.nan))`; "
     "or make the bound static (`static_argnames`)"
 )
-_SAME_NAME = {"amin": "min", "amax": "max", "absolute": "abs"}
+_SAME_NAME = {"amin": "min", "amax": "max", "abs": "absolute"}
+_OPERANDS = {"arcsin": 0, "arccos": 0, "arctanh": 0, "arccosh": 2}  # behind the end, where the derivative is finite; else 1
 
 
 def counted(n: Any) -> Any:
@@ -268,18 +320,17 @@ def padded(x: Section, size: int, fill: Any) -> Any:
     return jnp.where((jnp.arange(size) < x.length).reshape((-1,) + (1,) * (x.ndim - 1)), rows, jnp.asarray(fill, rows.dtype))
 
 
-def _refuse(x: Section, why: str) -> Any:
-    raise x.refusal(why)
-
-
 def function_of(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """A function of NumPy or `jax.numpy` that is given a section."""
     name = _SAME_NAME.get(name, name)
     if name in ("dot", "inner", "vdot", "matmul") and len(args) == 2 and not kwargs:
         return dot(*args)
     first = args[0] if args else None
-    if isinstance(first, Section) and name == "abs" and len(args) == 1 and not kwargs:
-        return abs(first)
+    if isinstance(ufunc := getattr(np, name, None), np.ufunc) and len(args) == ufunc.nin <= 2 and ufunc.nout == 1 and not kwargs:
+        op, fill = getattr(jnp, name), _OPERANDS.get(name, 1)
+        if isinstance(first, Section):
+            return first.made(first.length, op(first.filled(fill))).mapped(lambda x: x) if ufunc.nin == 1 else first._with(args[1], op, fill)
+        return args[1]._with(first, lambda a, b: op(b, a), fill)
     if isinstance(first, Section) and name in REDUCTIONS and len(args) <= 2 and not kwargs.keys() - {"axis"}:
         return getattr(first, name)(*args[1:], **kwargs)
     found = next(x for x in (*args, *kwargs.values()) if isinstance(x, Section))

@@ -10,11 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from autograph.runtime.arrays.numpys import Numpys, View
 from autograph.runtime.effects.deferred import fail
 from autograph.runtime.messages.places import here
 from autograph.runtime.sequences.rows import unknown, weak_integers
 from autograph.runtime.sequences.sections import Origin, Section, counted
-from autograph.runtime.sequences.subscripts import is_mask
+from autograph.runtime.sequences.subscripts import is_mask, store_masked
 
 _SLICE = "the end of a slice"
 
@@ -46,20 +47,29 @@ def indices(i: slice, length: Any, most: int) -> tuple[Any, Any, Any]:
 
 
 def sliced(x: Any, i: slice) -> Section:
-    """`x[a:b:c]` along the first axis of an array, or of another section."""
+    """`x[a:b:c]` along the first axis of an array, or of another section; of an array of NumPy's it is a view."""
     of = x if isinstance(x, Section) else None
-    rows, length, origin = (of.rows, of.length, of.origin) if of is not None else (jnp.asarray(x), x.shape[0], Origin(here(), _SLICE))
-    start, step, count = indices(i, length, rows.shape[0])
-    if i.step is not None:
-        rows = rows[jnp.clip(start + jnp.arange(rows.shape[0]) * step, 0, max(rows.shape[0] - 1, 0))]
-    elif i.start is not None and rows.shape[0]:
-        rows = lax.dynamic_slice_in_dim(jnp.concatenate([rows, jnp.zeros_like(rows)]), start, rows.shape[0])
-    return Section(counted(count), rows, origin).mapped(lambda rows: rows)
+    if of is not None:
+        all_rows, length, origin = of.rows, of.length, of.origin
+    else:
+        whole = (x.root if isinstance(x, View) else x) if isinstance(x, Numpys) else None
+        all_rows, length, origin = jnp.asarray(x), x.shape[0], Origin(here(), _SLICE, whole is not None, whole)
+    most = all_rows.shape[0]
+    start, step, count = indices(i, length, most)
+
+    def take(rows: Any) -> Any:
+        if i.step is not None:
+            rows = rows[jnp.clip(start + jnp.arange(most) * step, 0, max(most - 1, 0))]
+        elif i.start is not None and most:
+            rows = lax.dynamic_slice_in_dim(jnp.concatenate([rows, jnp.zeros_like(rows)]), start, most)
+        return Section(count, rows, origin.copied()).mapped(lambda rows: rows).rows
+
+    return Section(counted(count), take(all_rows), origin, *((x, i), take) if origin.of_numpy else ())
 
 
 def masked(x: Any, mask: Any) -> Section:
     """`x[mask]` for a mask of the first axis, or of all axes; of an array, or of a section and a mask of its length."""
-    origin = x.origin if isinstance(x, Section) else Origin(here(), "a mask")
+    origin = x.origin.copied() if isinstance(x, Section) else Origin(here(), "a mask", isinstance(x, Numpys))
     rows, taken = (x.rows if isinstance(x, Section) else jnp.asarray(x)), mask
     if isinstance(mask, Section):
         length = x.length if isinstance(x, Section) else x.shape[0]
@@ -77,7 +87,7 @@ def masked(x: Any, mask: Any) -> Section:
 
 def at_places(x: Any, places: Section) -> Section:
     """`x[places]` for places of which only traced values know how many there are."""
-    return Section(places.length, jnp.asarray(x)[places.rows], places.origin).mapped(lambda rows: rows)
+    return Section(places.length, jnp.asarray(x)[places.rows], places.origin.copied()).mapped(lambda rows: rows)
 
 
 def split_index(i: Any) -> tuple[Any, slice] | None:
@@ -103,10 +113,10 @@ def _is_traced(i: slice) -> bool:
     return any(unknown(p) for p in (i.start, i.stop, i.step))
 
 
-def stored(x: Any, i: slice, value: Any) -> Any:
-    """The array after `x[a:b:c] = value`, along the first axis."""
+def stored(x: Any, i: slice, value: Any, length: Any = None) -> Any:
+    """The array after `x[a:b:c] = value`, along the first axis; of a section its rows, of which it has `length`."""
     x = jnp.asarray(x)
-    start, step, count = indices(i, x.shape[0], x.shape[0])
+    start, step, count = indices(i, x.shape[0] if length is None else length, x.shape[0])
     far = jnp.arange(x.shape[0]) - start
     k = far // step  # which of the rows of the value belongs to each row
     inside = ((far % step == 0) & (k >= 0) & (k < count)).reshape((-1,) + (1,) * (x.ndim - 1))
@@ -142,12 +152,40 @@ def item_of(self: Section, i: Any) -> Any:
     if is_mask(i) or isinstance(i, Section) and i.dtype == bool:
         return masked(self, i)
     if isinstance(i, tuple) and i and i[0] == slice(None) and not any(p is None or p is Ellipsis or isinstance(p, Section) for p in i):
-        return Section(self.length, self.rows[i], self.origin)
-    i = jnp.asarray(i) if isinstance(i, (int, np.integer, np.ndarray, jax.Array)) else np.zeros(0)
-    if i.shape != () or i.dtype.kind not in "iu":
+        return self.made(self.length, self.rows[i])
+    if not _is_integer(i):
         raise self.refusal("it is indexed by more than an integer")
     fail(self.length == 0, IndexError, "index is out of bounds for axis 0 with size 0")
-    return self.row(jnp.clip(jnp.where(i < 0, i + self.length, i), 0, jnp.maximum(self.length - 1, 0)))
+    return self.row(jnp.clip(_from_start(self, i), 0, jnp.maximum(self.length - 1, 0)))
+
+
+def _is_integer(i: Any) -> bool:
+    return isinstance(i, (int, np.integer, np.ndarray, jax.Array)) and np.shape(i) == () and jnp.result_type(i).kind in "iu"
+
+
+def _from_start(x: Section, i: Any) -> Any:
+    i = jnp.asarray(i)
+    return jnp.where(i < 0, i + x.length, i)
+
+
+def rows_after(x: Section, rows: Any, i: Any, value: Any) -> Any:
+    """The rows of a section after `x[i] = value`."""
+    if i is Ellipsis:
+        i = slice(None)
+    if isinstance(i, slice):
+        return stored(rows, i, value, x.length)
+    if isinstance(i, Section) and i.dtype == bool:
+        fail(i.length != x.length, IndexError, "boolean index did not match shape of indexed array")
+        size = rows.shape[0]
+        mask = jnp.pad(i.rows, [(0, max(size - i.most(), 0))])[:size]
+        return stored_masked(rows, mask, value) if isinstance(value, Section) else store_masked(rows, mask, value)
+    if isinstance(i, tuple) and i and i[0] == slice(None) and not any(p is None or p is Ellipsis or isinstance(p, Section) for p in i):
+        return jnp.where(x.inside, rows.at[i].set(value), rows)
+    if not _is_integer(i):
+        raise x.refusal("it is stored into at more than an integer, slice or mask")
+    place = _from_start(x, i)
+    fail((place < 0) | (place >= x.length), IndexError, "index is out of bounds")
+    return rows.at[jnp.where((place < 0) | (place >= x.length), rows.shape[0], place)].set(value, mode="drop")
 
 
 Section.__getitem__ = item_of  # type: ignore[method-assign, assignment]

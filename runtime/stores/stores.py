@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime.arrays.numpys import OPERATIONS, Numpys, View, is_known, plain
+from autograph.runtime.arrays.numpys import OPERATIONS, Numpys, View, is_known, moment, plain
 from autograph.runtime.arrays.parts import transposed
 from autograph.runtime.arrays.ties import dependents, others, same
 from autograph.runtime.effects.deferred import fine
@@ -113,6 +113,8 @@ def _put(x: Array, new: Any) -> None:
     place = Value(x)
     touch(place, late=False)
     place.put(new)
+    if isinstance(x, Numpys):
+        x.changed = moment()
 
 
 def store(x: Array, i: Any, value: Any) -> None:
@@ -148,7 +150,7 @@ def _by_numpy(x: Numpys, i: Any, value: Any) -> bool:
     if now is not root.now and not np.may_share_memory(now, root.now):
         return False
     now[i] = value
-    root.frozen = None
+    root.frozen, root.changed = None, moment()
     return True
 
 

@@ -23,6 +23,7 @@ from autograph.runtime.values.values import (
     CONTAINERS,
     ITERATORS,
     NUMBERS,
+    Counted,
     Maybe,
     Record,
     Stale,
@@ -161,7 +162,7 @@ _COMPARED: Final = frozenset({*sys.stdlib_module_names, "autograph", "jax", "jax
 
 
 class Kept(Static):
-    """A list, dict, set or deque that is the same object before and after a block; what it holds is state of its own."""
+    """A list, dict, set, deque or view that is the same object before and after a block; what it holds is state of its own."""
 
     __slots__ = ()
 
@@ -229,7 +230,7 @@ def spec_in_block(v: Any, inside: Callable[[Any], bool] = lambda container: Fals
     """
 
     def leaf(x: Any) -> Spec:
-        if is_container(x):
+        if is_container(x) or _is_view(x):
             return spec_of(x) if inside(x) else Kept(x)
         return Kept(x) if isinstance(x, Array) and kept(x) else _leaf_spec(x)
 
@@ -239,9 +240,13 @@ def spec_in_block(v: Any, inside: Callable[[Any], bool] = lambda container: Fals
         return leaf(v)
     if isinstance(v, Maybe):
         return Option(spec_in_block(v.value, inside, kept), v.bits, v.name)
-    if is_container(v):
+    if is_container(v) or _is_view(v):
         return leaf(v)
-    return described(leaf, v, is_leaf=lambda x: is_value(x) or is_container(x))
+    return described(leaf, v, is_leaf=lambda x: is_value(x) or is_container(x) or _is_view(x))
+
+
+def _is_view(x: Any) -> bool:
+    return isinstance(x, Counted) and x.is_view()
 
 
 def is_container(x: Any) -> bool:

@@ -96,6 +96,10 @@ class Counted:
         """Whether it is what a list holds at the moment, and no value of its own."""
         return False
 
+    def is_view(self) -> bool:
+        """Whether it shows what another array holds at the moment."""
+        return False
+
     def most(self) -> int:
         """How many there are at most."""
         raise NotImplementedError
