@@ -35,7 +35,7 @@ from autograph.trees.quote import quote
 
 class Pass(NamedTuple):
     name: str
-    lower: Callable[[Any, Context], None]
+    lower: Callable[[Any, Context], bool | None]  # False: it has changed nothing
     each: bool  # once for each function, or once for the whole tree
 
 
@@ -66,7 +66,8 @@ def run_passes(fn: Any, context: Context, last: str = "") -> None:
     for step in PASSES:
         for target in functions if step.each else [fn]:
             if not (step.each and isinstance(target, s.Lambda)):
-                step.lower(target, context)
+                if step.lower(target, context) is not False:
+                    context.scopes.clear()
         if step.name == last:
             break
     for target, names in context.dropped.items():
@@ -75,7 +76,8 @@ def run_passes(fn: Any, context: Context, last: str = "") -> None:
 
 def _keep_local(fn: Any, names: Names) -> None:
     """A name stays local even if the code that binds it never runs."""
-    missing = names - binds_all(fn.body) - Scope(fn).globals - Scope(fn).nonlocals - frozenset(s.parameter_names(fn.args))
+    scope = Scope(fn)
+    missing = names - binds_all(fn.body) - scope.globals - scope.nonlocals - frozenset(s.parameter_names(fn.args))
     if missing:
         fn.body += [q for name in sorted(missing) for q in quote("if False:\n    $name = None", fn.body[-1], name=name)]
 
@@ -88,6 +90,6 @@ def _functions(fn: Any, context: Context) -> list[Any]:
         if around:
             for outer in around:
                 if outer not in locals_of:
-                    locals_of[outer] = Scope(outer).locals
+                    locals_of[outer] = context.scope(outer).locals
             context.around[inner] = context.free.union(*(locals_of[outer] for outer in around))
     return [fn, *(inner for inner, around in context.fresh.functions if around and isinstance(inner, s.FunctionDef) and stageable(inner))]

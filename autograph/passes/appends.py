@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any, NamedTuple
 
-from autograph.analysis.scopes import Scope
 from autograph.passes.callables import ARRAY_LIBRARIES, CHANGING
 from autograph.passes.context import Context
 from autograph.passes.indices import index_of
@@ -43,10 +42,8 @@ class _Uses:
         self.changes: dict[str, list[_Use]] = defaultdict(list)
         self.moves: dict[str, list[_Use]] = defaultdict(list)  # where it may get a second name
         self.made: dict[str, list[_Use]] = defaultdict(list)  # where it becomes a new list
-        self.barred: set[str] = set(s.parameter_names(fn.args))
-        self.order = 0
-        scope = Scope(fn)
-        self.barred |= scope.globals | scope.nonlocals | scope.shared
+        self.order, scope = 0, context.scope(fn)
+        self.barred: set[str] = {*scope.parameters, *scope.globals, *scope.nonlocals, *scope.shared}
         self._block(fn.body, (), False)
 
     def eligible(self) -> set[str]:
@@ -193,11 +190,14 @@ def _is_list_call(value: Any) -> bool:
     return isinstance(value, s.Call) and getattr(value.func, "id", "") == "list"
 
 
-def lower_appends(fn: Any, context: Context) -> None:
+def lower_appends(fn: Any, context: Context) -> bool:
+    if not context.fresh.kinds & {s.List, s.ListComp}:  # it makes no list
+        return False
     names = _Uses(fn, context).eligible()
     if names:
         lower = _Appends(names, context)
         fn.body = lower.block(fn.body)
+    return bool(names)
 
 
 class _Appends(s.Transformer):

@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import Any
 
 from autograph.analysis.names import Names, binds, binds_all
-from autograph.analysis.scopes import Scope
 from autograph.analysis.targets import leaves
 from autograph.passes.context import Context
 from autograph.trees import syntax as s
@@ -23,10 +22,12 @@ from autograph.trees.quote import quote, quote_expr
 _FAILING = (s.Raise, s.Assert, s.Call, s.Subscript)
 
 
-def lower_bindings(fn: Any, context: Context) -> None:
-    if s.contains(fn.body, s.Global, s.Nonlocal):
-        scope = Scope(fn)
-        fn.body = _block(fn.body, scope.globals | scope.nonlocals, s.contains(fn.body, *_FAILING) or None, context)
+def lower_bindings(fn: Any, context: Context) -> bool:
+    if not any(isinstance(stmt, (s.Global, s.Nonlocal)) for stmt in fn.body):  # the first pass has moved them there
+        return False
+    scope = context.scope(fn)
+    fn.body = _block(fn.body, scope.globals | scope.nonlocals, s.contains(fn.body, *_FAILING) or None, context)
+    return True
 
 
 def _block(block: list[Any], declared: Names, told: bool | None, context: Context) -> list[Any]:

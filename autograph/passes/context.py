@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograph.analysis.memo import Memo
+from autograph.analysis.scopes import Scope
 from autograph.trees.fresh import Fresh
 
 
@@ -27,6 +28,13 @@ class Context:
     dropped: dict[Any, frozenset[str]] = field(default_factory=dict)  # by function: names that only code binds that never runs
     memo: Memo = field(default_factory=Memo)  # what statements do to the facts; those that a pass keeps need not be worked out again
     blocks: dict[str, str] = field(default_factory=dict)  # the names of generated functions
+    scopes: dict[Any, Scope] = field(default_factory=dict)  # of functions, until a pass changes one
+
+    def scope(self, fn: Any) -> Scope:
+        """The scope of a function, as it is now."""
+        if fn not in self.scopes:
+            self.scopes[fn] = Scope(fn)
+        return self.scopes[fn]
 
     def block_name(self, stem: str) -> str:
         """`then`, `orelse`, `test`, `body`, `item`: one name each for the whole conversion."""

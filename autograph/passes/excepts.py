@@ -30,14 +30,16 @@ _OTHERS = frozenset({
 })  # fmt: skip
 
 
-def check_excepts(fn: Any, context: Context) -> None:
-    if s.Try in context.fresh.kinds or s.TryStar in context.fresh.kinds:
-        scope, unsure = Scope(fn), context.unsure.get(fn, frozenset())
+def check_excepts(fn: Any, context: Context) -> bool:
+    if not context.fresh.kinds & {s.Try, s.TryStar}:
+        return False
+    scope, unsure = context.scope(fn), context.unsure.get(fn, frozenset())
 
-        def failing(n: Any) -> bool:
-            return isinstance(n, _FAILING) or (isinstance(n, s.Name) and (n in unsure or n.id not in scope.locals))
+    def failing(n: Any) -> bool:
+        return isinstance(n, _FAILING) or (isinstance(n, s.Name) and (n in unsure or n.id not in scope.locals))
 
-        _block(fn.body, failing, unsure, _OTHERS, scope)
+    _block(fn.body, failing, unsure, _OTHERS, scope)
+    return True
 
 
 def _block(block: list[Any], failing: Callable[[Any], bool], unsure: frozenset[Any], others: frozenset[str], scope: Scope) -> None:

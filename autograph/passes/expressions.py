@@ -16,6 +16,7 @@ An operand that is not always evaluated and binds a name (`a and (b := c)`) keep
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from autograph.passes.context import Context
@@ -32,7 +33,7 @@ _STRUCTURE = (s.MatchSequence, s.MatchMapping, s.MatchClass)
 
 
 def lower_expressions(fn: Any, context: Context) -> None:
-    lower = _Expressions(context.blocks.get("test", ""), _optional(fn))
+    lower = _Expressions(context.blocks.get("test", ""), _optional(fn, context.fresh.kinds))
     if isinstance(fn, s.Lambda):
         fn.body = lower.visit(fn.body)
     else:
@@ -177,9 +178,10 @@ def _is_row(node: Any) -> bool:
     return isinstance(node, (s.Tuple, s.List))
 
 
-def _optional(fn: Any) -> frozenset[str]:
+def _optional(fn: Any, kinds: Collection[type]) -> frozenset[str]:
     """The variables that an assignment in the function may make None."""
-    found = [n for n in s.walk(fn) if isinstance(n, (s.Assign, s.NamedExpr)) and _may_be_none(n.value)]
+    nodes = s.walk(fn) if s.NamedExpr in kinds else s.statements(fn)
+    found = [n for n in nodes if isinstance(n, (s.Assign, s.NamedExpr)) and _may_be_none(n.value)]
     return frozenset(t.id for n in found for t in (n.targets if isinstance(n, s.Assign) else [n.target]) if isinstance(t, s.Name))
 
 

@@ -33,9 +33,11 @@ _VALUES = (s.MatchValue, s.MatchSingleton)
 Bound = list[tuple[str, Any]]  # names and the expressions that they are bound to when the pattern has matched
 
 
-def lower_matches(fn: Any, context: Context) -> None:
-    if s.Match in context.fresh.kinds:
-        fn.body = _block(fn.body, context)
+def lower_matches(fn: Any, context: Context) -> bool:
+    if s.Match not in context.fresh.kinds:
+        return False
+    fn.body = _block(fn.body, context)
+    return True
 
 
 def _block(block: list[Any], context: Context) -> list[Any]:

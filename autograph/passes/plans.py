@@ -30,7 +30,7 @@ class Plans:
     """The plans of one function, and the names whose value may be missing where a block takes or reads it."""
 
     def __init__(self, fn: Any, context: Context) -> None:
-        self.fn, self.context, self.scope = fn, context, Scope(fn)
+        self.fn, self.context, self.scope = fn, context, context.scope(fn)
         self.scope.ordered(())  # the order of the user's text
         self.declared = self.scope.globals | self.scope.nonlocals
         self.bound = Bound(fn.body, frozenset(self.scope.parameters) | self.declared, context.memo)

@@ -10,7 +10,7 @@ from autograph.trees import syntax as s
 
 def sections(fn: Any) -> frozenset[str]:
     """The names that may be bound to slices or masked items whose length is not known."""
-    assigned = [n for n in s.walk(fn) if isinstance(n, (s.Assign, s.AnnAssign, s.AugAssign)) and n.value is not None]
+    assigned = [n for n in s.statements(fn) if isinstance(n, (s.Assign, s.AnnAssign, s.AugAssign)) and n.value is not None]
     bound = [pair for n in assigned for t in (n.targets if isinstance(n, s.Assign) else [n.target]) for pair in _pairs(t, n.value)]
     found: set[str] = set()
     while True:
@@ -72,7 +72,7 @@ def _may_take_any(index: Any) -> bool:
 
 def filled(fn: Any) -> frozenset[str]:
     """The names of lists that something is appended to, and of what comprehensions that are loops give."""
-    assigned = [n for n in s.walk(fn) if isinstance(n, s.Assign) and isinstance(n.targets[0], s.Name)]
+    assigned = [n for n in s.statements(fn) if isinstance(n, s.Assign) and isinstance(n.targets[0], s.Name)]
     return frozenset(n.targets[0].id for n in assigned if fills(n.value, ()))
 
 

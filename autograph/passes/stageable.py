@@ -68,7 +68,11 @@ def _own(body: list[Any]) -> Iterator[Any]:
         elif kind in _SCOPES:
             stack += [*getattr(node, "decorator_list", []), *node.args.defaults, *(d for d in node.args.kw_defaults if d)]
         elif kind != "Constant":
-            stack += ast.iter_child_nodes(node)
+            for value in node.__dict__.values():
+                if type(value) is list:
+                    stack += [v for v in value if isinstance(v, ast.AST)]
+                elif isinstance(value, ast.AST) and value._fields:
+                    stack.append(value)
 
 
 def _jumps_out(block: list[Any], in_loop: bool = False) -> bool:

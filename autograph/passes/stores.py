@@ -36,7 +36,7 @@ class _Stores:
 
     @functools.cached_property
     def scope(self) -> Scope:
-        return Scope(self.fn)
+        return self.context.scope(self.fn)
 
     @property
     def shared(self) -> Names:

@@ -7,18 +7,19 @@ from typing import Any
 
 from autograph.analysis.facts import Bound
 from autograph.analysis.names import binds, free
-from autograph.analysis.scopes import Scope
 from autograph.passes.context import Context
 from autograph.trees import syntax as s
 
 
-def note_unsure_reads(fn: Any, context: Context) -> None:
+def note_unsure_reads(fn: Any, context: Context) -> bool:
     """Remember which reads of local names the source does not prove to be of a set variable."""
-    scope = Scope(fn)
+    scope = context.scope(fn)
     given = frozenset(scope.parameters)
 
-    unbound = {n.id for n in s.own(*fn.body) if isinstance(n, s.Name) and isinstance(n.ctx, s.Del)}
-    unbound |= {n.name.id for n in s.own(*fn.body) if isinstance(n, s.ExceptHandler) and n.name is not None}
+    unbound: set[str] = set()
+    if context.fresh.kinds & {s.Delete, s.ExceptHandler}:
+        unbound |= {n.id for n in s.own(*fn.body) if isinstance(n, s.Name) and isinstance(n.ctx, s.Del)}
+        unbound |= {n.name.id for n in s.own(*fn.body) if isinstance(n, s.ExceptHandler) and n.name is not None}
 
     def unproved(bound: Bound) -> frozenset[Any]:
         found: set[Any] = {n for name in unbound & scope.locals for n in _reads_later(fn.body, name)}
@@ -31,6 +32,7 @@ def note_unsure_reads(fn: Any, context: Context) -> None:
     context.unsure[fn] = unsure = unproved(Bound(fn.body, given, context.memo))
     if unsure and s.contains(fn.body, s.With):
         context.suppressed |= unsure - unproved(Bound(fn.body, given, context.memo, suppress=False))
+    return False
 
 
 def _reads_later(body: list[Any], name: str) -> Iterator[Any]:

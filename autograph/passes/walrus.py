@@ -15,7 +15,6 @@ from __future__ import annotations
 from typing import Any
 
 from autograph.analysis.names import binds_all
-from autograph.analysis.scopes import Scope
 from autograph.passes.context import Context
 from autograph.trees import syntax as s
 from autograph.trees.quote import quote
@@ -34,9 +33,11 @@ _FIRST = {
 _HIDDEN = (s.Lambda, *s.COMPREHENSIONS)  # they evaluate when they are called, or in a scope of their own
 
 
-def spill_walruses(fn: Any, context: Context) -> None:
-    if s.NamedExpr in context.fresh.kinds and any(isinstance(n, s.NamedExpr) for b in fn.body for n in s.walk(b)):
-        fn.body = _Spill(context, Scope(fn).locals).block(fn.body)
+def spill_walruses(fn: Any, context: Context) -> bool:
+    if s.NamedExpr not in context.fresh.kinds or not any(isinstance(n, s.NamedExpr) for b in fn.body for n in s.walk(b)):
+        return False
+    fn.body = _Spill(context, context.scope(fn).locals).block(fn.body)
+    return True
 
 
 class _Spill:

@@ -101,6 +101,8 @@ from gast import (
     stmt,
 )  # fmt: skip
 
+from autograph.trees.translating import translator
+
 FUNCTIONS = (FunctionDef, AsyncFunctionDef)
 SCOPES = (FunctionDef, AsyncFunctionDef, Lambda, ClassDef)
 COMPREHENSIONS = (ListComp, SetComp, DictComp, GeneratorExp)
@@ -110,19 +112,22 @@ YIELDS = (Yield, YieldFrom, Await)
 _POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 
+_read, _write = translator(gast.ast3.Ast3ToGAst, gast), translator(gast.ast3.GAstToAst3, ast)
+
+
 def read(node: ast.AST) -> Any:
     """The tree of one function, lambda or statement."""
-    return gast.ast_to_gast(node)
+    return _read(node)
 
 
 def write(node: Any) -> Any:
     """The `ast` of a tree.  Every node class must be one that `gast` knows."""
-    return gast.gast_to_ast(node)
+    return _write(node)
 
 
 def copy(node: Any) -> Any:
-    """A second tree that shares no node with the first."""
-    return gast.ast_to_gast(gast.gast_to_ast(node))
+    """A second tree that shares no node with the first, but for contexts and operators."""
+    return read(write(node))
 
 
 def name(id: str, ctx: Any = None) -> Any:
@@ -135,9 +140,10 @@ def constant(value: Any) -> Any:
 
 def at(node: Any, where: Any) -> Any:
     """Place a new node where another one stands."""
+    have, given = where.__dict__, node.__dict__
     for field in _POSITION:
-        if hasattr(where, field):
-            setattr(node, field, getattr(where, field))
+        if field in have:
+            given[field] = have[field]
     return node
 
 
@@ -219,6 +225,19 @@ def walk(node: Any) -> Iterator[Any]:
         stack += children(n)
 
 
+def statements(fn: Any) -> Iterator[Any]:
+    """The statements of a function, and of the functions and classes inside it; of a lambda none."""
+    stack = [] if isinstance(fn, Lambda) else list(fn.body)
+    while stack:
+        n = stack.pop()
+        yield n
+        if type(n) in _BODIES:
+            stack += n.body
+        else:
+            for block in blocks(n):
+                stack += block
+
+
 def own(*nodes: Any) -> Iterator[Any]:
     """The nodes of a scope itself: of functions, lambdas and classes in it only what is evaluated here."""
     stack = list(nodes)
@@ -237,6 +256,7 @@ def own(*nodes: Any) -> Iterator[Any]:
             stack += children(n)
 
 
+_BODIES = frozenset({FunctionDef, AsyncFunctionDef, ClassDef})
 _LEAVES = frozenset({Constant, Load, Store, Pass, Break, Continue})
 _FUNCTION_KINDS = frozenset({FunctionDef, AsyncFunctionDef, Lambda})
 
@@ -304,7 +324,7 @@ __all__ = [
     "MatchValue", "Name", "NamedExpr", "NodeTransformer", "Nonlocal", "Not", "NotIn", "Or",
     "Param", "Pass", "RUNTIME", "Raise", "Return", "SCOPES", "SetComp", "Slice", "Starred", "Store", "Sub", "Subscript", "Try", "Transformer", "TryStar", "Tuple", "USub", "UnaryOp",
     "While", "With", "YIELDS", "Yield", "YieldFrom", "alias", "arguments", "at", "blocks", "call", "child_fields", "children", "comprehension", "constant", "contains", "copy",
-    "copy_location", "keyword", "match_case", "name", "no_arguments", "own", "parameter_names", "parameters", "read", "runtime", "stmt", "thunk", "walk",
+    "copy_location", "keyword", "match_case", "name", "no_arguments", "own", "parameter_names", "parameters", "read", "runtime", "statements", "stmt", "thunk", "walk",
     "write",
 ]  # fmt: skip
 
