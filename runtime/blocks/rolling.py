@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -29,9 +29,10 @@ from autograph.runtime.sequences.lengths import marks, reset
 from autograph.runtime.sequences.room import discard, snapshot, unless_grown, with_room
 from autograph.runtime.state.iterators import Positions
 from autograph.runtime.state.lifted import ERROR, may_have_failed
+from autograph.runtime.stores.stores import Value
 from autograph.runtime.values.heap import HeapLocation, Items
 from autograph.runtime.values.hints import rolling
-from autograph.runtime.values.specs import Spec, Type, spec_of, types, widen
+from autograph.runtime.values.specs import Kept, Spec, Type, spec_of, types, widen
 from autograph.runtime.values.values import NUMBERS, parts
 
 LONG = 250  # equations, of all turns together, from which on a loop is rolled
@@ -51,11 +52,12 @@ def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any
     `turn` makes one in which lists may grow; `bare` does as long as none does.
     """
     count, made = len(items), 0
+    stored: list[Any] = []  # the arrays into which the first turn stores
     code = getattr(body, "__code__", None)
     place = Place(code)
 
     def compiled(rest: builtins.range, state: list[Any], whole: bool) -> list[Any]:
-        return with_room(lambda s: _rolled(rest, body, s, whole), state, place, count)  # type: ignore[no-any-return]
+        return with_room(lambda s: _rolled(rest, body, s, whole, stored), state, place, count)  # type: ignore[no-any-return]
 
     def unrolled(rest: builtins.range, state: list[Any], why: str) -> list[Any]:
         state = unless_grown(functools.partial(_made, bare, rest), functools.partial(_made, turn, rest), state, place)
@@ -88,6 +90,8 @@ def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any
         return unrolled(items[made:], state, "the range is known, and its turns are few operations")
     if positions.moved():  # a trial would take items as well
         return unrolled(items[made + 1 :], after, "a turn takes items of an iterator from outside of the loop")
+    held = {id(part) for x in state for part in parts(x)}
+    stored = [location.obj for location in frame.saved if isinstance(location, Value) and id(location.obj) in held]
     if frame.changed or place.memory.get(("apart", code)) is not None:
         return apart(after)
     _jax.drop_effects(recorded)
@@ -124,13 +128,13 @@ def _size(eqn: Any) -> int:
     return _HEAVY.get(eqn.primitive.name, 1) + sum(_size(e) for j in inner for e in j.eqns)
 
 
-def _rolled(items: builtins.range, body: Callable[..., Any], state: list[Any], whole: bool) -> list[Any]:
+def _rolled(items: builtins.range, body: Callable[..., Any], state: list[Any], whole: bool, stored: Sequence[Any]) -> list[Any]:
     names = parameter_names(body, len(state))
     for x, name in zip(state, names, strict=True):
         if type(x) not in NUMBERS and not isinstance(x, Growing) and any(isinstance(leaf, NUMBERS) for leaf in parts(x)):
             raise Inexact(f"`{name}` holds Python numbers")
     index = Type((), jax.dtypes.canonicalize_dtype(int), True)
-    stage = Stage(body, state, body, Place(getattr(body, "__code__", None)), items=[index], turns=len(items), all_made=True)
+    stage = Stage(body, state, body, Place(getattr(body, "__code__", None)), items=[index], turns=len(items), all_made=True, stored=stored)
     if whole:
         for x, spec, name in zip(state, stage.specs, names, strict=True):
             if not _stands(x, spec):
@@ -153,7 +157,7 @@ def _stands(x: Any, spec: Spec) -> bool:
     """Whether what a variable is before a loop can stand for what it is in all turns: Python numbers for arrays of their kind."""
     if type(x) in NUMBERS and isinstance(spec, Type):
         return np.dtype(spec.dtype).kind in ("f" if isinstance(x, float) else "c" if isinstance(x, complex) else "b" if isinstance(x, bool) else "iu")
-    return bool(spec == widen(spec_of(x)))
+    return isinstance(spec, Kept) and spec.value is x or bool(spec == widen(spec_of(x)))  # an array that is stored into keeps its type
 
 
 def _checked(

@@ -49,20 +49,7 @@ from autograph.runtime.values.joining import Mismatch, join
 from autograph.runtime.values.knowledge import Fact, Facts, facts_of, known, note
 from autograph.runtime.values.packing import as_is, blank_uses, pack
 from autograph.runtime.values.spec_text import describe, described, for_turns, instead, instead_of_change, pair, two, where_to_begin
-from autograph.runtime.values.specs import (
-    Kept,
-    Option,
-    Spec,
-    Static,
-    children,
-    has_option,
-    is_leaf,
-    leaves,
-    spec_in_block,
-    spec_of,
-    types,
-    widen,
-)
+from autograph.runtime.values.specs import Kept, Option, Spec, Static, children, has_option, is_leaf, leaves, spec_in_block, spec_of, types, widen
 from autograph.runtime.values.values import CONTAINERS, NUMBERS, Blank, Maybe, Unset, is_value, map_maybe, nothing
 
 _MOST_RUNS = 30  # the lattice of types is finite and low: this is never reached by types that settle
@@ -95,7 +82,7 @@ class Settling:
     def __init__(
         self, body: Callable[..., Any], state: list[Any], source: Callable[..., Any], place: Place,
         begin: Sequence[Spec] | None = None, items: Sequence[Spec] = (), test: Callable[..., Any] | None = None,
-        hidden: tuple[str, ...] = (), turns: int | None = None, all_made: bool = False,
+        hidden: tuple[str, ...] = (), turns: int | None = None, all_made: bool = False, stored: Sequence[Array] = (),
     ) -> None:  # fmt: skip
         state = [taken_in(x) for x in state]
         self.body, self.state, self.source, self.place, self.items = body, state, source, place, list(items)
@@ -110,6 +97,7 @@ class Settling:
         self.specs = self._from_memory(entry)
         if begin is not None:
             self.specs = self.joined(self.specs, [widen(s) for s in begin])
+        self._foresee(stored)
         self.test = test
         self.remembered, self.turns, self.all_made = marks(), turns, all_made
         self._settle()
@@ -141,8 +129,7 @@ class Settling:
                 if need.entry is None or id(need.entry) in self.by_object or not any(x is need.entry for x in self._before()):
                     self._tag()
                 else:
-                    self.by_object.add(id(need.entry))
-                    self.specs = [self._kept(x, s) for x, s in zip(self.state, self.specs, strict=True)]
+                    self._foresee([need.entry])
                 continue
             if not self.tagged and (self.by_object and not self.stays or self._moves_what_is_stored()):
                 self._tag()
@@ -167,6 +154,14 @@ class Settling:
             at = [(location.name, self._place(location, self.block)) for location in moved]
             raise unsettled(self.names(), old, self.specs, _MOST_RUNS, at)
         repeated(self.remembered, self.state, self.turns, self.all_made)
+
+    def _foresee(self, stored: Iterable[Array]) -> None:
+        """Arrays from outside into which turns store: variables that hold them hold the same objects in each turn."""
+        for x in stored:
+            if not isinstance(x, View) and Value(x) not in self.preset:
+                self.preset[Value(x)] = spec_of(x)
+            self.by_object |= {id(x)} & {id(y) for y in self._before()}
+        self.specs = [self._kept(x, s) for x, s in zip(self.state, self.specs, strict=True)] if self.by_object else self.specs
 
     def _begin(self, args: list[Any]) -> None:
         begun = [x for a, s in zip(args[len(self.items) :], self.specs, strict=True) for x in pack(a, s, as_is)]

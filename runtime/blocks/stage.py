@@ -65,7 +65,10 @@ class Stage(Settling):
         own = self._own()
         flat = iter(zip(found[count:], raw[count:], strict=True))
         at = {location: [next(flat) for _ in types([spec])] for location, spec in self.block.wrote.items()}
-        none = {location: [(None, None)] * len(types([self.preset[location]])) for location in self.order if location not in at}
+        none = {  # of one value: the error code that no turn changes after all
+            location: [(None, None)] * (len(types([self.preset[location]])) if location in self.preset else 1)
+            for location in self.order if location not in at
+        }  # fmt: skip
         order = list(self.order)
         at |= none
         pairs = [*zip(found[:own], raw[:own], strict=True), *(pair for location in order for pair in at[location])]

@@ -8,6 +8,7 @@ from typing import Any
 from autograph.runtime.frames import Place, attempt
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages.errors import AutographError
+from autograph.runtime.messages.places import HIDDEN
 from autograph.runtime.sequences.lengths import marks, reset
 from autograph.runtime.sequences.room import discard, snapshot
 from autograph.runtime.state.iterators import Positions
@@ -26,7 +27,7 @@ def compiled_or_unrolled(code: Any, compiled: Callable[[], Any], unrolled: Calla
             with place.scope(way) as run, attempt():
                 return compiled()
         except Exception as error:
-            if positions.moved():  # what it has taken is gone
+            if positions.moved() or _is_fault(error):  # what it has taken is gone
                 raise
             refused = error.with_traceback(None)
         _jax.drop_effects(recorded)
@@ -41,6 +42,16 @@ def compiled_or_unrolled(code: Any, compiled: Callable[[], Any], unrolled: Calla
         if isinstance(refused, AutographError) and (alike or refused.id == getattr(error, "id", "")):
             raise refused from None  # which tells of the loop, and of its variable
         raise
+
+
+def _is_fault(error: Exception) -> bool:
+    """Whether it is an error of this package, and none of the user's program or of what cannot be compiled."""
+    if not isinstance(error, (AssertionError, AttributeError, KeyError, NameError)):
+        return False
+    tb = error.__traceback__
+    while tb is not None and tb.tb_next is not None:
+        tb = tb.tb_next
+    return tb is not None and tb.tb_frame.f_code.co_filename.startswith(HIDDEN[0])
 
 
 def _reason(error: Exception) -> str:
