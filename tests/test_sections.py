@@ -357,6 +357,15 @@ def masked_copy(a: Any, n: Any) -> Any:
     return a.sum(), b, c
 
 
+def masks_on_both_sides(a: Any, n: Any) -> Any:
+    m = a.reshape(2, 4)
+    big = m > n
+    m[big] = m[big] ** 2 / (m[big] + 1)
+    a[a > n] += a[a > n].mean()
+    part = a[a > n] * 2
+    return part[0], part.max(), part.argmax(), part, m[big].sum()
+
+
 def taken_in_a_loop(a: Any, n: Any) -> Any:
     for k in range(n):
         part = a[k:n]
@@ -404,7 +413,17 @@ def in_steps(a: Any, n: Any) -> Any:
     return part
 
 
-VIEWS = [read_after_a_store, stored_by_item, stored_by_operator, view_of_a_view, masked_copy, taken_in_a_loop, stored_in_a_branch, row_of_a_matrix]
+VIEWS = [
+    read_after_a_store,
+    stored_by_item,
+    stored_by_operator,
+    view_of_a_view,
+    masked_copy,
+    masks_on_both_sides,
+    taken_in_a_loop,
+    stored_in_a_branch,
+    row_of_a_matrix,
+]
 VIEWS += [stored_while_gone_over, in_a_helper, in_steps]
 
 

@@ -59,13 +59,16 @@ class Section(Counted):
 
     A slice of an array of NumPy's is a view: `part` is the array (or section) and the slice, and `take` gives the rows of what that holds.  One that
     comes out of a compiled loop or branch is none any more, and cannot be used once the array has changed.
+
+    With a `mask` (as it was given, and flat) the items stay where they are in the array, zeros between them, until their order is asked for.
     """
 
     def __init__(
-        self, length: Any, rows: Any, origin: Origin, part: tuple[Any, slice] | None = None, take: Callable[[Any], Any] | None = None
-    ) -> None:
+        self, length: Any, rows: Any, origin: Origin, part: tuple[Any, slice] | None = None, take: Callable[[Any], Any] | None = None,
+        mask: tuple[Any, Any] | None = None,
+    ) -> None:  # fmt: skip
         self.length, self.kept, self.origin = length, rows, origin
-        self.part, self.take = part, take
+        self.part, self.take, self.mask = part, take, mask
         self.since = moment() if origin.whole is not None else 0
 
     @property
@@ -75,7 +78,17 @@ class Section(Counted):
             return self.take(whole.rows if isinstance(whole, Section) else jnp.asarray(whole))
         if (lost := self.lost) is not None and lost.changed > self.since:
             raise self.refusal("it is a view that was taken in a compiled loop or branch, and the array has changed since", "take it again")
-        return self.kept
+        return self.kept if self.mask is None else self.in_order(self.kept)
+
+    @property
+    def items(self) -> Any:
+        """The rows, in whatever order and with zeros among them."""
+        return self.kept if self.mask is not None else self.rows
+
+    def in_order(self, items: Any) -> Any:
+        """The items that the mask takes, without what is between them."""
+        assert self.mask is not None
+        return items[jnp.argsort(~self.mask[1], stable=True)]
 
     def is_view(self) -> bool:
         return self.part is not None and not is_leaf(self.length)
@@ -89,21 +102,21 @@ class Section(Counted):
         )  # not of a spec or a block's variables
 
     def most(self) -> int:
-        return len(self.rows)
+        return len(self.kept)
 
     # what an array of unknown length can tell
 
     @property
     def dtype(self) -> Any:
-        return self.rows.dtype
+        return self.kept.dtype
 
     @property
     def ndim(self) -> int:
-        return int(self.rows.ndim)
+        return int(self.kept.ndim)
 
     @property
     def size(self) -> Any:
-        return self.length * int(np.prod(self.rows.shape[1:]))
+        return self.length * int(np.prod(self.kept.shape[1:]))
 
     def refusal(self, why: str, advice: str = "") -> ConcreteValueError:
         taken, used = self.origin.place, here()
@@ -119,20 +132,21 @@ class Section(Counted):
 
     @property
     def inside(self) -> Any:
-        """Which of the rows are there, in a shape that goes with them."""
-        return (jnp.arange(self.rows.shape[0]) < self.length).reshape((-1,) + (1,) * (self.ndim - 1))
+        """Which of the items are there, in a shape that goes with them."""
+        there = jnp.arange(self.kept.shape[0]) < self.length if self.mask is None else self.mask[1]
+        return there.reshape((-1,) + (1,) * (self.ndim - 1))
 
     def row(self, i: Any) -> Any:
         return lax.dynamic_index_in_dim(self.rows, jnp.asarray(i), keepdims=False)
 
     def filled(self, value: Any) -> Any:
-        """All rows, with another value behind the end."""
-        return jnp.where(self.inside, self.rows, jnp.asarray(value, self.dtype))
+        """The items, with another value where there is none."""
+        return jnp.where(self.inside, self.items, jnp.asarray(value, self.dtype))
 
     def mapped(self, fn: Callable[[Any], Any]) -> Section:
         """`fn` of each element; what it makes of the zeros is not kept."""
-        rows = fn(self.rows)
-        return self.made(self.length, jnp.where(self.inside, rows, jnp.zeros((), rows.dtype)))
+        items = fn(self.items)
+        return self.made(self.length, jnp.where(self.inside, items, jnp.zeros((), items.dtype)), self.mask)
 
     def __iter__(self) -> Iterator[Any]:
         if _jax.concrete(self.length):
@@ -185,16 +199,19 @@ class Section(Counted):
             if np.ndim(other) > self.ndim:
                 raise self.refusal("an array with more axes is joined with it")
             if np.ndim(other) < self.ndim or np.shape(other)[0] == 1:
-                return self.made(self.length, op(self.filled(fill) if fill else self.rows, other)).mapped(lambda rows: rows)
+                return self.made(self.length, op(self.filled(fill) if fill else self.items, other), self.mask).mapped(lambda items: items)
             other = Section(counted(np.shape(other)[0]), jnp.asarray(other), self.origin)
+        if self.mask is not None and other.mask is not None and self.mask[0] is other.mask[0]:
+            a, b = (s.filled(fill) if fill else s.kept for s in (self, other))
+            return self.made(self.length, op(a, b), self.mask).mapped(lambda items: items)
         count, a, b = _aligned(self, other)
         if fill:
             a, b = (Section(count, x, self.origin.copied()).filled(fill) for x in (a, b))
         return self.made(count, op(a, b)).mapped(lambda rows: rows)
 
-    def made(self, length: Any, rows: Any) -> Section:
+    def made(self, length: Any, rows: Any, mask: tuple[Any, Any] | None = None) -> Section:
         """What an operation gives: a new array."""
-        return Section(length, rows, self.origin.copied())
+        return Section(length, rows, self.origin.copied(), mask=mask)
 
     def _beside_ones(self, other: Any, op: Callable[[Any, Any], Any]) -> Any:
         """An operator that zeros are no operands for (a quotient, a power): ones stand behind the end."""
@@ -240,7 +257,7 @@ class Section(Counted):
         return self.filled(1).all(axis=self._axis(axis))
 
     def mean(self, axis: Any = None) -> Any:
-        return jnp.mean(self.rows, axis=self._axis(axis), where=self.inside)
+        return jnp.mean(self.items, axis=self._axis(axis), where=self.inside)
 
     def min(self, axis: Any = None) -> Any:
         return self._extreme("min", axis)
@@ -258,7 +275,8 @@ class Section(Counted):
         place = name.startswith("arg")
         empty = f"attempt to get {name} of an empty sequence" if place else f"zero-size array to reduction operation {name} which has no identity"
         fail(self.length == 0, ValueError, empty)
-        return getattr(self.filled(_worst(self.dtype, name.removeprefix("arg"))), name)(axis=self._axis(axis))
+        ordered = Section(self.length, self.rows, self.origin.copied()) if place else self
+        return getattr(ordered.filled(_worst(self.dtype, name.removeprefix("arg"))), name)(axis=self._axis(axis))
 
     def _axis(self, axis: Any) -> Any:
         if axis is None:
@@ -329,7 +347,9 @@ def function_of(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     if isinstance(ufunc := getattr(np, name, None), np.ufunc) and len(args) == ufunc.nin <= 2 and ufunc.nout == 1 and not kwargs:
         op, fill = getattr(jnp, name), _OPERANDS.get(name, 1)
         if isinstance(first, Section):
-            return first.made(first.length, op(first.filled(fill))).mapped(lambda x: x) if ufunc.nin == 1 else first._with(args[1], op, fill)
+            if ufunc.nin == 2:
+                return first._with(args[1], op, fill)
+            return first.made(first.length, op(first.filled(fill)), first.mask).mapped(lambda items: items)
         return args[1]._with(first, lambda a, b: op(b, a), fill)
     if isinstance(first, Section) and name in REDUCTIONS and len(args) <= 2 and not kwargs.keys() - {"axis"}:
         return getattr(first, name)(*args[1:], **kwargs)

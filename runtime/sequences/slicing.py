@@ -12,6 +12,7 @@ from jax import lax
 
 from autograph.runtime.arrays.numpys import Numpys, View
 from autograph.runtime.effects.deferred import fail
+from autograph.runtime.jaxapi.tracers import content
 from autograph.runtime.messages.places import here
 from autograph.runtime.sequences.rows import unknown, weak_integers
 from autograph.runtime.sequences.sections import Origin, Section, counted
@@ -81,8 +82,7 @@ def masked(x: Any, mask: Any) -> Section:
         rows, taken = rows.reshape(-1, *rows.shape[taken.ndim :]), taken.reshape(-1)
     if isinstance(x, Section) and not isinstance(mask, Section):
         raise x.refusal("a mask of known length is taken of it")
-    order = jnp.argsort(~taken, stable=True)
-    return Section(counted(jnp.sum(taken)), rows[order], origin).mapped(lambda rows: rows)
+    return Section(counted(jnp.sum(taken)), rows, origin, mask=(content(mask), taken)).mapped(lambda items: items)
 
 
 def at_places(x: Any, places: Section) -> Section:
@@ -139,10 +139,13 @@ def stored_masked(x: Any, mask: Any, value: Section) -> Any:
     """The array after `x[mask] = value`, where the value has one row for each place."""
     if mask.shape != x.shape[: mask.ndim]:
         raise IndexError(f"boolean index did not match indexed array: its shape is {mask.shape}, and the array has shape {x.shape}")
+    there = mask.reshape(mask.shape + (1,) * (x.ndim - mask.ndim))
+    if value.mask is not None and value.mask[0] is content(mask):
+        return jnp.where(there, value.kept.reshape(*mask.shape, *value.kept.shape[1:]).astype(x.dtype), x)
     fail(jnp.sum(mask) != value.length, ValueError, "cannot assign the values to the places where the mask is true: their numbers differ")
     place = (jnp.cumsum(mask.reshape(-1)) - 1).reshape(mask.shape)
     taken = value.rows[jnp.clip(place, 0, max(value.rows.shape[0] - 1, 0))]
-    return jnp.where(mask.reshape(mask.shape + (1,) * (x.ndim - mask.ndim)), taken.astype(x.dtype), x)
+    return jnp.where(there, taken.astype(x.dtype), x)
 
 
 def item_of(self: Section, i: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from autograph.runtime.arrays.numpys import OPERATIONS
 from autograph.runtime.jaxapi.tracers import Array
 from autograph.runtime.sequences.sections import Section
-from autograph.runtime.sequences.slicing import rows_after
+from autograph.runtime.sequences.slicing import rows_after, stored_masked
 from autograph.runtime.stores.stores import change, store
 
 
@@ -27,7 +27,11 @@ def store_section(x: Section, i: Any, value: Any) -> None:
         raise x.refusal("it is stored into", "store into the array that it is taken from")
 
     def update(now: Any, p: Any) -> Any:
-        new = rows_after(x, now, i, value)
+        if x.mask is None:
+            new = rows_after(x, now, i, value)
+        else:
+            rows = x.made(x.length, rows_after(x, x.in_order(now), i, value))
+            new = stored_masked(now, x.mask[1], rows)
         return new if p is None else jnp.where(p, new, now)
 
     change(x.kept, update)
