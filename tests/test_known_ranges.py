@@ -1,7 +1,9 @@
 """Loops over known ranges: one compiled turn where Python's numbers stay what they are, and turn by turn where they would not."""
 
+import importlib.util
 import random
 import warnings
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from autograph.runtime.blocks import rolling
 
 
 def became(f, *args):
@@ -451,3 +454,34 @@ def test_comprehensions_roll() -> None:
         return a * b, [f(k) for k in range(3)], [f(v) for v in [x[0], 2]], [f(k) for k in "ab" for k in (1, 2)]
 
     assert [*map(float, jax.tree.leaves(ag.function(kinds)(jnp.array([1.0, 2.0]))))] == [6, 1, 2, 3, 2, 3, 2, 3, 2, 3]
+
+
+def benchmark_programs() -> dict[str, Any]:
+    path = Path(__file__).parent.parent / "benchmarks" / "known_ranges.py"
+    spec = importlib.util.spec_from_file_location("known_ranges", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.PROGRAMS
+
+
+@pytest.mark.parametrize("make", benchmark_programs().values(), ids=lambda make: make.__name__)
+def test_programs_of_the_benchmark_are_compiled_as_turns(make):
+    ours, _, args = make()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ag.LargeUnrollWarning)
+        jax.make_jaxpr(ag.convert(ours))(*args)
+
+
+def test_a_fault_of_the_package_is_no_reason_to_unroll(monkeypatch):
+    def fault(*args, **kwargs):
+        raise KeyError("a fault")
+
+    def f(x):
+        for _ in range(300):
+            x = work(x)
+        return x
+
+    fault = type(fault)(fault.__code__.replace(co_filename=rolling.__file__), {"KeyError": KeyError}, "fault")
+    monkeypatch.setattr(rolling, "_rolled", fault)
+    with pytest.raises(KeyError, match="a fault"):
+        ag.function(f)(jnp.ones(3))
