@@ -75,7 +75,7 @@ def twin_of(f: types.FunctionType) -> types.FunctionType:
         entry = _entry(f)
         if entry is not None:
             return entry.twin  # type: ignore[no-any-return]
-        if any(f.__globals__ is space for space in converted_ahead) or file_of(f.__code__.co_filename, f.__globals__).transpiled:
+        if any(f.__globals__ is space for space in converted_ahead) or file_of(f.__code__.co_filename, f.__globals__, f.__code__).transpiled:
             leave_alone(f)
             return f
         form = form_of(f.__code__, f.__globals__)
@@ -333,6 +333,6 @@ def convert_object(f: Any) -> Any:
 
 def _has_source(f: types.FunctionType) -> bool:
     try:
-        return bool(file_of(f.__code__.co_filename, f.__globals__))
+        return bool(file_of(f.__code__.co_filename, f.__globals__, f.__code__))
     except SourceUnavailable:
         return False

@@ -157,5 +157,5 @@ def form_of(code: CodeType, module_globals: dict[str, Any] | None = None) -> For
     """The form of a code object, by identity: code objects of two files may compare equal."""
     form = _forms.get(id(code))
     if form is None or form.code is not code:
-        form = _forms[id(code)] = Form(code, file_of(code.co_filename, module_globals))
+        form = _forms[id(code)] = Form(code, file_of(code.co_filename, module_globals, code))
     return form

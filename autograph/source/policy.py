@@ -37,7 +37,12 @@ CONTEXT_MANAGER = contextlib.contextmanager(lambda: iter(())).__code__
 # Functions of the standard library that are made for a class or function of the user's, and run its code: they are converted like it.
 _MADE = {
     functools.__file__: frozenset(
-        {"singledispatch.<locals>.wrapper", "singledispatchmethod.__get__.<locals>._method", *(f"_{a}_from_{b}" for a in _ORDERS for b in _ORDERS)}
+        {
+            "singledispatch.<locals>.wrapper",
+            "singledispatchmethod.__get__.<locals>._method",
+            "_singledispatchmethod_get.__call__",
+            *(f"_{a}_from_{b}" for a in _ORDERS for b in _ORDERS),
+        }
     ),
     contextlib.__file__: frozenset({"ContextDecorator.__call__.<locals>.inner"}),
 }

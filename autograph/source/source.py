@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import ast
 import builtins
+import inspect
 import io
 import linecache
 from collections import Counter, defaultdict
-from types import CodeType
+from types import CellType, CodeType, FunctionType
 from typing import Any, NamedTuple
 
 from autograph.source.errors import Place, SourceUnavailable
@@ -194,11 +195,11 @@ _files: dict[str, File] = {}
 converted_ahead: list[dict[str, Any]] = []  # the namespaces of scripts that run converted, under their own names
 
 
-def file_of(name: str, module_globals: dict[str, Any] | None = None) -> File:
-    """The parsed file of that name.  Raises SourceUnavailable (AG101) where there is no text."""
+def file_of(name: str, module_globals: dict[str, Any] | None = None, code: CodeType | None = None) -> File:
+    """The parsed file of that name, or of a code object that has been typed.  Raises SourceUnavailable (AG101) where there is no text."""
     if name in _files and not name.startswith("<"):
         linecache.checkcache(name)  # a module that has been loaded again
-    lines = linecache.getlines(name, module_globals)
+    lines = linecache.getlines(name, module_globals) or (_typed(code) if code is not None and name.startswith("<") else [])
     if not lines:
         raise SourceUnavailable(
             f"there is no source text for {name}", None,
@@ -208,3 +209,11 @@ def file_of(name: str, module_globals: dict[str, Any] | None = None) -> File:
     if file is None or file.lines is not lines:
         file = _files[name] = File(name, lines)
     return file
+
+
+def _typed(code: CodeType) -> list[str]:
+    """The text of what has been typed: from Python 3.14 on it is known by the code object."""
+    try:
+        return inspect.findsource(FunctionType(code, {}, None, None, tuple(CellType() for _ in code.co_freevars)))[0]
+    except (OSError, TypeError):
+        return []

@@ -39,6 +39,7 @@ from autograph.runtime.sequences.live import Walk, longest, present, refuse_endl
 from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.sequences.room import with_room
 from autograph.runtime.sequences.rows import Range, Rows, index_rows, rows_of
+from autograph.runtime.state.counting import VARIABLE
 from autograph.runtime.state.iterators import is_held
 from autograph.runtime.untraced.native import loop_known
 from autograph.runtime.values.hints import Hints, hints_here
@@ -66,7 +67,7 @@ def for_loop(items: Any, body: Body, *state: Any, until: str | None = None) -> A
         watched = items
         items, total, parts = watched.turns()
         body = Turn(watched, body, total, parts)
-    if type(items) is _OF_A_RANGE and sys.getrefcount(items) == 2 and _jax.compiling():  # nothing else holds it: `reversed(range(n))`
+    if type(items) is _OF_A_RANGE and sys.getrefcount(items) == VARIABLE and _jax.compiling():  # nothing else holds it: `reversed(range(n))`
         state_of: Any = items.__reduce__()
         items = state_of[1][0][state_of[2] or 0 :]
     flag = None if until is None else parameter_names(body, len(state)).index(until)

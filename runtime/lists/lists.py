@@ -19,11 +19,10 @@ from autograph.runtime.sequences import sections
 from autograph.runtime.sequences.growing import Grow, Growing, joint_of
 from autograph.runtime.sequences.lengths import held
 from autograph.runtime.sequences.sections import Section
+from autograph.runtime.state.counting import ARGUMENT
 from autograph.runtime.untraced.told import forget_told, is_told
 from autograph.runtime.values.specs import Spec, is_container, spec_of, type_of, widen
 from autograph.runtime.values.values import ATOMS, Copied, ours
-
-_HELD = 3  # references to an argument that nobody else holds: the caller's stack, the parameter, and the question
 
 
 def append(x: Any, value: Any, count: int = 0) -> Any:
@@ -145,7 +144,7 @@ def _copied(value: Any, count: int) -> None:
     """An item that is a list of its own is copied into the buffer: nobody else may hold it, but the block that has made it and leaves it alone."""
     if not is_container(value):
         return
-    if count > _HELD + 1 and not _is_local(value, count):
+    if count > ARGUMENT + 1 and not _is_local(value, count):
         raise EffectError(
             f"a `{type(value).__name__}` that other code holds is appended to a list in a compiled loop, which keeps a copy", here(),
             "append a tuple, or a new list: `items.append(list(row))`",
@@ -161,7 +160,7 @@ def _is_local(value: Any, count: int) -> bool:
     if frame is None or any(id(value) in f.passed for f in frames()):
         return False
     names = [n for n, v in frame.f_locals.items() if v is value and n not in frame.f_code.co_freevars]
-    return len(names) == 1 and count <= ours(value) + _HELD + 2
+    return len(names) == 1 and count <= ours(value) + ARGUMENT + 2
 
 
 def padded(items: Any, size: int, fill: Any = 0) -> Any:

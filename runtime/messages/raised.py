@@ -65,7 +65,7 @@ def as_of_concrete(error: BaseException) -> None:
 
 def is_unhashable(error: BaseException) -> bool:
     """Whether a traced value was a key of a dict, or an item of a set: no array can be."""
-    return isinstance(error, TypeError) and re.match(r"unhashable type: '(\w*Tracer|ArrayImpl|Array)'", str(error)) is not None
+    return isinstance(error, TypeError) and re.search(r"\bunhashable type: '(\w*Tracer|ArrayImpl|Array)'", str(error)) is not None
 
 
 def place_of_error(error: BaseException) -> tuple[Place, str] | None:

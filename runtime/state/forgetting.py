@@ -11,6 +11,7 @@ from typing import Any
 
 from autograph.runtime.frames import Frame, frames
 from autograph.runtime.messages.places import here
+from autograph.runtime.state.counting import VARIABLE
 from autograph.runtime.state.lifted import Location, _settle
 from autograph.runtime.state.made import codes_before, made_for
 from autograph.runtime.state.objects import is_state
@@ -79,8 +80,8 @@ def _dead(places: list[HeapLocation], inside: Counter[int]) -> list[HeapLocation
     found = [x for x in places if sys.getrefcount(x.obj) <= ours(x.obj) + inside[id(x.obj)] + 1]
     if found or not places:
         return found
-    # References beside ours: the list, this variable, and the argument.
-    alone = [x for x in held_by_us() if sys.getrefcount(x) <= ours(x) + 3 and (is_container(x) or is_state(x) or isinstance(x, CellType))]
+    # References beside ours: the list, and this variable.
+    alone = [x for x in held_by_us() if sys.getrefcount(x) <= ours(x) + 1 + VARIABLE and (is_container(x) or is_state(x) or isinstance(x, CellType))]
     within = occurrences(alone)
     within.subtract(map(id, alone))
     return [x for x in places if within[id(x.obj)] > 0 and sys.getrefcount(x.obj) <= ours(x.obj) + inside[id(x.obj)] + within[id(x.obj)] + 1]
@@ -103,6 +104,6 @@ def occurrences(out: list[Any]) -> Counter[int]:
             if isinstance(child, (*ARRAYS, *NUMBERS, str, type, ModuleType, FunctionType, Stale)):
                 continue
             found[id(child)] += 1
-            if found[id(child)] == 1 and sys.getrefcount(child) <= ours(child) + 3:  # the container, this variable, and the argument
+            if found[id(child)] == 1 and sys.getrefcount(child) <= ours(child) + 1 + VARIABLE:  # the container, and this variable
                 pending.append(child)
     return found
