@@ -191,7 +191,7 @@ def _is_list_call(value: Any) -> bool:
 
 
 def lower_appends(fn: Any, context: Context) -> bool:
-    if not context.fresh.kinds & {s.List, s.ListComp}:  # it makes no list
+    if not (context.fresh.kinds & {s.List, s.ListComp} or "list" in context.fresh.taken):  # it makes no list
         return False
     names = _Uses(fn, context).eligible()
     if names:
