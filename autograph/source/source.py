@@ -214,6 +214,6 @@ def file_of(name: str, module_globals: dict[str, Any] | None = None, code: CodeT
 def _typed(code: CodeType) -> list[str]:
     """The text of what has been typed: from Python 3.14 on it is known by the code object."""
     try:
-        return inspect.findsource(FunctionType(code, {}, None, None, tuple(CellType() for _ in code.co_freevars)))[0]
+        return inspect.findsource(FunctionType(code, {"__name__": "__main__"}, None, None, tuple(CellType() for _ in code.co_freevars)))[0]
     except (OSError, TypeError):
         return []
