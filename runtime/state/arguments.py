@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from autograph.runtime.jaxapi import trees
+from autograph.runtime.jaxapi._jax import ArrayImpl
 from autograph.runtime.state.objects import Identity, attributes, constant, is_state, key_of
 from autograph.runtime.values.specs import is_container
 from autograph.runtime.values.values import ARRAYS, NUMBERS
@@ -48,7 +49,7 @@ def has_static(values: Iterable[Any]) -> bool:
 
 
 def _all_arrays(v: Any) -> bool:
-    return all(map(is_array, trees.leaves(v))) and trees.is_sortable(v)
+    return all(type(x) is ArrayImpl or is_array(x) for x in trees.leaves(v)) and trees.is_sortable(v)
 
 
 def wrapped(args: Any, objects: list[Any]) -> Any:

@@ -92,16 +92,20 @@ def _is_numpys(x: Any) -> bool:
     return isinstance(x, np.ndarray) and x.dtype.kind in KINDS and x.ndim > 0 or isinstance(x, Numpys) and x.ndim > 0
 
 
+_NOTHING = frozenset({_jax.ArrayImpl, bool, int, float, complex, str, type(None)})  # neither an array that can change, nor what holds one
+
+
 def _each(args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
-    todo: list[tuple[Path, Any]] = [((k,), a) for k, a in enumerate(args)] + [((k,), a) for k, a in kwargs.items()]
+    """The parts of arguments that may be arrays which can change, each with the way to it."""
+    todo: list[tuple[Path, Any]] = [((k,), a) for k, a in (*enumerate(args), *kwargs.items()) if type(a) not in _NOTHING]
     while todo:
         path, x = todo.pop()
         if type(x) is list or isinstance(x, tuple):
-            todo += [((*path, k), v) for k, v in enumerate(x)]
+            todo += [((*path, k), v) for k, v in enumerate(x) if type(v) not in _NOTHING]
         elif type(x) is dict:
-            todo += [((*path, k), v) for k, v in x.items()]
+            todo += [((*path, k), v) for k, v in x.items() if type(v) not in _NOTHING]
         elif _is_node(x):
-            todo += [((*path, k), v) for k, v in vars(x).items()]
+            todo += [((*path, k), v) for k, v in vars(x).items() if type(v) not in _NOTHING]
         else:
             yield path, x
 
