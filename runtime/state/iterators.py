@@ -6,17 +6,19 @@ import gc
 import itertools
 from collections import deque
 from collections.abc import Iterator
-from types import GeneratorType
+from types import BuiltinFunctionType, FunctionType, GeneratorType, ModuleType
 from typing import Any
 
 from autograph.runtime.explaining.variables import users_variables
 from autograph.runtime.frames import frames
+from autograph.runtime.jaxapi.tracers import ArrayTracer
 from autograph.runtime.messages.errors import EffectError
 from autograph.runtime.messages.places import here
 from autograph.runtime.state.objects import is_state
-from autograph.runtime.values.values import ITERATORS
+from autograph.runtime.values.values import ATOMS, ITERATORS
 
 _MADE_OF_OTHERS = (zip, map, filter, enumerate)
+_NO_HOLDERS = frozenset({*ATOMS, ArrayTracer, FunctionType, BuiltinFunctionType, ModuleType, type})  # what variables mostly hold
 
 
 class Positions:
@@ -69,6 +71,8 @@ def parts_of(x: Any) -> tuple[Any, ...]:
 
 def _iterators() -> Iterator[tuple[str, Any]]:
     for _, name, value in users_variables(with_globals=True):
+        if type(value) in _NO_HOLDERS:
+            continue
         if isinstance(value, ITERATORS):
             yield name, value
         elif isinstance(value, (list, tuple, deque)):
