@@ -263,8 +263,16 @@ class Bound:
         return _join(ends, Ends(next=rest))
 
 
-def _join(*ends: Ends) -> Ends:
-    return Ends(*map(meet, *ends))
+def _join(first: Ends, *rest: Ends) -> Ends:
+    for ends in rest:
+        if first == _NOWHERE:
+            first = ends
+        elif ends != _NOWHERE:
+            first = Ends(*map(meet, first, ends))
+    return first
+
+
+_NOWHERE = Ends()
 
 
 def _may_raise(stmt: Any) -> bool:

@@ -272,8 +272,11 @@ def binds_if(node: Any, bound: State) -> tuple[State, State]:
 
 def meet(*states: State) -> State:
     """Names bound on every path; None stands for a path that is never taken."""
-    reached = [state for state in states if state is not None]
-    return frozenset.intersection(*reached) if reached else None
+    found: State = None
+    for state in states:
+        if state is not None and state is not found:
+            found = state if found is None else found & state
+    return found
 
 
 def deletes(stmt: Any) -> Names:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograph.analysis.scopes import Scope
 from autograph.analysis.targets import leaves
 from autograph.passes.context import Context
 from autograph.passes.indices import index_of
@@ -28,7 +27,7 @@ def lower_comprehensions(fn: Any, context: Context) -> None:
     if not (context.fresh.kinds & {s.GeneratorExp, s.ListComp, s.SetComp, s.DictComp} or "filter" in context.fresh.taken):
         return
     body = [fn.body] if isinstance(fn, s.Lambda) else fn.body
-    lower = _Comprehensions(context, Scope(fn).locals)
+    lower = _Comprehensions(context, context.locals_of(fn))
     new = [lower.visit(b) for b in body]
     fn.body = new[0] if isinstance(fn, s.Lambda) else new
 

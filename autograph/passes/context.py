@@ -28,7 +28,12 @@ class Context:
     dropped: dict[Any, frozenset[str]] = field(default_factory=dict)  # by function: names that only code binds that never runs
     memo: Memo = field(default_factory=Memo)  # what statements do to the facts; those that a pass keeps need not be worked out again
     blocks: dict[str, str] = field(default_factory=dict)  # the names of generated functions
+    locals: dict[Any, frozenset[str]] = field(default_factory=dict)  # by function: the local variables that the user wrote
     scopes: dict[Any, Scope] = field(default_factory=dict)  # of functions, until a pass changes one
+
+    def locals_of(self, fn: Any) -> frozenset[str]:
+        """The local variables of a function, but for names that passes have made."""
+        return self.locals[fn] if fn in self.locals else Scope(fn).locals
 
     def scope(self, fn: Any) -> Scope:
         """The scope of a function, as it is now."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograph.analysis.scopes import Scope
 from autograph.passes.callables import is_runtime_call
 from autograph.passes.context import Context
 from autograph.trees import syntax as s
@@ -23,7 +22,7 @@ _MAY_BE_ARRAYS = (s.Attribute, s.BoolOp, s.Call, s.IfExp, s.Name, s.NamedExpr, s
 def lower_iterables(fn: Any, context: Context) -> None:
     if not context.fresh.kinds & {s.GeneratorExp, s.ListComp, s.SetComp, s.DictComp, s.For, s.YieldFrom}:
         return
-    lower = _Iterables(context, Scope(fn).locals)
+    lower = _Iterables(context, context.locals_of(fn))
     new = [lower.visit(b) for b in ([fn.body] if isinstance(fn, s.Lambda) else fn.body)]
     fn.body = new[0] if isinstance(fn, s.Lambda) else new
 

@@ -14,7 +14,7 @@ from autograph.trees import syntax as s
 def note_unsure_reads(fn: Any, context: Context) -> bool:
     """Remember which reads of local names the source does not prove to be of a set variable."""
     scope = context.scope(fn)
-    given = frozenset(scope.parameters)
+    given, context.locals[fn] = frozenset(scope.parameters), scope.locals
 
     unbound: set[str] = set()
     if context.fresh.kinds & {s.Delete, s.ExceptHandler}:

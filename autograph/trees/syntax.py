@@ -112,7 +112,14 @@ YIELDS = (Yield, YieldFrom, Await)
 _POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 
-_read, _write = translator(gast.ast3.Ast3ToGAst, gast), translator(gast.ast3.GAstToAst3, ast)
+class _Writer(gast.ast3.GAstToAst3):  # type: ignore[misc]
+    def visit_arguments(self, node: Any) -> Any:
+        """Those of the many lambdas that passes make are none."""
+        some = node.args or node.posonlyargs or node.kwonlyargs or node.vararg or node.kwarg
+        return super().visit_arguments(node) if some else ast.arguments([], [], None, [], [], None, [])
+
+
+_read, _write = translator(gast.ast3.Ast3ToGAst, gast), translator(_Writer, ast)
 
 
 def read(node: ast.AST) -> Any:

@@ -40,11 +40,14 @@ def translator(base: type, to: Any) -> Any:
     return Translator().visit
 
 
+_ALIKE = ("Name", "Assign")  # gast has methods for these that do the same
+
+
 def _found(kind: type, base: type, to: Any) -> tuple[Any, Any, tuple[str, ...], tuple[str, ...], Any]:
     name: str = kind.__name__
     method: Any = getattr(base, f"visit_{name}", None)
     cls: Any = getattr(to, name, None)
-    if kind.__name__ == "Name" or method is getattr(ast.NodeVisitor, f"visit_{name}", None):
+    if name in _ALIKE or method is getattr(ast.NodeVisitor, f"visit_{name}", None):
         method = None
     if method is None and cls is None:
         raise ValueError(f"`{name}` is no node of the other tree")
