@@ -753,3 +753,34 @@ OF_DICTS = [
 @pytest.mark.parametrize("f", OF_DICTS, ids=lambda f: f.__name__)
 def test_containers_made_of_what_a_dict_holds(f: Callable[..., Any]) -> None:
     as_numpy(f, lambda: ({"a": np.arange(3, dtype=np.float32)}, 7.0))
+
+
+def chosen_arrays_beside_a_place(s: Any, w: Any, x: Any, n: Any) -> Any:
+    for j in range(n):
+        if w[0] > x:
+            s.a = s.b * 1
+            s.b[0] = 7
+        else:
+            w = (w + x) % 7
+            s.b[j % 2] += 1
+    return w
+
+
+def test_a_place_is_found_when_the_loop_carries_which_array_is_which() -> None:
+    class Pair:
+        def __init__(self) -> None:
+            self.a, self.b = np.ones(3, np.float32), np.arange(3, dtype=np.float32)
+
+    for x in (0.5, 2.0):
+        as_numpy(chosen_arrays_beside_a_place, lambda x=x: (Pair(), np.array([1.0, 2.0, 3.0], np.float32), np.float32(x), np.int32(3)))
+
+
+def test_arrays_that_are_objects_are_printed_as_arrays(capsys: pytest.CaptureFixture[str]) -> None:
+    def f(w: Any) -> Any:
+        w[0] = 5
+        print(w, f"{w} {w[0]:.2f}", str(w))
+        return w
+
+    ag.convert(f)(jnp.arange(3.0) + 0)
+    ag.function(f)(jnp.arange(3.0) + 0)
+    assert capsys.readouterr().out.splitlines() == ["[5. 1. 2.] [5. 1. 2.] 5.00 [5. 1. 2.]"] * 2

@@ -87,6 +87,7 @@ class Settling:
         state = [taken_in(x) for x in state]
         self.body, self.state, self.source, self.place, self.items = body, state, source, place, list(items)
         self.by_object: set[int] = set()  # identities of arrays that are the same objects in each turn
+        self.untagged = body
         self.tagged, self.extra = False, 0  # does it carry which array is which, and as how many variables?
         self.apart: set[tuple[int, int]] = set()
         self.more: list[Any] = []  # what turns give of the arrays outside
@@ -118,6 +119,9 @@ class Settling:
             self.places = [location for location in self.preset if isinstance(location, HeapLocation) and not isinstance(location, Value)]
             outside = [x for location in self.places for x in pack(location.get(), self.preset[location], as_is)]
             self.loop = Turns([*self._before()[: self._own()], *outside], self.tagged, self.apart, self.more)
+            if self.tagged and len(self.loop.arrays) != self.extra:  # a place has been found since that holds one
+                self._tag()
+                continue
             try:
                 self.block = Block(
                     self.body, [*self.items, *self.specs], place, "body", self._finish, [self.source], known_of, self.preset,
@@ -185,7 +189,9 @@ class Settling:
 
     def _tag(self) -> None:
         """Let the loop carry which array each of its variables holds."""
-        self.by_object, self.tagged = set(), True
+        if self.tagged:
+            self.body, self.state, self.opened = self.untagged, self.state[: -self.extra], self.opened[: -self.extra]
+        self.by_object, self.tagged, self.untagged = set(), True, self.body
         self.specs = [widen(spec_in_block(x)) for x in self.state]
         outside = [x for location in self.places for x in pack(location.get(), self.preset[location], as_is)]
         tags = Turns([*self._before(), *outside]).first()

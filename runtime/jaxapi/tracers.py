@@ -74,6 +74,12 @@ class ArrayTracer(core.Tracer):  # type: ignore[misc]
     def __index__(self) -> int:
         return operator.index(core.to_concrete_value(self.now)) if core.is_concrete(self) else super().__index__()
 
+    def __str__(self) -> str:
+        return str(core.to_concrete_value(self.now)) if core.is_concrete(self) else super().__str__()
+
+    def __format__(self, spec: str) -> str:
+        return format(core.to_concrete_value(self.now), spec) if core.is_concrete(self) else super().__format__(spec)
+
     def __getitem__(self, index: Any) -> Any:
         parts = tuple(map(_index, index)) if type(index) is tuple else _index(index)
         found = super().__getitem__(parts)
