@@ -757,13 +757,15 @@ def test_containers_made_of_what_a_dict_holds(f: Callable[..., Any]) -> None:
 
 def chosen_arrays_beside_a_place(s: Any, w: Any, x: Any, n: Any) -> Any:
     for j in range(n):
-        if w[0] > x:
+        if x * 3 == w[2]:
             s.a = s.b * 1
-            s.b[0] = 7
-        else:
+            w[0], w[j % 3] = w[j % 3], w[0]
+            return x, w
+        if (w[w < x] * 2 + 1).sum() > 0.5:
             w = (w + x) % 7
-            s.b[j % 2] += 1
-    return w
+        else:
+            s.b[j % 3] = 5 + s.b[j % 2]
+    return x, w
 
 
 def test_a_place_is_found_when_the_loop_carries_which_array_is_which() -> None:
