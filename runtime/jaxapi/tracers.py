@@ -45,7 +45,8 @@ class ArrayTracer(core.Tracer):  # type: ignore[misc]
 
     def constant(self) -> Any:
         """What stands for an array of NumPy's that is known: JAX keeps constants by reference, so it is given a copy."""
-        return dtypes.canonicalize_value(np.array(self.now, dtypes.canonicalize_dtype(self.now.dtype)))
+        with np.errstate(over="ignore", invalid="ignore"):  # what `np.empty` gives may be any number
+            return dtypes.canonicalize_value(np.array(self.now, dtypes.canonicalize_dtype(self.now.dtype)))
 
     def full_lower(self) -> Any:
         return core.full_lower(self.now)
