@@ -90,9 +90,12 @@ _TOP = weakref.ref(_jax.eval_trace)
 class Given:
     """The arguments of a call in the plain form: arrays in them, and in what they hold, are objects until it ends."""
 
-    __slots__ = ("values",)
+    __slots__ = ("held", "values")
 
     def __init__(self, values: tuple[Any, ...]) -> None:
+        self.values, self.held = values, not ATOMS.issuperset(map(type, values))
+        if not self.held:
+            return
         one: dict[int, Any] = {}
         top = _jax.trace_state.value is _jax.eval_trace
 
@@ -105,11 +108,14 @@ class Given:
 
     def back(self, out: Any = None) -> Any:
         """What the call gives; everything holds arrays again."""
-        values, self.values = self.values, ()
+        if not self.held:
+            return out if type(out) in ATOMS else _each_array(out, content, {})
+        values, self.values, self.held = self.values, (), False
         return _each_array((values, out), content, {})[1]
 
     def __del__(self) -> None:  # of a call that an error has left
-        self.back()
+        if self.held:
+            self.back()
 
 
 def as_objects(*args: Any) -> Given | None:
