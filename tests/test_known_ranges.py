@@ -485,3 +485,40 @@ def test_a_fault_of_the_package_is_no_reason_to_unroll(monkeypatch):
     monkeypatch.setattr(rolling, "_rolled", fault)
     with pytest.raises(KeyError, match="a fault"):
         ag.function(f)(jnp.ones(3))
+
+
+def an_attribute_that_the_first_turn_makes(x):
+    held = Holder()
+    for _ in range(300):
+        x = work(x)
+        if hasattr(held, "last"):
+            x = x + held.last * 0.1
+        held.last = x
+    return x
+
+
+def a_variable_that_is_deleted_in_turns(x):
+    for i in range(300):
+        x = work(x)
+        if i > 5:
+            del before
+        before = x * 0.5
+    return before
+
+
+def an_entry_that_turns_take_away(x):
+    held = {"a": x}
+    for _ in range(300):
+        x = work(x) + held.pop("a") * 0.1
+        held["a"] = x
+    return x, len(held)
+
+
+@pytest.mark.parametrize(
+    "f", [an_attribute_that_the_first_turn_makes, a_variable_that_is_deleted_in_turns, an_entry_that_turns_take_away], ids=lambda f: f.__name__
+)
+@pytest.mark.parametrize("form", [ag.function, lambda f: jax.jit(ag.convert(f))], ids=["function", "jit"])
+def test_what_one_turn_cannot_do_is_made_turn_by_turn(f, form):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ag.LargeUnrollWarning)
+        same(form(f)(jnp.float32(0.3)), jax.jit(f)(jnp.float32(0.3)))

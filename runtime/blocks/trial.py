@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 from autograph.runtime.frames import Place, attempt
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages.errors import AutographError
-from autograph.runtime.messages.places import HIDDEN
 from autograph.runtime.sequences.lengths import marks, reset
 from autograph.runtime.sequences.room import discard, snapshot
 from autograph.runtime.state.iterators import Positions
+
+_STAGING = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 def compiled_or_unrolled(code: Any, compiled: Callable[[], Any], unrolled: Callable[[str], Any], way: str = "unrolled") -> Any:
@@ -45,13 +47,14 @@ def compiled_or_unrolled(code: Any, compiled: Callable[[], Any], unrolled: Calla
 
 
 def _is_fault(error: Exception) -> bool:
-    """Whether it is an error of this package, and none of the user's program or of what cannot be compiled."""
-    if not isinstance(error, (AssertionError, AttributeError, KeyError, NameError)):
+    """Whether it is an error of this package: of what stages blocks, where no operation of the user's program is made."""
+    if isinstance(error, AutographError) or not isinstance(error, (AssertionError, AttributeError, LookupError, NameError)):
         return False
     tb = error.__traceback__
     while tb is not None and tb.tb_next is not None:
         tb = tb.tb_next
-    return tb is not None and tb.tb_frame.f_code.co_filename.startswith(HIDDEN[0])
+    file = tb.tb_frame.f_code.co_filename if tb is not None else ""
+    return file.startswith(_STAGING) and not file.endswith("loads.py")
 
 
 def _reason(error: Exception) -> str:

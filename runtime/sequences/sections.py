@@ -97,9 +97,9 @@ class Section(Counted):
     def lost(self) -> Numpys | None:
         """The array that it was a view of, before it came out of a loop or branch."""
         whole = self.origin.whole
-        return (
-            whole() if self.part is None and whole is not None and isinstance(self.kept, jax.Array) else None
-        )  # not of a spec or a block's variables
+        if self.part is not None or whole is None or not isinstance(self.kept, jax.Array):  # a view, or a spec, or a block's variables
+            return None
+        return whole()
 
     def most(self) -> int:
         return len(self.kept)
@@ -215,9 +215,7 @@ class Section(Counted):
 
     def _beside_ones(self, other: Any, op: Callable[[Any, Any], Any]) -> Any:
         """An operator that zeros are no operands for (a quotient, a power): ones stand behind the end."""
-        if isinstance(other, Section) or np.ndim(other) == self.ndim:
-            return self._with(other, op, fill=1)
-        if np.ndim(other) == 0 and unknown(other):
+        if not isinstance(other, Section) and np.ndim(other) == 0 and unknown(other):
             other = jnp.where(self.length == 0, jnp.ones((), jnp.result_type(other)), other)
         return self._with(other, op, fill=1)
 
@@ -225,7 +223,7 @@ class Section(Counted):
         return self.mapped(operator.neg)
 
     def __pos__(self) -> Section:
-        return self
+        return self.copy()
 
     def __invert__(self) -> Section:
         return self.mapped(operator.invert)
