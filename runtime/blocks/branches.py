@@ -275,7 +275,7 @@ class _Sides:
         if without is not None and without.one_sided and not selectable(without.blocks):  # XLA makes the store of one side in place
             without = None
         blocks = self.blocks if without is None else without.blocks
-        selected = selectable(blocks) and not (without is not None and sum(map(bool, without.stores)) > 1 and jax.default_backend() == "cpu")
+        selected = selectable(blocks) and not (without is not None and without.would_copy())
         if watching():
             self._tell(selected)
         outs = [x if x is y else select(p, x, y) for x, y in zip(*(b.inline() for b in blocks), strict=True)] if selected else bind_cond(p, blocks)

@@ -10,6 +10,7 @@ import copy
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -35,6 +36,10 @@ class Sunk(NamedTuple):
     bases: list[Any]
     stores: list[list[Any]]
     one_sided: bool  # does only one side store?
+
+    def would_copy(self) -> bool:
+        """Whether a loop copies the arrays in each turn if the sides are a select: on a CPU, XLA then reads one array again to store into another."""
+        return sum(map(bool, self.stores)) > 1 and jax.default_backend() == "cpu"
 
     def stored(self, outs: Sequence[Any]) -> list[Any]:
         """The results of the branch, of what its sides give."""

@@ -30,7 +30,8 @@ from autograph.runtime.sequences.columns import MAKERS, made_of_column
 from autograph.runtime.sequences.growing import refuse_hidden
 from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.sequences.rows import traced_part, unknown
-from autograph.runtime.sequences.sections import Section, function_of
+from autograph.runtime.sequences.section_functions import function_of
+from autograph.runtime.sequences.sections import Section
 from autograph.runtime.state.forgetting import fewer
 from autograph.runtime.state.lifted import touch
 from autograph.runtime.state.watching import makes_keys, making_keys

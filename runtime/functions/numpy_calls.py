@@ -26,7 +26,8 @@ from autograph.runtime.jaxapi.tracers import Array
 from autograph.runtime.messages.errors import ArrayStoreError, AutographError, ConcreteValueError, EffectError, NumpyError
 from autograph.runtime.messages.places import here
 from autograph.runtime.sequences.counted import COUNTED
-from autograph.runtime.sequences.sections import Section, function_of
+from autograph.runtime.sequences.section_functions import function_of
+from autograph.runtime.sequences.sections import Section
 from autograph.runtime.stores.functions import of_numpys
 from autograph.runtime.values.values import Maybe, map_maybe, traced
 

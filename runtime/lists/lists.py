@@ -15,7 +15,7 @@ from autograph.runtime.frames import frames
 from autograph.runtime.functions.moving import NO_ITEM, NO_PLACE, index, last_to, place_of_first, turned, without, without_slice
 from autograph.runtime.messages.errors import EffectError
 from autograph.runtime.messages.places import caller, here
-from autograph.runtime.sequences import sections
+from autograph.runtime.sequences import section_functions
 from autograph.runtime.sequences.growing import Grow, Growing, joint_of
 from autograph.runtime.sequences.lengths import held
 from autograph.runtime.sequences.sections import Section
@@ -187,7 +187,7 @@ def padded(items: Any, size: int, fill: Any = 0) -> Any:
     (Array([ 3,  2,  1, -1, -1, -1], dtype=int32), Array(3, dtype=int32, weak_type=True))
     """
     if isinstance(items, Section):
-        return sections.padded(items, size, fill)
+        return section_functions.padded(items, size, fill)
     if not isinstance(items, Growing):
         if len(items) > size:
             raise IndexError(f"{len(items)} items do not fit {size} rows")

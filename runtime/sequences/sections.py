@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
@@ -186,12 +186,12 @@ class Section(Counted):
     def __eq__(self, other: object) -> Any:
         if is_leaf(self.length):  # a spec
             return isinstance(other, Section) and self.length == other.length and self.rows == other.rows
-        return self._with(other, operator.eq)
+        return self.combined(other, operator.eq)
 
     def __ne__(self, other: object) -> Any:
-        return not self == other if is_leaf(self.length) else self._with(other, operator.ne)
+        return not self == other if is_leaf(self.length) else self.combined(other, operator.ne)
 
-    def _with(self, other: Any, op: Callable[[Any, Any], Any], fill: int = 0) -> Any:
+    def combined(self, other: Any, op: Callable[[Any, Any], Any], fill: int = 0) -> Any:
         """`op` of two sections of one length, or of a section and what goes with each of its rows; `fill` is behind the end of each."""
         if not isinstance(other, (Section, jax.Array, np.ndarray, np.generic, bool, int, float, complex)):
             return NotImplemented
@@ -217,7 +217,7 @@ class Section(Counted):
         """An operator that zeros are no operands for (a quotient, a power): ones stand behind the end."""
         if not isinstance(other, Section) and np.ndim(other) == 0 and unknown(other):
             other = jnp.where(self.length == 0, jnp.ones((), jnp.result_type(other)), other)
-        return self._with(other, op, fill=1)
+        return self.combined(other, op, fill=1)
 
     def __neg__(self) -> Section:
         return self.mapped(operator.neg)
@@ -288,9 +288,9 @@ def _operators() -> None:
     """The operators: beside zeros behind the end, or beside ones where a zero is no operand."""
     for name in ("add", "sub", "mul", "lt", "le", "gt", "ge", "and", "or", "xor"):
         op = getattr(operator, f"__{name}__")
-        setattr(Section, f"__{name}__", lambda self, other, op=op: self._with(other, op))
+        setattr(Section, f"__{name}__", lambda self, other, op=op: self.combined(other, op))
         if name not in ("lt", "le", "gt", "ge"):
-            setattr(Section, f"__r{name}__", lambda self, other, op=op: self._with(other, lambda a, b: op(b, a)))
+            setattr(Section, f"__r{name}__", lambda self, other, op=op: self.combined(other, lambda a, b: op(b, a)))
             setattr(Section, f"__i{name}__", _in_place(f"__{name}__"))
     for name in ("truediv", "floordiv", "mod", "pow"):
         op = getattr(operator, name)
@@ -312,47 +312,10 @@ _operators()
 
 jax.tree_util.register_pytree_node(Section, lambda s: ((s.length, s.rows), s.origin), lambda origin, parts: Section(parts[0], parts[1], origin))
 
-REDUCTIONS = frozenset("sum prod any all mean min max argmin argmax".split())
-_ORDERING = frozenset("sort argsort lexsort median percentile quantile unique searchsorted partition".split())
-_ORDERED = (
-    "with `k = jnp.arange(len(x))` of the whole array `x` and `mask = (k >= start) & (k < stop)`, let the other elements be last "
-    "(`jnp.sort(jnp.where(mask, x, jnp.inf))`), of which `mask.sum()` are its own; for a median `jnp.nanmedian(jnp.where(mask, x, jnp.nan))`; "
-    "or make the bound static (`static_argnames`)"
-)
-_SAME_NAME = {"amin": "min", "amax": "max", "abs": "absolute"}
-_OPERANDS = {"arcsin": 0, "arccos": 0, "arctanh": 0, "arccosh": 2}  # behind the end, where the derivative is finite; else 1
-
 
 def counted(n: Any) -> Any:
     """A number of rows, as `len` gives it: an integer that gives way to other types."""
     return weak_integers(jnp.asarray(n))
-
-
-def padded(x: Section, size: int, fill: Any) -> Any:
-    """The rows as an array of `size` rows, filled up."""
-    fail(x.length > size, IndexError, f"the items do not fit {size} rows")
-    more = max(size - x.rows.shape[0], 0)
-    rows = jnp.pad(x.rows, [(0, more), *[(0, 0)] * (x.ndim - 1)])[:size]
-    return jnp.where((jnp.arange(size) < x.length).reshape((-1,) + (1,) * (x.ndim - 1)), rows, jnp.asarray(fill, rows.dtype))
-
-
-def function_of(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """A function of NumPy or `jax.numpy` that is given a section."""
-    name = _SAME_NAME.get(name, name)
-    if name in ("dot", "inner", "vdot", "matmul") and len(args) == 2 and not kwargs:
-        return dot(*args)
-    first = args[0] if args else None
-    if isinstance(ufunc := getattr(np, name, None), np.ufunc) and len(args) == ufunc.nin <= 2 and ufunc.nout == 1 and not kwargs:
-        op, fill = getattr(jnp, name), _OPERANDS.get(name, 1)
-        if isinstance(first, Section):
-            if ufunc.nin == 2:
-                return first._with(args[1], op, fill)
-            return first.made(first.length, op(first.filled(fill)), first.mask).mapped(lambda items: items)
-        return args[1]._with(first, lambda a, b: op(b, a), fill)
-    if isinstance(first, Section) and name in REDUCTIONS and len(args) <= 2 and not kwargs.keys() - {"axis"}:
-        return getattr(first, name)(*args[1:], **kwargs)
-    found = next(x for x in (*args, *kwargs.values()) if isinstance(x, Section))
-    raise found.refusal(f"`{name}` is given it", _ORDERED if name in _ORDERING else "")
 
 
 def dot(a: Any, b: Any) -> Any:
