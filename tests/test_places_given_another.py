@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from tests.numpys import ALL, as_numpy
 
 
 @jax.tree_util.register_dataclass
@@ -144,3 +145,99 @@ def test_lists_inside_of_tuples_that_are_exchanged_and_changed() -> None:
     with pytest.raises(ag.AutographError, match="holds another object, or one of another type, after each turn") as caught:
         f(3.0)
     assert caught.value.id == "AG201" and "o.a[0][0] += 1" in str(caught.value)
+
+
+class Holding:
+    def __init__(self, a: Any) -> None:
+        self.a = a
+
+
+def an_attribute(h: Any, r: Any) -> Any:
+    for j in r:
+        if j > 1:
+            h.a[0] = 7
+        else:
+            h.a = h.a * 2
+    return h.a.sum()
+
+
+def before_a_break(h: Any, r: Any) -> Any:
+    for j in r:
+        if j > 1:
+            h.a[0] = 7
+            break
+        h.a = h.a + 1
+
+
+def before_a_return(h: Any, r: Any) -> Any:
+    for j in r:
+        if j > 1:
+            h.a[1] += j
+            return j
+        h.a = h.a + 1
+    return 0
+
+
+def in_a_function(h: Any, r: Any) -> Any:
+    if r[0] > 1:
+        h.a[0] = 7
+    else:
+        h.a = h.a * 2
+    if r[1] > 1:
+        h.a = h.a + 1
+    else:
+        h.a[1] = 9
+
+
+def an_item(h: Any, r: Any) -> Any:
+    d = {"a": h.a * 1, "l": [h.a * 2]}
+    for j in r:
+        if j > 1:
+            d["a"][0] = j
+            d["l"][0][1] = 5
+        else:
+            d["a"] = d["a"] * 2
+            d["l"][0] = d["l"][0] + 1
+    return d["a"], d["l"][0]
+
+
+def of_three(h: Any, r: Any) -> Any:
+    for j in r:
+        if j > 3:
+            h.a[0] = 7
+        elif j > 0:
+            h.a[1] = 8
+        else:
+            h.a = h.a * 2
+
+
+def a_view(h: Any, r: Any) -> Any:
+    m = h.a * 3
+    h.row = m[1:]
+    for j in r:
+        if j > 1:
+            m[1] += 7
+        else:
+            h.row = h.row * 2
+    return m, h.row
+
+
+def through_another_name(h: Any, r: Any) -> Any:
+    m = h.a
+    for j in r:
+        if j > 1:
+            m[0] = 7
+        else:
+            h.a = h.a * 2
+    return m, h.a
+
+
+NUMPYS = [form for form in ALL if form[1] is np]
+GIVEN_OR_STORED = [an_attribute, before_a_break, before_a_return, in_a_function, an_item, of_three, a_view, through_another_name]
+
+
+@pytest.mark.parametrize("f", GIVEN_OR_STORED)
+@pytest.mark.parametrize("r", [(-3, 4, 4), (5, -3, 4), (-1, -1, -1), (2, 2, 2), (4, -1, 1)])
+def test_one_side_stores_into_what_the_other_replaces(f: Callable[..., Any], r: tuple[int, ...]) -> None:
+    forms = NUMPYS if f is a_view else ALL  # a slice of an array of JAX's is a copy
+    as_numpy(f, lambda: (Holding(np.arange(4, dtype=np.int32)), np.array(r, np.int32)), forms)

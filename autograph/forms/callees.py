@@ -155,7 +155,7 @@ def resolve(f: Any) -> Any:
     if kind is functools.partial:
         return functools.partial(_replaced(f.func) or resolve(f.func), *map(_own_twin, f.args), **f.keywords)
     method = getattr(kind, "__call__", None)
-    if type(method) is types.FunctionType and is_users(method.__code__):
+    if _runs_users(method):
         return types.MethodType(resolve(method), f)
     function = getattr(f, "__func__", None)
     if type(function) is types.FunctionType and is_users(function.__code__) and hasattr(f, "__self__"):  # a library's bound method
@@ -197,7 +197,7 @@ def _first(f: types.FunctionType) -> Any:
     code = f.__code__
     if code is CONTEXT_MANAGER:
         return _with_generator(f)
-    if is_users(code) or is_wrapper(code):
+    if _runs_users(f):
         try:
             return twin_of(f)
         except ConversionError:  # it stays Python: there is no source
@@ -238,9 +238,16 @@ def _with_generator(f: types.FunctionType) -> types.FunctionType:
 def _own_twin(x: Any) -> Any:
     if type(x) in (list, tuple) and any(type(e) is types.FunctionType for e in x):
         return type(x)(map(_own_twin, x))
-    code = getattr(x, "__code__", None) if type(x) in (types.FunctionType, types.MethodType) else None  # of a method that is cached there is none
-    users = code is not None and (is_users(code) or is_wrapper(code))
-    return resolve(x) if users or type(x) is functools.partial else x
+    function = x.__func__ if type(x) is types.MethodType else x
+    if type(function) not in (types.FunctionType, functools.partial, type):
+        function = getattr(type(function), "__call__", None)  # before Python 3.14 a method of `singledispatchmethod` was a function
+        return resolve(x) if type(function) is types.FunctionType and is_wrapper(function.__code__) else x
+    return resolve(x) if type(function) is functools.partial or _runs_users(function) else x
+
+
+def _runs_users(f: Any) -> bool:
+    """Whether this is a function of the user's, or one that a library made to run theirs."""
+    return type(f) is types.FunctionType and (is_users(f.__code__) or is_wrapper(f.__code__))
 
 
 def _replaced(x: Any) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import jax
@@ -168,27 +169,30 @@ class Block:
         self.consts = {v: c for v, c in self.consts.items() if v in needed}
         self.reads = {location: (spec, vs) for location, (spec, vs) in self.reads.items() if location in self.wrote or any(v in needed for v in vs)}
 
-    def emit(self, value: Any, spec: Spec) -> list[Any]:
-        """`pack` on variables of the finished jaxpr: appends the equations of the conversions, mostly none."""
+    def emit(self, value: Any, spec: Spec, changed: Mapping[HeapLocation, Var] = MappingProxyType({})) -> list[Any]:
+        """`pack` on variables of the finished jaxpr: appends the equations of the conversions, mostly none.
+
+        `changed`: what stands for what the block leaves in places that a value from outside may be read through, as an array that it has stored into.
+        """
 
         def convert(x: Any, t: Type) -> Any:
-            atom = isinstance(x, (Var, Literal))
-            if atom and of_aval(x.aval) == t:
-                return x
-            avals = [x.aval] if atom else []
-            small, consts = _jax.trace(lambda *a: [to_type(a[0] if a else x, t)], avals)
-            self.consts.update(zip(small.constvars, consts, strict=True))
-            env = dict(zip(small.invars, [x], strict=False))
-            self.eqns += [e.replace(invars=[_renamed(v, env) for v in e.invars]) for e in small.eqns]
-            return _renamed(small.outvars[0], env)
+            if isinstance(x, (Var, Literal)):
+                return x if of_aval(x.aval) == t else self.append(lambda v: [to_type(v, t)], [x])[0]
+            return self.append(lambda *held: [_as_left(lambda: content(to_type(x, t)), changed, held)], list(changed.values()))[0]
 
         return pack(value, spec, convert)
 
+    def append(self, fn: Callable[..., Sequence[Any]], given: Sequence[Any]) -> list[Any]:
+        """Trace a function of arrays, and append what it computes of some variables; gives the variables of its results."""
+        small, consts = _jax.trace(fn, [v.aval for v in given])
+        self.consts.update(zip(small.constvars, consts, strict=True))
+        env = dict(zip(small.invars, given, strict=True))
+        self.eqns += [e.replace(invars=[_renamed(v, env) for v in e.invars]) for e in small.eqns]
+        return [_renamed(v, env) for v in small.outvars]
+
     def give_sum(self, v: Var, number: int) -> None:
         """One more result: a variable and a number."""
-        small, _ = _jax.trace(lambda x: [x + number], [v.aval])
-        self.eqns += [e.replace(invars=[_renamed(u, {small.invars[0]: v}) for u in e.invars]) for e in small.eqns]
-        self.outvars.append(small.outvars[0])
+        self.outvars += self.append(lambda x: [x + number], [v])
 
     def compute(self, v: Var, given: Var, of: Callable[[Any], Any]) -> None:
         """Let a variable be computed of another at the beginning."""
@@ -219,6 +223,18 @@ class Block:
         computed = [v for v in self.outvars if isinstance(v, Var)]
         found = iter(jaxpr_as_fun(self.jaxpr(list(self.consts), computed))(*self.consts.values()) if self.eqns else map(self.consts.get, computed))
         return [next(found) if isinstance(v, Var) else _number(v) for v in self.outvars]
+
+
+def _as_left(read: Callable[[], Any], places: Iterable[HeapLocation], held: Sequence[Any]) -> Any:
+    """What a function reads while some places hold something else."""
+    before = [(place, place.get()) for place in places]
+    try:
+        for (place, _), x in zip(before, held, strict=True):
+            place.put(x)
+        return read()
+    finally:
+        for place, x in before:
+            place.put(x)
 
 
 def _number(v: Literal) -> Any:

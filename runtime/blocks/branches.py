@@ -35,6 +35,7 @@ from autograph.runtime.sequences.room import refuse_or_grow, with_room
 from autograph.runtime.state.lifted import Location, Tag, goes_with_block, joined, left_spec, load, may_be_missing, outer_spec, spec_out, store, taken
 from autograph.runtime.state.made import new_objects
 from autograph.runtime.stores.outside import taken_in
+from autograph.runtime.stores.stores import Value
 from autograph.runtime.values.fitting import SIDES, does_not_fit, fitted
 from autograph.runtime.values.heap import Contents, HeapLocation, Items, one_way_only
 from autograph.runtime.values.identity import chosen, reopened, twins, unlike
@@ -253,6 +254,7 @@ class _Sides:
         try:
             outs = block.emit(unpack_variables(spec, flat), self.joint)
             wrote = {location: unpack_variables(left, flat) for location, left in block.wrote.items()}  # in the order of this side
+            stored = {location: v for location, v in wrote.items() if isinstance(location, Value)}
             for location, joint in self.wrote.items():
                 if location in wrote:
                     value = wrote[location]
@@ -261,7 +263,7 @@ class _Sides:
                 else:
                     outer = outer_spec(location, self.before)
                     value = unpack_variables(outer, iter(block.fresh(outer, pack(load(location), outer))))
-                outs += block.emit(value, joint)
+                outs += block.emit(value, joint, stored)
         except OverflowError as error:
             raise does_not_fit(error, SIDES, _only_name(caller())) from None
         return outs

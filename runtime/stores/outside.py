@@ -339,7 +339,11 @@ def _counts() -> tuple[int, int]:
     def asked(x: Any) -> int:
         return sys.getrefcount(x)
 
+    def given(x: Any) -> Any:
+        return x
+
     def stored(x: Any) -> int:
+        x = given(x)  # as those who ask have it: what a call gave, which Python 3.14 counts, where it lends what is passed on
         return asked(x)
 
     x = _Refusing()
