@@ -254,7 +254,7 @@ class _Sides:
         try:
             outs = block.emit(unpack_variables(spec, flat), self.joint)
             wrote = {location: unpack_variables(left, flat) for location, left in block.wrote.items()}  # in the order of this side
-            stored = {location: v for location, v in wrote.items() if isinstance(location, Value)}
+            stored: dict[HeapLocation, Any] = {location: v for location, v in wrote.items() if isinstance(location, Value)}
             for location, joint in self.wrote.items():
                 if location in wrote:
                     value = wrote[location]
