@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from autograph.forms.signatures import StagedFunction as StagedFunction
     from autograph.report.explaining import explain as explain
     from autograph.report.report import Report as Report
+    from autograph.runtime.datasets import data as data
     from autograph.runtime.eager import losses as losses
     from autograph.runtime.eager import metrics as metrics
     from autograph.runtime.eager import optimizers as optimizers
@@ -77,7 +78,7 @@ _HOME = {
 }  # fmt: skip
 _EAGER = (
     "Variable GradientTape Checkpoint latest_checkpoint copy_to custom_gradient device executing_eagerly export get_or_create_global_step "
-    "gradients_function implicit_gradients implicit_value_and_gradients losses metrics num_gpus optimizers py_func value_and_grad "
+    "data gradients_function implicit_gradients implicit_value_and_gradients losses metrics num_gpus optimizers py_func value_and_grad "
     "value_and_gradients_function"
 )  # of the runtime
 __all__ = [*_HOME, *_EAGER.split()]  # pyright: ignore[reportUnsupportedDunderAll]

@@ -101,7 +101,10 @@ _WHERE = {
     "values.values": "Unset blank",
 }
 _HOME = {name: module for module, names in _WHERE.items() for name in names.split()}
-_MODULES = {name: f"autograph.runtime.eager.{name}" for name in ("losses", "metrics", "optimizers")}
+_MODULES = {
+    "data": "autograph.runtime.datasets.data",
+    **{name: f"autograph.runtime.eager.{name}" for name in ("losses", "metrics", "optimizers")},
+}
 __all__ = [*_HOME, "calls"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 

@@ -86,15 +86,12 @@ def for_loop(items: Any, body: Body, *state: Any, until: str | None = None) -> A
         if rows.rolled is False:
             return given(_unrolled(items, body, values, flag, hints, roll=False))
     elif rows is not None:
+        if rows.tail is not None:
+            return given(_with_tail(rows, body, values, flag, hints))
         if rows.length == 1:
             return given(listed(body(rows.item(0), *values), len(values)))
 
-        def compiled() -> list[Any]:
-            if flag is not None:
-                return _counted(Range(0, rows.length, 1, item=rows.item, over=rows.over), body, values, flag, hints)
-            return _scanned(rows, body, values, hints)
-
-        return given(_tried(compiled, rows, body, values, flag, hints))
+        return given(_over_rows(rows, body, values, flag, hints))
     if flag is not None and (counting := first_and_step(items)) is not None and _jax.recording() and not is_held(items):
         first, step = counting
         return given(_counted(Range(first, FURTHEST if step > 0 else -FURTHEST, step), body, values, flag, hints))
@@ -135,6 +132,31 @@ def _tried(compiled: Callable[[], list[Any]], items: Any, body: Body, state: lis
     return compiled_or_unrolled(getattr(body, "__code__", None), compiled, unrolled)  # type: ignore[no-any-return]
 
 
+def _over_rows(rows: Rows, body: Body, state: list[Any], flag: int | None, hints: Hints) -> list[Any]:
+    def compiled() -> list[Any]:
+        if flag is not None:
+            return _counted(Range(0, rows.length, 1, item=rows.item, over=rows.over), body, state, flag, hints)
+        return _scanned(rows, body, state, hints)
+
+    return _tried(compiled, rows, body, state, flag, hints)
+
+
+def _with_tail(rows: Rows, body: Body, state: list[Any], flag: int | None, hints: Hints) -> list[Any]:
+    """The loop over rows, and one turn more for the last item, which has another type: a smaller batch."""
+    tail = rows.tail
+    assert tail is not None
+    if rows.length == 1:
+        state = listed(body(rows.item(0), *state), len(state))
+    elif rows.length:
+        state = listed(given(_over_rows(rows.full, body, state, flag, hints)), len(state))
+    left = False if flag is None or not rows.length else truth(state[flag])
+    if left is True:
+        return state
+    if left is False:
+        return listed(body(tail(), *state), len(state))
+    return listed(staged_cond(left, lambda *s: given(list(s)), lambda *s: body(tail(), *s), state, (body,)), len(state))
+
+
 class _OfItems:
     """The body of a loop over rows as one over their numbers: rows may change, and one of NumPy's is a view.  It stands for the user's in errors."""
 
@@ -150,7 +172,7 @@ class _OfItems:
 def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints) -> list[Any]:
     if rows.length == 0:
         return state
-    if any(isinstance(x, Numpys) and x.ndim > 1 for x in rows.over):
+    if rows.computed or any(isinstance(x, Numpys) and x.ndim > 1 for x in rows.over):
         body, rows = _OfItems(rows, body), index_rows(builtins.range(rows.length))
     place = Place(getattr(body, "__code__", None))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from autograph.runtime.eager.variables import Variable
+from autograph.runtime.sequences.rows import Stream
 from autograph.runtime.state.objects import is_state, own_attributes
 from autograph.runtime.values.heap import Attribute
 
@@ -44,7 +45,9 @@ def _walk(objects: Mapping[str, Any], seen: set[int]) -> Iterator[tuple[str, Any
             yield path, x
             continue
         parts: list[tuple[str, Any]] = []
-        if isinstance(x, dict):
+        if isinstance(x, Stream):  # its arrays are no state
+            parts = [("random", x.random)]
+        elif isinstance(x, dict):
             parts = [(str(key), v) for key, v in x.items()]
         elif isinstance(x, tuple) and hasattr(x, "_fields"):
             parts = list(zip(x._fields, x, strict=True))

@@ -272,3 +272,9 @@ class DeviceError(AutographError, RuntimeError):
     """A device is named that is not there."""
 
     id = "AG706"
+
+
+class DatasetError(AutographError, ValueError):
+    """A dataset is made of what has no items, or is gone over by a compiled loop, which needs to know how many there are."""
+
+    id = "AG707"

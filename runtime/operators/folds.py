@@ -22,7 +22,7 @@ from autograph.runtime.messages.errors import BranchTypeError, NotStagedError
 from autograph.runtime.messages.places import here
 from autograph.runtime.sequences.growing import refuse_hidden
 from autograph.runtime.sequences.predicates import truth
-from autograph.runtime.sequences.rows import Rows, rows_of
+from autograph.runtime.sequences.rows import Rows, Stream, rows_of
 from autograph.runtime.values.packing import blank_uses
 from autograph.runtime.values.spec_text import describe, pair
 from autograph.runtime.values.specs import spec_of
@@ -35,7 +35,7 @@ class Each:
     """The values `value(*item)` of the items for which `test(*item)` holds; with `inner` each value is an `Each` whose values are meant."""
 
     def __init__(self, items: Any, value: Value, test: Value | None, unpack: int, inner: bool) -> None:
-        whole = isinstance(items, (Each, builtins.range)) or rows_of(items) is not None
+        whole = isinstance(items, (Each, builtins.range, Stream)) or rows_of(items) is not None
         self.items = items if whole else iter(over(items))
         self.value, self.test, self.unpack, self.inner = value, test, unpack, inner
 
@@ -102,7 +102,8 @@ def collected(values: Each) -> list[Any]:
     found: list[Any] = []
     item = rows.item if isinstance(rows, Rows) else lambda i: i
     count = builtins.range(rows.length) if isinstance(rows, Rows) else items
-    return for_loop(count, lambda i, items: append(items, values.of(values.value, item(i))), found)  # type: ignore[no-any-return]
+    found = for_loop(count, lambda i, items: append(items, values.of(values.value, item(i))), found)
+    return found if not isinstance(rows, Rows) or rows.tail is None else append(found, values.of(values.value, rows.tail()))  # type: ignore[no-any-return]
 
 
 def total(values: Each, start: Any) -> Any:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -98,19 +99,41 @@ class Range:
 
 
 class Rows:
-    """Items taken row by row from traced arrays: `item(i)` is the i-th, `spec` its type, `arrays` the arrays to scan over.
+    """Items taken row by row from traced arrays: `item(i)` is the i-th, `spec` its type, `arrays` what is scanned over, unless items are computed.
 
-    `over`: the arrays of the program whose rows they are; `places`: they are the numbers of a range whose loop is to be rolled.
+    `over`: the arrays of the program whose rows they are; `places`: they are the numbers of a range whose loop is to be rolled; `tail` gives one item
+    more, which has another type.
     """
 
-    def __init__(self, length: int, item: Callable[[Any], Any], spec: Spec, arrays: Sequence[Any], over: Sequence[Any]) -> None:
-        self.length, self.item, self.spec, self.arrays, self.over, self.places = length, item, spec, arrays, over, False
+    def __init__(
+        self, length: int, item: Callable[[Any], Any], spec: Spec, arrays: Sequence[Any], over: Sequence[Any], tail: Callable[[], Any] | None = None
+    ) -> None:
+        self.length, self.item, self.spec, self.arrays, self.over, self.places, self.tail = length, item, spec, arrays, over, False, tail
+
+    @property
+    def computed(self) -> bool:
+        """Whether the items are no rows of `arrays`, and are taken by their number."""
+        return not self.arrays
 
     def __len__(self) -> int:
         return self.length
 
     def __getitem__(self, i: int) -> Any:  # iterators of Python's take them when their turn comes
-        return self.item(builtins.range(self.length)[i])
+        return self.item(builtins.range(self.length)[i]) if self.tail is None or i != self.length else self.tail()
+
+    @property
+    def full(self) -> Rows:
+        """Those of one type."""
+        return Rows(self.length, self.item, self.spec, self.arrays, self.over)
+
+
+class Stream:
+    """What a compiled loop takes as rows, and Python iterates: a dataset.  `random` is a Variable that its order is made of, or None."""
+
+    random: Any = None
+
+    def rows(self) -> Rows:
+        raise NotImplementedError
 
 
 def unknown(x: Any) -> bool:
@@ -124,6 +147,8 @@ def rows_of(items: Any) -> Range | Rows | None:
         return items
     if isinstance(items, Maybe):
         items = read(items)
+    if isinstance(items, Stream):
+        return items.rows() if _jax.compiling() else None
     if isinstance(items, Counted):
         return counted([items]) if unknown(items.length) else None
     if is_known(items) or not unknown(items) and not (isinstance(items, jax.Array) and _jax.staging()):  # inside a trace all rows are traced
@@ -224,6 +249,9 @@ def enumerate(items: Any, start: Any = 0) -> Any:
             0, length, 1, item=lambda k: (k + start, item(k)), lists=rows.lists, again=again and (lambda now: enumerate(again(now), start)),
             most=rows.most, over=rows.over,
         )  # fmt: skip
+    if rows.computed:
+        last, n = rows.tail, rows.length
+        return Rows(n, lambda i: (i + start, rows.item(i)), None, (), (), None if last is None else lambda: (n + start, last()))
     counts = weak_integers(jnp.arange(rows.length)) + start
     count = type_of(counts)
     assert count is not None
@@ -240,7 +268,7 @@ def zip(*parts: Any, strict: bool = False) -> Any:
         return _zip_counted([r if r is not None else p for r, p in builtins.zip(rows, parts, strict=True)], strict)
     if all(r is None for r in rows):
         return builtins.zip(*parts, strict=strict)
-    rolled = builtins.any(isinstance(r, Rows) and r.places for r in rows)
+    rolled = builtins.any(isinstance(r, Rows) and (r.places or r.computed) for r in rows)
     every = [
         r if r is not None else index_rows(p) if rolled and isinstance(p, builtins.range) else rows_of_static(p)
         for r, p in builtins.zip(rows, parts, strict=True)
@@ -252,6 +280,10 @@ def zip(*parts: Any, strict: bool = False) -> Any:
     if strict:
         _check_lengths(lengths)
     n = min(lengths)
+    if builtins.any(r.computed for r in both):
+        ends = [r.tail if r.length == n else functools.partial(r.item, n) for r in both]
+        tail = None if builtins.any(end is None for end in ends) else lambda: tuple(end() for end in ends if end is not None)
+        return Rows(n, lambda i: tuple(r.item(i) for r in both), None, (), [x for r in both for x in r.over], tail)
     return Rows(
         n, lambda i: tuple(r.item(i) for r in both), tuple(r.spec for r in both),
         [a[:n] if a.shape[0] != n else a for r in both for a in r.arrays], [x for r in both for x in r.over],
@@ -318,6 +350,8 @@ def reversed(items: Any) -> Any:
     rows = rows_of(items)
     if rows is None:
         return builtins.reversed(items)
+    if isinstance(items, Stream):
+        raise TypeError(f"'{type(items).__name__}' object is not reversible")
     if isinstance(rows, Range):
         last = rows.start + (rows.turns() - 1) * rows.step
         return Range(last, rows.start - rows.step, -rows.step, rows.unroll, rows.rolled, rows._item, rows.lists, most=rows.most, over=rows.over)

@@ -6024,7 +6024,7 @@ def winner(a, b):
 assert ["red", "blue"][winner(3.0, 4.0)] == "blue"
 ''',
     ),
-    # AG701 to AG706: Variables, tapes, optimizers, checkpoints, devices
+    # AG701 to AG707: Variables, tapes, optimizers, checkpoints, devices, datasets
     Mistake(
         "AG701", "a fraction for an integer Variable",
         '''
@@ -6155,6 +6155,44 @@ with ag.device("cpu:99"):  # here
         '''
 with ag.device("cpu:0"):
     x = jnp.ones(3)
+''',
+    ),
+    Mistake(
+        "AG707", "a dataset without end",
+        '''
+dataset = ag.data.Dataset.from_tensor_slices(jnp.arange(4.0)).repeat().batch(2)
+
+@ag.function
+def total():
+    s = 0.0
+    for x in dataset:  # here
+        s += x.sum()
+    return s
+
+total()
+''',
+        ("a compiled loop goes over a dataset, and `repeat()` has no end", "`take(n)` after it"),
+        '''
+dataset = ag.data.Dataset.from_tensor_slices(jnp.arange(4.0)).repeat().batch(2).take(3)
+
+@ag.function
+def total():
+    s = 0.0
+    for x in dataset:
+        s += x.sum()
+    return s
+
+assert total() == 7.0
+''',
+    ),
+    Mistake(
+        "AG707", "labels of other examples",
+        '''
+ag.data.Dataset.from_tensor_slices((jnp.zeros((4, 2)), jnp.zeros(3)))  # here
+''',
+        ("the arrays have 4 and 3 rows",),
+        '''
+assert len(ag.data.Dataset.from_tensor_slices((jnp.zeros((4, 2)), jnp.zeros(4)))) == 4
 ''',
     ),
 ]
