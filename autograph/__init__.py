@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from autograph.runtime.messages.errors import LargeUnrollWarning as LargeUnrollWarning
     from autograph.runtime.messages.errors import RetraceWarning as RetraceWarning
     from autograph.runtime.messages.errors import StagingError as StagingError
+    from autograph.runtime.networks import layers as layers
+    from autograph.runtime.networks.initial import set_seed as set_seed
     from autograph.runtime.output.reporting import progress as progress
     from autograph.runtime.sequences.rows import range as range
     from autograph.runtime.sequences.rows import static_range as static_range
@@ -78,8 +80,8 @@ _HOME = {
 }  # fmt: skip
 _EAGER = (
     "Variable GradientTape Checkpoint latest_checkpoint copy_to custom_gradient device executing_eagerly export get_or_create_global_step "
-    "data gradients_function implicit_gradients implicit_value_and_gradients losses metrics num_gpus optimizers py_func value_and_grad "
-    "value_and_gradients_function"
+    "data gradients_function implicit_gradients implicit_value_and_gradients layers losses metrics num_gpus optimizers py_func set_seed "
+    "value_and_grad value_and_gradients_function"
 )  # of the runtime
 __all__ = [*_HOME, *_EAGER.split()]  # pyright: ignore[reportUnsupportedDunderAll]
 

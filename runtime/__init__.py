@@ -73,6 +73,7 @@ _WHERE = {
     "eager.switch": "run_eagerly",
     "eager.tape": "GradientTape",
     "eager.variables": "Variable",
+    "networks.initial": "set_seed",
     "effects.later": "check",
     "messages.errors": "AutographError ConversionError LargeUnrollWarning RetraceWarning StagingError",
     "calls.function": "Function jit",
@@ -103,6 +104,7 @@ _WHERE = {
 _HOME = {name: module for module, names in _WHERE.items() for name in names.split()}
 _MODULES = {
     "data": "autograph.runtime.datasets.data",
+    "layers": "autograph.runtime.networks.layers",
     **{name: f"autograph.runtime.eager.{name}" for name in ("losses", "metrics", "optimizers")},
 }
 __all__ = [*_HOME, "calls"]  # pyright: ignore[reportUnsupportedDunderAll]

@@ -278,3 +278,9 @@ class DatasetError(AutographError, ValueError):
     """A dataset is made of what has no items, or is gone over by a compiled loop, which needs to know how many there are."""
 
     id = "AG707"
+
+
+class LayerError(AutographError, ValueError):
+    """A layer is given inputs or arguments that it does not take."""
+
+    id = "AG708"

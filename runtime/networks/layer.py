@@ -1,0 +1,182 @@
+"""`Layer`: Variables that are made when it is first called, and what it does with its input."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from autograph.runtime.arrays.handles import is_variable, value_of
+from autograph.runtime.calls.calls import call
+from autograph.runtime.eager.graph_of_objects import variables_in
+from autograph.runtime.eager.variables import Variable
+from autograph.runtime.jaxapi import _jax, trees
+from autograph.runtime.messages.errors import LayerError
+from autograph.runtime.messages.places import here
+from autograph.runtime.networks.initial import initial
+
+
+class _Modes(threading.local):
+    training: bool | Any = False  # of the layer that is called around
+
+
+modes = _Modes()
+
+
+class Layer:
+    """Something that is called with arrays, and has Variables.
+
+    A layer of one's own makes its Variables in `build(input_shape)`, which is called with the shape of the first input, and computes in
+    `call(inputs)`; a `call` that takes `training` is told whether the model is being trained.  Layers in attributes, lists and dicts are part of it.
+
+    Args:
+      trainable: whether its Variables are among the trainable ones.
+      name: shown by `summary` and in errors.
+
+    The semantics are those of `tf.keras.layers.Layer` (https://keras.io/api/layers/base_layer).
+
+    >>> import jax.numpy as jnp, autograph as ag
+    >>> class Scale(ag.layers.Layer):
+    ...     def build(self, input_shape):
+    ...         self.scale = self.add_variable("scale", [input_shape[-1]], initializer="ones")
+    ...     def call(self, inputs):
+    ...         return inputs * self.scale
+    >>> layer = Scale()
+    >>> print(layer(jnp.arange(3.0)), [v.shape for v in layer.variables])
+    [0. 1. 2.] [(3,)]
+    """
+
+    def __init__(self, trainable: bool = True, name: str | None = None) -> None:
+        self.trainable, self.name, self.built = trainable, name or type(self).__name__.lower(), False
+
+    def build(self, input_shape: Any) -> None:
+        """Make the Variables.
+
+        Args:
+          input_shape: of the first input, with the axis of the batch; of several inputs, their shapes in the structure of the inputs.
+        """
+
+    def call(self, inputs: Any) -> Any:
+        """What the layer makes of its inputs."""
+        return inputs
+
+    def __call__(self, inputs: Any, *args: Any, training: Any = None, **kwargs: Any) -> Any:
+        """Compute, after the Variables have been made.
+
+        Args:
+          training: whether the layers in it are in training mode; by default as in the call around, and not in training.
+        """
+        _check_made(self)
+        inputs = trees.map(_array, inputs, is_leaf=is_variable)
+        if not self.built:
+            self.build(_shape_of(inputs))
+            self.built = True
+        before = modes.training
+        modes.training = before if training is None else training
+        try:
+            if _takes_training(type(self)):
+                kwargs["training"] = modes.training
+            compute = call(self.call) if _jax.recording() else self.call
+            return compute(inputs, *args, **kwargs)
+        finally:
+            modes.training = before
+
+    def add_variable(
+        self, name: str, shape: Sequence[int] = (), initializer: Any = "glorot_uniform", trainable: bool = True, dtype: Any = None
+    ) -> Variable:
+        """A Variable of this layer, to be kept in an attribute.
+
+        Args:
+          initializer: a name of Keras's, a function of key, shape and dtype, or one without arguments.
+        """
+        return Variable(lambda: initial(initializer, shape, dtype or jnp.float32), trainable, f"{self.name}/{name}")
+
+    add_weight = add_variable
+
+    @property
+    def variables(self) -> list[Variable]:
+        """The Variables of this layer and of those in it, each once."""
+        return list(variables_in({"": self}).values())
+
+    weights = variables
+
+    @property
+    def trainable_variables(self) -> list[Variable]:
+        """Those that are trained: the trainable ones of trainable layers."""
+        frozen = {id(v) for layer in self.layers_inside() if not layer.trainable for v in layer.variables}
+        return [v for v in self.variables if v.trainable and id(v) not in frozen]
+
+    trainable_weights = trainable_variables
+
+    @property
+    def non_trainable_variables(self) -> list[Variable]:
+        """The others: averages, random keys, and what is frozen."""
+        trained = {id(v) for v in self.trainable_variables}
+        return [v for v in self.variables if id(v) not in trained]
+
+    def layers_inside(self) -> list[Layer]:
+        """This layer, and all in its attributes, each once."""
+        found: dict[int, Layer] = {}
+        todo: list[Any] = [self]
+        while todo:
+            x = todo.pop()
+            if isinstance(x, Layer):
+                if id(x) not in found:
+                    found[id(x)] = x
+                    todo += reversed(list(vars(x).values()))
+            elif isinstance(x, (list, tuple)):
+                todo += reversed(x)
+            elif isinstance(x, dict):
+                todo += reversed(list(x.values()))
+        return list(found.values())
+
+    def count_params(self) -> int:
+        """How many numbers its Variables hold, random keys left out."""
+        return sum(v.size for v in self.variables if not jnp.issubdtype(v.dtype, jax.dtypes.prng_key))
+
+    def __repr__(self) -> str:
+        return f"<ag.layers.{type(self).__name__} {self.name!r}{'' if self.built else ', not built'}>"
+
+
+def _check_made(layer: Layer) -> None:
+    if "built" not in vars(layer):
+        raise LayerError(f"`{type(layer).__name__}.__init__` has not called that of its base class", here(), "write `super().__init__()` first in it")
+
+
+def _takes_training(cls: type[Layer]) -> bool:
+    found = _TAKES.get(cls)
+    if found is None:
+        found = _TAKES[cls] = "training" in inspect.signature(cls.call).parameters
+    return found
+
+
+_TAKES: dict[type, bool] = {}
+
+
+def _array(x: Any) -> Any:
+    x = value_of(x)
+    return x if isinstance(x, jax.Array) or callable(x) or isinstance(x, str) else jnp.asarray(x)
+
+
+def _shape_of(inputs: Any) -> Any:
+    return trees.map(jnp.shape, inputs)
+
+
+def activation(given: Any) -> Callable[[Any], Any]:
+    """A function by its name in `jax.nn` or `jnp` (`"relu"`, `"tanh"`), a function as it is, or None for the identity.
+
+    Raises:
+      LayerError: (AG708) there is none.
+    """
+    if given is None or given == "linear":
+        return lambda x: x
+    if callable(given):
+        return given  # type: ignore[no-any-return]
+    found = getattr(jax.nn, str(given), None) or getattr(jnp, str(given), None)
+    if not callable(found):
+        raise LayerError(f"there is no activation {given!r}", here(), "give a name of `jax.nn`, as 'relu', 'tanh' or 'softmax', or a function")
+    return found  # type: ignore[no-any-return]
