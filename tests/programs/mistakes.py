@@ -6024,7 +6024,7 @@ def winner(a, b):
 assert ["red", "blue"][winner(3.0, 4.0)] == "blue"
 ''',
     ),
-    # AG701 to AG707: Variables, tapes, optimizers, checkpoints, devices, datasets
+    # AG701 to AG708: Variables, tapes, optimizers, checkpoints, devices, datasets, layers
     Mistake(
         "AG701", "a fraction for an integer Variable",
         '''
@@ -6193,6 +6193,54 @@ ag.data.Dataset.from_tensor_slices((jnp.zeros((4, 2)), jnp.zeros(3)))  # here
         ("the arrays have 4 and 3 rows",),
         '''
 assert len(ag.data.Dataset.from_tensor_slices((jnp.zeros((4, 2)), jnp.zeros(4)))) == 4
+''',
+    ),
+    Mistake(
+        "AG708", "an image without channels",
+        '''
+model = ag.layers.Sequential([ag.layers.Conv2D(4, 3), ag.layers.Flatten(), ag.layers.Dense(10)])
+
+@ag.function
+def predict(images):
+    return model(images)  # here
+
+predict(jnp.zeros((8, 28, 28)))
+''',
+        ("`conv2d` is given shape (8, 28, 28), and takes images of shape (batch, height, width, channels)", "x[..., None]", "^model(images)"),
+        '''
+model = ag.layers.Sequential([ag.layers.Conv2D(4, 3), ag.layers.Flatten(), ag.layers.Dense(10)])
+
+@ag.function
+def predict(images):
+    return model(images[..., None])
+
+assert predict(jnp.zeros((8, 28, 28))).shape == (8, 10)
+''',
+    ),
+    Mistake(
+        "AG708", "a model without its base class",
+        '''
+class Net(ag.layers.Model):
+    def __init__(self):
+        self.dense = ag.layers.Dense(2)
+
+    def call(self, x):
+        return self.dense(x)
+
+net = Net()
+net(jnp.ones((1, 3)))  # here
+''',
+        ("`Net.__init__` has not called that of its base class", "super().__init__()"),
+        '''
+class Net(ag.layers.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = ag.layers.Dense(2)
+
+    def call(self, x):
+        return self.dense(x)
+
+assert Net()(jnp.ones((1, 3))).shape == (1, 2)
 ''',
     ),
 ]

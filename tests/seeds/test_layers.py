@@ -107,7 +107,7 @@ BY_HAND: dict[str, tuple[Any, tuple[int, ...], Callable[[Any, list[Any]], Any]]]
     ),
     "max": (lambda: layers.MaxPooling2D(2), (2, 4, 6, 3), lambda x, w: x.reshape(2, 2, 2, 3, 2, 3).max((2, 4))),
     "average": (lambda: layers.AveragePooling2D(2), (2, 4, 6, 3), lambda x, w: x.reshape(2, 2, 2, 3, 2, 3).mean((2, 4))),
-    "layer normalization": (lambda: layers.LayerNormalization(), (3, 8), lambda x, w: (x - x.mean(-1, keepdims=True)) / jnp.sqrt(x.var(-1, keepdims=True) + 1e-3)),
+    "layer normalization": (lambda: layers.LayerNormalization(), (3, 8), lambda x, w: (x.T - x.mean(-1)).T / jnp.sqrt(x.var(-1) + 1e-3)[:, None]),
     "simple recurrent": (lambda: layers.SimpleRNN(4), (2, 1, 3), lambda x, w: jnp.tanh(x[:, 0] @ w[0] + w[2])),
     "lstm": (lambda: layers.LSTM(4), (2, 5, 3), lstm),
 }  # fmt: skip
@@ -176,19 +176,19 @@ def test_21_embeddings_are_those_of_keras(monkeypatch: pytest.MonkeyPatch) -> No
     np.testing.assert_array_equal(ours(x), theirs(x))
 
 
-@pytest.mark.parametrize(
-    "name", ["glorot_uniform", "glorot_normal", "he_normal", "he_uniform", "lecun_normal", "uniform", "normal", "orthogonal", "zeros", "ones"]
-)
+INITIALIZERS = "glorot_uniform glorot_normal he_normal he_uniform lecun_normal random_uniform random_normal orthogonal zeros ones".split()
+
+
+@pytest.mark.parametrize("name", INITIALIZERS)
 @pytest.mark.parametrize("shape", [(300, 200), (3, 3, 64, 96)], ids=str)
 def test_21_initial_values_are_distributed_as_in_keras(name: str, shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     keras = of_keras(monkeypatch)
     ag.set_seed(3)
-    ours = np.asarray(layers.Layer().add_variable("w", shape, {"uniform": "random_uniform", "normal": "random_normal"}.get(name, name)).value)
-    theirs = np.asarray(keras.initializers.get({"uniform": "random_uniform", "normal": "random_normal"}.get(name, name))(shape))
+    ours = np.asarray(layers.Layer().add_variable("w", shape, name).value)
+    theirs = np.asarray(keras.initializers.get(name)(shape))
     assert abs(ours.mean() - theirs.mean()) < 5 * (theirs.std() + 1e-9) / theirs.size**0.5
-    np.testing.assert_allclose(
-        [ours.std(), abs(ours).max()], [theirs.std(), abs(theirs).max()], rtol=0.15 if "normal" in name or name == "orthogonal" else 0.02
-    )
+    near = 0.15 if "normal" in name or name == "orthogonal" else 0.02  # the largest of a normal distribution varies
+    np.testing.assert_allclose([ours.std(), abs(ours).max()], [theirs.std(), abs(theirs).max()], rtol=near)
 
 
 def of_keras(monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -203,7 +203,7 @@ def test_21_dropout_in_training_only() -> None:
     drop, x = layers.Dropout(0.25, seed=0), jnp.ones((200, 50))
     np.testing.assert_array_equal(drop(x), x)
     a, b = drop(x, training=True), drop(x, training=True)
-    assert set(np.unique(a).round(5).tolist()) == {0.0, 1.33333} and abs(float((a == 0).mean()) - 0.25) < 0.02 and (a != b).any()
+    assert np.allclose(np.unique(a), [0, 4 / 3]) and abs(float((a == 0).mean()) - 0.25) < 0.02 and (a != b).any()
 
     @ag.function
     def twice(n: Any) -> Any:
@@ -338,7 +338,7 @@ def test_21_what_is_wrong() -> None:
         layers.Embedding(3, 2)(given(2, 3))
     with pytest.raises(LayerError, match="takes sequences"):
         layers.GRU(3)(given(2, 3))
-    with pytest.raises(LayerError, match="`Sequential` is given a `int`"):
+    with pytest.raises(LayerError, match="`Sequential` is given an `int`"):
         layers.Sequential([3])
 
     class Forgetful(layers.Model):
