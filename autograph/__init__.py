@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from autograph.runtime.eager import losses as losses
     from autograph.runtime.eager import metrics as metrics
     from autograph.runtime.eager import optimizers as optimizers
+    from autograph.runtime.eager import summary as summary
     from autograph.runtime.eager.checkpoints import Checkpoint as Checkpoint
     from autograph.runtime.eager.checkpoints import latest_checkpoint as latest_checkpoint
     from autograph.runtime.eager.devices import copy_to as copy_to
@@ -80,7 +81,7 @@ _HOME = {
 }  # fmt: skip
 _EAGER = (
     "Variable GradientTape Checkpoint latest_checkpoint copy_to custom_gradient device executing_eagerly export get_or_create_global_step "
-    "data gradients_function implicit_gradients implicit_value_and_gradients layers losses metrics num_gpus optimizers py_func set_seed "
+    "data gradients_function implicit_gradients implicit_value_and_gradients layers losses metrics num_gpus optimizers py_func set_seed summary "
     "value_and_grad value_and_gradients_function"
 )  # of the runtime
 __all__ = [*_HOME, *_EAGER.split()]  # pyright: ignore[reportUnsupportedDunderAll]

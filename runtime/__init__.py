@@ -105,7 +105,7 @@ _HOME = {name: module for module, names in _WHERE.items() for name in names.spli
 _MODULES = {
     "data": "autograph.runtime.datasets.data",
     "layers": "autograph.runtime.networks.layers",
-    **{name: f"autograph.runtime.eager.{name}" for name in ("losses", "metrics", "optimizers")},
+    **{name: f"autograph.runtime.eager.{name}" for name in ("losses", "metrics", "optimizers", "summary")},
 }
 __all__ = [*_HOME, "calls"]  # pyright: ignore[reportUnsupportedDunderAll]
 

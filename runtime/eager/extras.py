@@ -6,7 +6,7 @@ import importlib
 from typing import Any
 
 
-def needed(module: str, what: str) -> Any:
+def needed(module: str, what: str, extra: str = "train") -> Any:
     """A library, imported.
 
     Raises:
@@ -17,4 +17,4 @@ def needed(module: str, what: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != module.partition(".")[0]:
             raise
-        raise ModuleNotFoundError(f"`ag.{what}` needs {error.name}: pip install 'autograph-jax[train]'", name=error.name) from None
+        raise ModuleNotFoundError(f"`ag.{what}` needs {error.name}: pip install 'autograph-jax[{extra}]'", name=error.name) from None

@@ -284,3 +284,9 @@ class LayerError(AutographError, ValueError):
     """A layer is given inputs or arguments that it does not take."""
 
     id = "AG708"
+
+
+class SummaryError(AutographError, ValueError):
+    """A summary is given what it cannot show, or its folder cannot be written to."""
+
+    id = "AG709"

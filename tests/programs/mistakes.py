@@ -6024,7 +6024,7 @@ def winner(a, b):
 assert ["red", "blue"][winner(3.0, 4.0)] == "blue"
 ''',
     ),
-    # AG701 to AG708: Variables, tapes, optimizers, checkpoints, devices, datasets, layers
+    # AG701 to AG709: Variables, tapes, optimizers, checkpoints, devices, datasets, layers, summaries
     Mistake(
         "AG701", "a fraction for an integer Variable",
         '''
@@ -6241,6 +6241,28 @@ class Net(ag.layers.Model):
         return self.dense(x)
 
 assert Net()(jnp.ones((1, 3))).shape == (1, 2)
+''',
+    ),
+    Mistake(
+        "AG709", "a summary of a whole batch",
+        '''
+@ag.function
+def step(x):
+    losses = x ** 2
+    ag.summary.scalar("loss", losses, 0)  # here
+    return losses.mean()
+
+step(jnp.ones(4))
+''',
+        ("`summary.scalar` is given float32[4]", "one number"),
+        '''
+@ag.function
+def step(x):
+    loss = (x ** 2).mean()
+    ag.summary.scalar("loss", loss, 0)
+    return loss
+
+assert step(jnp.ones(4)) == 1.0
 ''',
     ),
 ]
