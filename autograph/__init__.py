@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from autograph.runtime.eager.tape import GradientTape as GradientTape
     from autograph.runtime.eager.variables import Variable as Variable
     from autograph.runtime.effects.later import check as check
+    from autograph.runtime.graphs import graph as graph
     from autograph.runtime.lists.lists import padded as padded
     from autograph.runtime.messages.errors import AutographError as AutographError
     from autograph.runtime.messages.errors import ConversionError as ConversionError
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from autograph.runtime.output.reporting import progress as progress
     from autograph.runtime.sequences.rows import range as range
     from autograph.runtime.sequences.rows import static_range as static_range
+    from autograph.runtime.servers import parameter_server as parameter_server
     from autograph.runtime.values.hints import loop as loop
     from autograph.runtime.values.hints import loops as loops
     from autograph.source.policy import exclude as exclude
@@ -80,9 +82,9 @@ _HOME = {
     "progress": "autograph.runtime.output.reporting", "check": "autograph.runtime.effects.later",
 }  # fmt: skip
 _EAGER = (
-    "Variable GradientTape Checkpoint latest_checkpoint copy_to custom_gradient device executing_eagerly export get_or_create_global_step "
-    "data gradients_function implicit_gradients implicit_value_and_gradients layers losses metrics num_gpus optimizers py_func set_seed summary "
-    "value_and_grad value_and_gradients_function"
+    "Variable GradientTape Checkpoint latest_checkpoint copy_to custom_gradient device executing_eagerly export "
+    "get_or_create_global_step data gradients_function graph implicit_gradients implicit_value_and_gradients layers losses "
+    "metrics num_gpus optimizers parameter_server py_func set_seed summary value_and_grad value_and_gradients_function"
 )  # of the runtime
 __all__ = [*_HOME, *_EAGER.split()]  # pyright: ignore[reportUnsupportedDunderAll]
 

@@ -104,7 +104,9 @@ _WHERE = {
 _HOME = {name: module for module, names in _WHERE.items() for name in names.split()}
 _MODULES = {
     "data": "autograph.runtime.datasets.data",
+    "graph": "autograph.runtime.graphs.graph",
     "layers": "autograph.runtime.networks.layers",
+    "parameter_server": "autograph.runtime.servers.parameter_server",
     **{name: f"autograph.runtime.eager.{name}" for name in ("losses", "metrics", "optimizers", "summary")},
 }
 __all__ = [*_HOME, "calls"]  # pyright: ignore[reportUnsupportedDunderAll]

@@ -103,6 +103,19 @@ class Handle:
         return format(self.value, spec)
 
 
+class Deferred:
+    """A computation that waits for its inputs: `deferred` gives one that waits for this one."""
+
+    __slots__ = ()
+
+    def deferred(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError
+
+    def gradients(self, variables: Any) -> Any:
+        """Pairs of what waits for a gradient, and its Variable."""
+        raise NotImplementedError
+
+
 def value_of(x: Any) -> Any:
     """The array that a Variable holds; anything else as it is."""
     return x.value if isinstance(x, VARIABLES) else x
@@ -138,6 +151,8 @@ def _values(x: Any) -> Any:
 
 def _operator(name: str) -> Callable[..., Any]:
     def operate(self: Handle, *others: Any) -> Any:
+        if others and isinstance(others[0], Deferred):
+            return NotImplemented
         return getattr(self.value, name)(*map(value_of, others))
 
     operate.__name__ = operate.__qualname__ = name

@@ -154,7 +154,7 @@ class Function:
                 return getattr(self._jitted, method)(*args, **kwargs)
             except NeedsState as need:
                 self._state.note(need)
-        return self._state.run(lambda jitted: getattr(jitted, method), args, kwargs)[0]
+        return self._state.run(lambda jitted: getattr(jitted, method), args, kwargs, abstract=True)[0]
 
     def again(self, options: dict[str, Any]) -> Function:
         """The same function with more options."""

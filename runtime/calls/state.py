@@ -76,13 +76,13 @@ class State:
         self.places += need.places
         self.dynamic |= need.dynamic
 
-    def run(self, get: Callable[[Any], Any], args: Any, kwargs: Any) -> tuple[Any, Walk, list[Any]]:
-        """Give the arguments and the state to the jitted function, or to a method of it."""
+    def run(self, get: Callable[[Any], Any], args: Any, kwargs: Any, abstract: bool = False) -> tuple[Any, Walk, list[Any]]:
+        """Give the arguments and the state to the jitted function, or to a method of it, whose arguments may be abstract."""
         restore_what_is_there()  # before what the objects hold becomes inputs
         roots: list[Any] = []
         static, names = static_arguments(self.options, len(args))
-        positional = [a if k in static else wrapped(a, roots) for k, a in enumerate(args)]
-        named = {k: v if k in names else wrapped(v, roots) for k, v in kwargs.items()}
+        positional = [a if k in static else wrapped(a, roots, abstract) for k, a in enumerate(args)]
+        named = {k: v if k in names else wrapped(v, roots, abstract) for k, v in kwargs.items()}
         for _ in range(_MOST_TRACES):
             with TRACING:
                 walk = Walk(roots, self.places, self.dynamic, self.variables, self.pinned, self.made)

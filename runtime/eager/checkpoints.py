@@ -14,14 +14,11 @@ import re
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import jax
-import jax.numpy as jnp
-import numpy as np
+from typing import Any
 
 from autograph.runtime.eager.extras import needed
 from autograph.runtime.eager.graph_of_objects import variables_in
+from autograph.runtime.eager.stored import About, loaded, stored
 from autograph.runtime.eager.variables import Variable
 from autograph.runtime.jaxapi._jax import Tracer
 from autograph.runtime.messages.errors import CheckpointError
@@ -34,7 +31,6 @@ _BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError, needed("saf
 
 _STATE = "checkpoint.json"  # of a folder: its checkpoints, the latest last
 _FORMAT = 1
-_PLAIN = frozenset("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split())
 
 
 class Checkpoint:
@@ -80,10 +76,10 @@ class Checkpoint:
         numbers = [int(n[1]) for name in known if (n := re.fullmatch(re.escape(prefix.name) + r"-(\d+)", name))]
         number = max([self.save_counter, *numbers]) + 1
         name = f"{prefix.name}-{number}"
-        stored = {path: _stored(x) for path, x in values.items()}
-        data = tensors.save({path: array for path, (array, _) in stored.items()})
+        files = {path: stored(x) for path, x in values.items()}
+        data = tensors.save({path: array for path, (array, _) in files.items()})
         index = {
-            "format": _FORMAT, "sha256": hashlib.sha256(data).hexdigest(), "variables": {path: about for path, (_, about) in stored.items()}
+            "format": _FORMAT, "sha256": hashlib.sha256(data).hexdigest(), "variables": {path: about for path, (_, about) in files.items()}
         }  # fmt: skip
         own = [n for n in known if re.fullmatch(re.escape(prefix.name) + r"-\d+", n)]
         dropped = [*own, name][: -max_to_keep or None] if max_to_keep and len(own) + 1 > max_to_keep else []
@@ -192,24 +188,6 @@ def _state(folder: Path) -> list[str]:
     return known
 
 
-class _About(NamedTuple):
-    dtype: str
-    shape: tuple[int, ...]
-    key: str  # of a random key, how its numbers are made
-
-
-def _stored(x: Any) -> tuple[np.ndarray, dict[str, Any]]:
-    """An array as the file holds it, and what the index says of it."""
-    key = ""
-    if jnp.issubdtype(x.dtype, jax.dtypes.prng_key):
-        key, x = str(jax.random.key_impl(x)), jax.random.key_data(x)
-    array = np.asarray(x)
-    about = {"dtype": array.dtype.name, "shape": list(array.shape), "key": key}
-    if array.dtype.name not in _PLAIN:
-        array = np.frombuffer(array.tobytes(), np.uint8)
-    return np.ascontiguousarray(array), about
-
-
 def _read(path: Path) -> dict[str, Any]:
     """The arrays of a checkpoint, after everything about it has been checked."""
     index_file, data_file = path.with_name(f"{path.name}.json"), path.with_name(f"{path.name}.safetensors")
@@ -227,19 +205,11 @@ def _read(path: Path) -> dict[str, Any]:
         if hashlib.sha256(data).hexdigest() != index["sha256"]:
             raise broken("its data is not what was written")
         arrays = tensors.load(data)
-        return {name: _loaded(arrays[name], _About(**about)) for name, about in index["variables"].items()}
+        return {name: loaded(arrays[name], About(**about)) for name, about in index["variables"].items()}
     except CheckpointError:
         raise
     except _BROKEN as error:
         raise broken(error) from None
-
-
-def _loaded(array: np.ndarray, about: _About) -> Any:
-    dtype = jnp.dtype(about.dtype)
-    if about.dtype not in _PLAIN:
-        array = np.frombuffer(array.tobytes(), dtype)
-    array = array.reshape(about.shape)
-    return jax.random.wrap_key_data(array, impl=about.key) if about.key else array
 
 
 def _check(v: Variable, path: str, value: Any, file: str) -> None:

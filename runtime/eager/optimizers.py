@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph.runtime.arrays.handles import Handle, value_of
+from autograph.runtime.arrays.handles import Deferred, Handle, value_of
 from autograph.runtime.eager.extras import needed
 from autograph.runtime.eager.tape import GradientTape
 from autograph.runtime.eager.variables import Variable
@@ -73,18 +73,18 @@ class Optimizer:
         """The Variables that are changed together, and what is remembered of them."""
         return [(of, _variables(state)) for of, state in self._slots.values()]
 
-    def minimize(self, loss: Callable[[], Any], var_list: Any = None, global_step: Variable | None = None) -> None:
+    def minimize(self, loss: Callable[[], Any], var_list: Any = None, global_step: Variable | None = None) -> Any:
         """One step: the gradients of `loss()` by some Variables are applied to them.
 
         Args:
-          loss: a function without arguments.
+          loss: a function without arguments; or a node of `ag.graph`, and then the step is a node too.
           var_list: a Variable, or a list of them; by default the trainable ones that `loss` reads.
           global_step: a Variable that is counted up.
 
         Raises:
           OptimizerError: (AG704) there is no Variable, or no gradient.
         """
-        self.apply_gradients(self.compute_gradients(loss, var_list), global_step)
+        return self.apply_gradients(self.compute_gradients(loss, var_list), global_step)
 
     def compute_gradients(self, loss: Callable[[], Any], var_list: Any = None) -> list[tuple[Any, Variable]]:
         """Pairs of a gradient of `loss()` and its Variable, to be changed and applied.  The gradient is None where the loss does not depend on it.
@@ -92,6 +92,8 @@ class Optimizer:
         Raises:
           OptimizerError: (AG704) there is no Variable.
         """
+        if isinstance(loss, Deferred):
+            return loss.gradients(var_list)
         if not callable(loss):
             raise OptimizerError(
                 "the loss is a value, and a function without arguments is needed", here(), "write `minimize(lambda: loss(...), ...)`"
@@ -108,12 +110,16 @@ class Optimizer:
             )
         return list(zip(tape.gradient(value, variables), variables, strict=True))
 
-    def apply_gradients(self, grads_and_vars: Pairs, global_step: Variable | None = None) -> None:
+    def apply_gradients(self, grads_and_vars: Pairs, global_step: Variable | None = None) -> Any:
         """Change Variables by their gradients; pairs whose gradient is None are left out.
 
         Raises:
           OptimizerError: (AG704) there is no gradient; a gradient has another shape; or a whole transformation is given other Variables than before.
         """
+        grads_and_vars = list(grads_and_vars)
+        if waiting := [g for g, _ in grads_and_vars if isinstance(g, Deferred)]:
+            variables = [v for _, v in grads_and_vars]
+            return waiting[0].deferred(_Step(self, variables, global_step), *(g for g, _ in grads_and_vars))
         pairs = [(value_of(g), v) for g, v in grads_and_vars]
         there = [(g, v) for g, v in pairs if g is not None]
         if not there:
@@ -136,6 +142,7 @@ class Optimizer:
         self.iterations.assign_add(1)
         if global_step is not None:
             global_step.assign_add(1)
+        return None
 
     def _rate(self) -> Any:
         return None
@@ -163,6 +170,17 @@ class Optimizer:
         with jax.ensure_compile_time_eval():
             state = self._transformation.init([_known(v) for v in variables])
             return jax.tree.map(lambda x: Variable(x, trainable=False), state)
+
+
+class _Step:
+    """A step whose gradients are computed later."""
+
+    def __init__(self, optimizer: Optimizer, variables: list[Variable], global_step: Variable | None) -> None:
+        self._optimizer, self._variables, self._global_step = optimizer, variables, global_step
+        self.__name__ = "apply_gradients"
+
+    def __call__(self, *gradients: Any) -> None:
+        self._optimizer.apply_gradients(zip(gradients, self._variables, strict=True), self._global_step)
 
 
 class _OfEach(Optimizer):

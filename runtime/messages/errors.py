@@ -290,3 +290,15 @@ class SummaryError(AutographError, ValueError):
     """A summary is given what it cannot show, or its folder cannot be written to."""
 
     id = "AG709"
+
+
+class GraphError(AutographError, RuntimeError):
+    """A node of a static graph is used as a value, or is fed or fetched as it cannot be."""
+
+    id = "AG710"
+
+
+class ServerError(AutographError, ConnectionError):
+    """A parameter server is not there, is busy, or refuses what it is sent."""
+
+    id = "AG711"

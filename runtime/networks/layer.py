@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph.runtime.arrays.handles import is_variable, value_of
+from autograph.runtime.arrays.handles import Deferred, is_variable, value_of
 from autograph.runtime.calls.calls import call
 from autograph.runtime.eager.graph_of_objects import variables_in
 from autograph.runtime.eager.variables import Variable
@@ -71,6 +71,8 @@ class Layer:
           training: whether the layers in it are in training mode; by default as in the call around, and not in training.
         """
         _check_made(self)
+        if isinstance(inputs, Deferred):
+            return inputs.deferred(self, inputs, *args, training=training, **kwargs)
         inputs = trees.map(_array, inputs, is_leaf=is_variable)
         if not self.built:
             self.build(_shape_of(inputs))

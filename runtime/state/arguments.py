@@ -52,18 +52,24 @@ def _all_arrays(v: Any) -> bool:
     return all(type(x) is ArrayImpl or is_array(x) for x in trees.leaves(v)) and trees.is_sortable(v)
 
 
-def wrapped(args: Any, objects: list[Any]) -> Any:
-    """Arguments as JAX takes them; notes the objects and containers among them whose state is looked at."""
+def wrapped(args: Any, objects: list[Any], abstract: bool = False) -> Any:
+    """Arguments as JAX takes them; notes the objects and containers among them whose state is looked at.
+
+    `abstract`: a `jax.ShapeDtypeStruct` stands for an array, and is no object of the program.
+    """
 
     def leaf(x: Any) -> Any:
-        if is_array(x):
+        if is_array(x) or abstract and isinstance(x, jax.ShapeDtypeStruct):
             return x
         if is_state(x) or is_container(x):
             objects.append(x)
             return Leaf((_OBJECT, type(x)))
         return Leaf(key_of(x))
 
-    return trees.map(leaf, args, is_leaf=is_container)
+    def whole(x: Any) -> bool:
+        return is_container(x) and not (abstract and any(isinstance(part, jax.ShapeDtypeStruct) for part in trees.leaves(x)))
+
+    return trees.map(leaf, args, is_leaf=whole)
 
 
 def unwrapped(args: Any, objects: Iterable[Any]) -> Any:

@@ -6024,7 +6024,7 @@ def winner(a, b):
 assert ["red", "blue"][winner(3.0, 4.0)] == "blue"
 ''',
     ),
-    # AG701 to AG709: Variables, tapes, optimizers, checkpoints, devices, datasets, layers, summaries
+    # AG701 to AG711: Variables, tapes, optimizers, checkpoints, devices, datasets, layers, summaries, graphs, servers
     Mistake(
         "AG701", "a fraction for an integer Variable",
         '''
@@ -6263,6 +6263,58 @@ def step(x):
     return loss
 
 assert step(jnp.ones(4)) == 1.0
+''',
+    ),
+    Mistake(
+        "AG710", "an if on a placeholder",
+        '''
+x = ag.graph.placeholder("float32", [], name="x")
+
+def clipped(x):
+    if x > 1:  # here
+        return 1.0
+    return x
+
+ag.graph.Session().run(clipped(x), {x: 3.0})
+''',
+        ("the truth of `gt` is asked for", "@ag.graph.op", "^x > 1"),
+        '''
+x = ag.graph.placeholder("float32", [], name="x")
+
+@ag.graph.op
+def clipped(x):
+    if x > 1:
+        return 1.0
+    return x
+
+assert ag.graph.Session().run(clipped(x), {x: 3.0}) == 1.0
+''',
+    ),
+    Mistake(
+        "AG710", "a placeholder that is not fed",
+        '''
+x, y = ag.graph.placeholder("float32", [None], name="x"), ag.graph.placeholder("float32", [None], name="y")
+loss = ((x - y) ** 2).sum()
+ag.graph.Session().run(loss, {x: [1.0, 2.0]})  # here
+''',
+        ("the placeholder `y` is needed and not fed", "feed_dict={y: ...}"),
+        '''
+x, y = ag.graph.placeholder("float32", [None], name="x"), ag.graph.placeholder("float32", [None], name="y")
+loss = ((x - y) ** 2).sum()
+assert ag.graph.Session().run(loss, {x: [1.0, 2.0], y: [0.0, 0.0]}) == 5.0
+''',
+    ),
+    Mistake(
+        "AG711", "a worker with another model",
+        '''
+with ag.parameter_server.Server({"w": ag.Variable(1.0)}, ag.optimizers.SGD(0.1)) as server:
+    ag.parameter_server.Worker(server.address, {"v": ag.Variable(1.0)}).pull()  # here
+''',
+        ("the server and this worker do not both have", "make the same model in both"),
+        '''
+with ag.parameter_server.Server({"w": ag.Variable(1.0)}, ag.optimizers.SGD(0.1)) as server:
+    with ag.parameter_server.Worker(server.address, {"w": ag.Variable(0.0)}) as worker:
+        assert worker.pull() == 0
 ''',
     ),
 ]
