@@ -138,5 +138,4 @@ def build_at_once(layer: Layer, input_shape: Sequence[int] | None) -> None:
     """Make the Variables of a layer that is told the shape of its inputs."""
     if input_shape is not None:
         layer.input_shape = tuple(input_shape)  # type: ignore[attr-defined]
-        layer.build((None, *input_shape))
-        layer.built = True
+        layer.build_for((None, *input_shape))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -22,6 +23,9 @@ from autograph.runtime.networks.initial import initial
 
 class _Modes(threading.local):
     training: bool | Any = False  # of the layer that is called around
+
+    def __init__(self) -> None:
+        self.building: set[int] = set()  # the layers that are being built
 
 
 modes = _Modes()
@@ -51,7 +55,23 @@ class Layer:
     """
 
     def __init__(self, trainable: bool = True, name: str | None = None) -> None:
-        self.trainable, self.name, self.built = trainable, name or type(self).__name__.lower(), False
+        self.trainable, self.name = trainable, name or type(self).__name__.lower()
+        self._made = SimpleNamespace(built=False)
+
+    @property
+    def built(self) -> bool:
+        """Whether its Variables have been made."""
+        return self._made.built  # type: ignore[no-any-return]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # What `build` sets is no state of a compiled function: a trace that is given up, or ends, leaves it there.
+        object.__setattr__(self._made if id(self) in modes.building else self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        made = self.__dict__.get("_made")
+        if made is None or name not in made.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return made.__dict__[name]
 
     def build(self, input_shape: Any) -> None:
         """Make the Variables.
@@ -74,9 +94,7 @@ class Layer:
         if isinstance(inputs, Deferred):
             return inputs.deferred(self, inputs, *args, training=training, **kwargs)
         inputs = trees.map(_array, inputs, is_leaf=is_variable)
-        if not self.built:
-            self.build(_shape_of(inputs))
-            self.built = True
+        self.build_for(_shape_of(inputs))
         before = modes.training
         modes.training = before if training is None else training
         try:
@@ -86,6 +104,16 @@ class Layer:
             return compute(inputs, *args, **kwargs)
         finally:
             modes.training = before
+
+    def build_for(self, input_shape: Any) -> None:
+        """Build it, unless it is built."""
+        if not self.built:
+            modes.building.add(id(self))
+            try:
+                self.build(input_shape)
+            finally:
+                modes.building.discard(id(self))
+            self._made.built = True
 
     def add_variable(
         self, name: str, shape: Sequence[int] = (), initializer: Any = "glorot_uniform", trainable: bool = True, dtype: Any = None
@@ -129,7 +157,7 @@ class Layer:
             if isinstance(x, Layer):
                 if id(x) not in found:
                     found[id(x)] = x
-                    todo += reversed(list(vars(x).values()))
+                    todo += reversed([*vars(x).values(), *vars(x._made).values()])
             elif isinstance(x, (list, tuple)):
                 todo += reversed(x)
             elif isinstance(x, dict):
@@ -145,7 +173,7 @@ class Layer:
 
 
 def _check_made(layer: Layer) -> None:
-    if "built" not in vars(layer):
+    if "_made" not in vars(layer):
         raise LayerError(f"`{type(layer).__name__}.__init__` has not called that of its base class", here(), "write `super().__init__()` first in it")
 
 

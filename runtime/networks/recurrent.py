@@ -140,9 +140,7 @@ class RNN(Layer):
         self.cell, self.return_sequences, self.return_state, self.go_backwards = cell, return_sequences, return_state, go_backwards
 
     def build(self, input_shape: Any) -> None:
-        if not self.cell.built:
-            self.cell.build((input_shape[0], input_shape[-1]))
-            self.cell.built = True
+        self.cell.build_for((input_shape[0], input_shape[-1]))
 
     def call(self, inputs: Any, initial_state: Any = None) -> Any:  # type: ignore[override]
         if inputs.ndim != 3:
