@@ -27,6 +27,7 @@ from autograph.runtime.frames import TRACING
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi._jax import eval_trace, trace_state
 from autograph.runtime.options import known_names
+from autograph.runtime.output.ordering import is_refused, without_order
 from autograph.runtime.state.arguments import has_static
 from autograph.runtime.state.locking import CHANGING
 from autograph.runtime.state.needs import NeedsState
@@ -54,6 +55,21 @@ class Function:
     @_jax.boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The first calls; the class of a function of arrays without checks and state takes the jitted function itself from then on."""
+        return self._ordered(lambda: self._as_given(args, kwargs))
+
+    def _ordered(self, run: Callable[[], Any]) -> Any:
+        """What `run` gives, which may trace; a program of several devices is traced as one that does things on the host without an order."""
+        try:
+            with without_order() if self._checks.unordered else nullcontext():
+                return run()
+        except ValueError as error:
+            if self._checks.unordered or not is_refused(error):
+                raise
+        self._checks.unordered = True
+        self.clear_cache()
+        return self._ordered(run)
+
+    def _as_given(self, args: Any, kwargs: Any) -> Any:
         arrays = among(args, kwargs)
         if arrays and self._checks.numpys:
             return self._with_arrays(args, kwargs, arrays)
@@ -149,6 +165,9 @@ class Function:
         return out.value if type(out) is Checked else out
 
     def _lowered(self, method: str, args: Any, kwargs: Any) -> Any:
+        return self._ordered(lambda: self._lowered_as_given(method, args, kwargs))
+
+    def _lowered_as_given(self, method: str, args: Any, kwargs: Any) -> Any:
         if not (self._state.needed or has_static(args) or has_static(kwargs.values())):
             try:
                 return getattr(self._jitted, method)(*args, **kwargs)

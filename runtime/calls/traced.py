@@ -42,6 +42,7 @@ class Checks:
     def __init__(self, always: bool) -> None:
         self.found, self.direct, self.always = always, False, always
         self.tagging = False  # do its traces have to carry which array is which?
+        self.unordered = False  # is it a program of several devices, for which JAX keeps no order of what is done on the host?
         self.numpys = False  # does it matter whether arguments are arrays of NumPy's?
         self.undo: Callable[[], None] = lambda: None  # let calls be looked at again
         self.created = Created()  # the Variables that the traces of the present call have made

@@ -18,6 +18,7 @@ from autograph.runtime.calls.calls import call
 from autograph.runtime.calls.function import jit
 from autograph.runtime.datasets.orders import Irregular, Shape, Step, count_after, order, shape_after
 from autograph.runtime.datasets.reading import ahead, numbered
+from autograph.runtime.datasets.spread import rows, sharding_of
 from autograph.runtime.eager.variables import Variable
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi._jax import Tracer
@@ -46,12 +47,14 @@ class _Arrays:
             raise DatasetError(f"the arrays have {' and '.join(map(str, dict.fromkeys(lengths)))} rows", here(), "give arrays with as many rows each")
         self.length = lengths[0]
         self._held = [x if isinstance(x, Tracer) else _kept(x) for x in arrays]
+        self._spread = [sharding_of(x) for x in arrays]
         self._tree = trees.structure(tensors)
         self._host: list[np.ndarray] | None = None
 
     def rows(self, index: Any) -> Any:
         """The rows with some numbers, of the arrays that JAX has."""
-        return self._tree.unflatten([jnp.asarray(value_of(x)).at[index].get(mode="promise_in_bounds") for x in self._held])
+        index = jnp.asarray(index)
+        return self._tree.unflatten([rows(jnp.asarray(value_of(x)), index, how) for x, how in zip(self._held, self._spread, strict=True)])
 
     def rows_of_host(self, index: Any) -> Any:
         """The same, of the host's memory."""

@@ -72,6 +72,8 @@ class Checkpoint:
             values = {path: v._array for path, v in variables_in(self._objects).items()}
         if traced := [path for path, x in values.items() if isinstance(x, Tracer)]:
             raise CheckpointError(f"`{traced[0]}` holds a traced value", here(), "save outside of `ag.function`, after the call")
+        if far := [path for path, x in values.items() if not (x.is_fully_addressable or x.is_fully_replicated)]:
+            raise CheckpointError(f"`{far[0]}` is spread over several processes", here(), "save it with orbax, each process its part")
         known = _state(prefix.parent)
         numbers = [int(n[1]) for name in known if (n := re.fullmatch(re.escape(prefix.name) + r"-(\d+)", name))]
         number = max([self.save_counter, *numbers]) + 1

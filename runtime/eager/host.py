@@ -15,6 +15,7 @@ from autograph.runtime.arrays.handles import value_of
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages.errors import ConcreteValueError
 from autograph.runtime.messages.places import here
+from autograph.runtime.output.ordering import ordering
 from autograph.runtime.state.locking import by_the_program
 from autograph.runtime.state.recording import is_inexact
 
@@ -58,7 +59,7 @@ def py_func(f: Callable[..., Any], inp: Sequence[Any], Tout: Any, shape: Any = N
 def _staged(f: Callable[..., Any], arrays: Sequence[Any], types: Sequence[Any], stateful: bool) -> Any:
     def ask(run: Callable[..., Any], given: Sequence[Any], wanted: Any) -> Any:
         if stateful:
-            return jax.experimental.io_callback(run, wanted, *given, ordered=True)
+            return jax.experimental.io_callback(run, wanted, *given, ordered=ordering.ordered)
         return jax.pure_callback(run, wanted, *given, vmap_method="sequential")
 
     def on_host(*given: Any) -> Any:

@@ -17,6 +17,7 @@ from autograph.runtime.effects.host_effects import printing_to
 from autograph.runtime.frames import frames, in_block, touched
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi.active import lane_is_there
+from autograph.runtime.output.ordering import ordering
 from autograph.runtime.state.lifted import may_have_failed
 from autograph.runtime.values.formatting import as_shown
 from autograph.runtime.values.values import traced
@@ -67,7 +68,7 @@ def afterwards(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, 
         arrays.insert(0, there)
 
     def call() -> None:
-        jax.debug.callback(run, *arrays, ordered=True)
+        jax.debug.callback(run, *arrays, ordered=ordering.ordered)
 
     if may_have_failed():
         staged_cond(fine(), call, lambda: None, ())

@@ -15,6 +15,7 @@ import numpy as np
 
 from autograph.runtime.blocks.branches import staged_cond
 from autograph.runtime.jaxapi import _jax
+from autograph.runtime.output.ordering import ordering
 from autograph.runtime.output.output import afterwards
 from autograph.runtime.sequences.rows import Range, Rows, enumerate, range, rows_of, unknown
 
@@ -100,9 +101,9 @@ class Progress:
     def _when(self, p: Any, f: Callable[..., None], *values: Any) -> None:
         if p is False or p is True:
             if p:
-                jax.debug.callback(f, *values, ordered=True)
+                jax.debug.callback(f, *values, ordered=ordering.ordered)
             return
-        staged_cond(p, lambda: jax.debug.callback(f, *values, ordered=True), lambda: None, ())
+        staged_cond(p, lambda: jax.debug.callback(f, *values, ordered=ordering.ordered), lambda: None, ())
 
     def _every(self, total: Any) -> Any:
         if self.every is not None or total is None:
