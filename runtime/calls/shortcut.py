@@ -53,6 +53,7 @@ class Shortcut:
             for a in args:
                 if type(a) is not ArrayImpl and type(a) not in _PLAIN:
                     return instead(*args)
+            failed = False
             free = acquire(False) or not within.depth and acquire()  # what the program calls on the host has the lock already
             try:
                 value, changed = jitted([v._array for v in variables], *args)
@@ -66,11 +67,13 @@ class Shortcut:
             except Exception:
                 if not self._tracing:
                     raise
-                self._tracing = False
+                self._tracing, failed = False, True
             finally:
                 if free:
                     release()
-            return instead(*args)
+            value = instead(*args)
+            self._given_up = self._given_up or failed  # the long way has not failed: this one would be traced again each time
+            return value
 
         return call
 
@@ -85,7 +88,7 @@ class Shortcut:
         if type(out) is not Checked or out.code is not None or out.finals or not _is_plain(out.value):
             raise _NotPlain
         found = out.changes.found if isinstance(out.changes, Changes) else []
-        if any(c.where != "place" or not isinstance(c.spec, Type) or c.late for c in found) or (found and out.changes.doubts != ((), ())):
+        if any(c.where != "place" or not isinstance(c.spec, Type) or c.late for c in found):
             raise _NotPlain
         self._tracing = False
         return out.value, {c.number: array for c, array in zip(found, out.changes.arrays if found else (), strict=True)}
