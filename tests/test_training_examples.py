@@ -57,7 +57,7 @@ def test_deep_mnist(tmp_path: Path) -> None:
 
 
 def test_parameter_server(tmp_path: Path) -> None:
-    out = run("parameter_server", "--steps", "60", folder=tmp_path)
+    out = run("parameter_server", "--steps", "40", folder=tmp_path)
     assert "a worker is killed after" in out
     with_server, in_one_program = numbers(r"([\d.]+)% right", out)
     assert with_server > 90 and in_one_program > 85

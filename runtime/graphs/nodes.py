@@ -10,7 +10,7 @@ import functools
 import itertools
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -26,6 +26,21 @@ from autograph.runtime.messages.places import here
 
 _numbers = itertools.count()
 _PROBES = (2, 3)  # what stands for a size that is not known
+
+
+class Type(NamedTuple):
+    """Of an array that a node gives; None stands for a size that is not known."""
+
+    shape: tuple[int | None, ...]
+    dtype: Any
+
+
+def _types(tree: Any) -> list[Type]:
+    return trees.leaves(tree, is_leaf=lambda x: isinstance(x, Type))
+
+
+def _of_types(f: Callable[..., Any], *found: Any) -> Any:
+    return trees.map(f, *found, is_leaf=lambda x: isinstance(x, Type))
 
 
 class Graph:
@@ -104,9 +119,9 @@ class Node(Deferred):
         return self.function(*given[0], **given[1])
 
     def _inferred(self) -> Any:
-        """The types of the result: trees of `ShapeDtypeStruct`, with None for sizes."""
+        """The types of the result: a tree of `Type`s."""
         inputs = self.inputs()
-        unknown = any(None in t.shape for node in inputs for t in trees.leaves(node.types))
+        unknown = any(None in t.shape for node in inputs for t in _types(node.types))
         if not unknown:
             return self._probed(inputs, 1)
         try:
@@ -116,12 +131,12 @@ class Node(Deferred):
                 one = self._probed(inputs, 1)
             except GraphError:
                 raise error from error.__cause__
-            other = trees.map(lambda t: Type(tuple(0 if n == 1 else n for n in t.shape), t.dtype), one)
-        return trees.map(lambda a, b: Type(tuple(m if m == n else None for m, n in zip(a.shape, b.shape, strict=True)), a.dtype), one, other)
+            other = _of_types(lambda t: Type(tuple(0 if n == 1 else n for n in t.shape), t.dtype), one)
+        return _of_types(lambda a, b: Type(tuple(m if m == n else None for m, n in zip(a.shape, b.shape, strict=True)), a.dtype), one, other)
 
     def _probed(self, inputs: list[Node], size: int) -> Any:
         order = {id(node): k for k, node in enumerate(inputs)}
-        specs = [trees.map(lambda t: jax.ShapeDtypeStruct(tuple(n or size for n in t.shape), t.dtype), node.types) for node in inputs]
+        specs = [_of_types(lambda t: jax.ShapeDtypeStruct(tuple(n or size for n in t.shape), t.dtype), node.types) for node in inputs]
 
         def run(given: list[Any]) -> Any:
             with GradientTape() as tape:
@@ -173,7 +188,7 @@ class Node(Deferred):
         return f"{self.kind}({', '.join(parts)}) {self.text_of_type()}" if self.function or self.wanted else f"{self.kind} {self.text_of_type()}"
 
     def text_of_type(self) -> str:
-        return ", ".join(f"{t.dtype}[{', '.join('?' if n is None else str(n) for n in t.shape)}]" for t in trees.leaves(self.types)) or "nothing"
+        return ", ".join(f"{t.dtype}[{', '.join('?' if n is None else str(n) for n in t.shape)}]" for t in _types(self.types)) or "nothing"
 
     def __repr__(self) -> str:
         return f"<ag.graph.Node {self.name!r}: {self.text()}>"
@@ -238,7 +253,6 @@ class Node(Deferred):
         return NotImplemented if function is None else Node(function, args, kwargs, kind=name)
 
 
-Type = jax.ShapeDtypeStruct
 sessions: list[Any] = []  # those whose blocks the program is in
 
 
