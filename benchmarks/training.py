@@ -12,7 +12,6 @@ Each cell is the best of many interleaved runs.
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -20,25 +19,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from eager import best  # the script beside this one
 from jax import lax
 
 import autograph as ag
 
 ROWS, BATCH = 2048, 64
-
-
-def best(runs: dict[str, Callable[[], Any]], seconds: float) -> dict[str, float]:
-    """The shortest time of each, which take turns."""
-    for run in runs.values():
-        jax.block_until_ready(run())
-    found = dict.fromkeys(runs, float("inf"))
-    end = time.perf_counter() + seconds * len(runs)
-    while time.perf_counter() < end:
-        for name, run in runs.items():
-            start = time.perf_counter()
-            jax.block_until_ready(run())
-            found[name] = min(found[name], time.perf_counter() - start)
-    return found
 
 
 def data(width: int) -> tuple[np.ndarray, np.ndarray]:

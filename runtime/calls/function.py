@@ -55,19 +55,20 @@ class Function:
     @_jax.boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The first calls; the class of a function of arrays without checks and state takes the jitted function itself from then on."""
-        return self._ordered(lambda: self._as_given(args, kwargs))
+        return self._ordered(Function._as_given, args, kwargs)
 
-    def _ordered(self, run: Callable[[], Any]) -> Any:
+    def _ordered(self, run: Callable[..., Any], *given: Any) -> Any:
         """What `run` gives, which may trace; a program of several devices is traced as one that does things on the host without an order."""
-        try:
-            with without_order() if self._checks.unordered else nullcontext():
-                return run()
-        except ValueError as error:
-            if self._checks.unordered or not is_refused(error):
-                raise
-        self._checks.unordered = True
-        self.clear_cache()
-        return self._ordered(run)
+        if not self._checks.unordered:
+            try:
+                return run(self, *given)
+            except ValueError as error:
+                if not is_refused(error):
+                    raise
+            self._checks.unordered = True
+            self.clear_cache()
+        with without_order():
+            return run(self, *given)
 
     def _as_given(self, args: Any, kwargs: Any) -> Any:
         arrays = among(args, kwargs)
@@ -165,7 +166,7 @@ class Function:
         return out.value if type(out) is Checked else out
 
     def _lowered(self, method: str, args: Any, kwargs: Any) -> Any:
-        return self._ordered(lambda: self._lowered_as_given(method, args, kwargs))
+        return self._ordered(Function._lowered_as_given, method, args, kwargs)
 
     def _lowered_as_given(self, method: str, args: Any, kwargs: Any) -> Any:
         if not (self._state.needed or has_static(args) or has_static(kwargs.values())):

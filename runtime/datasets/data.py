@@ -47,6 +47,7 @@ class _Arrays:
             raise DatasetError(f"the arrays have {' and '.join(map(str, dict.fromkeys(lengths)))} rows", here(), "give arrays with as many rows each")
         self.length = lengths[0]
         self._held = [x if isinstance(x, Tracer) else _kept(x) for x in arrays]
+        self.traced = any(isinstance(x, Tracer) for x in arrays)
         self._spread = [sharding_of(x) for x in arrays]
         self._tree = trees.structure(tensors)
         self._host: list[np.ndarray] | None = None
@@ -94,10 +95,9 @@ class Dataset(Stream):
 
     def __init__(self, source: _Arrays | Callable[[], Iterator[Any]], steps: tuple[_Any, ...] = (), ahead: int = 0) -> None:
         self._source, self._steps, self._ahead = source, steps, ahead
-        self._seed = next((s.seed for s in steps if isinstance(s, Step) and s.name == "shuffle"), None)
+        seed = next((s.seed for s in steps if isinstance(s, Step) and s.name == "shuffle"), None)
         self.random: Variable | None = None  # what the next order is made of
-        if self._seed is not None:
-            seed = self._seed
+        if seed is not None:
             self.random = Variable(lambda: jax.random.key(seed), trainable=False, name="the order of a Dataset")
 
     @classmethod
@@ -199,7 +199,7 @@ class Dataset(Stream):
         return count
 
     def __iter__(self) -> Iterator[Any]:
-        if _jax.compiling():
+        if _jax.compiling() or isinstance(self._source, _Arrays) and self._source.traced:
             return self._traced()
         return ahead(self._read(), self._ahead) if self._ahead else self._read()
 

@@ -2,6 +2,9 @@
 
 `@ag.function` is the other way to a compiled program, and mostly the better one; this one fetches any node, feeds any node, and evaluates no more
 than is needed.
+
+Outside of functions with `op`, what has no node in it computes at once: `w**2` of a Variable is its value now.  Begin with a node (`x * w * w`), or
+put the expression into such a function.
 """
 
 from __future__ import annotations
@@ -18,7 +21,6 @@ from autograph.runtime.graphs.nodes import Node as Node
 from autograph.runtime.graphs.nodes import Type, graphs
 from autograph.runtime.graphs.nodes import op as op
 from autograph.runtime.graphs.nodes import ops as ops
-from autograph.runtime.graphs.sessions import Gradients
 from autograph.runtime.graphs.sessions import Session as Session
 from autograph.runtime.messages.errors import GraphError
 from autograph.runtime.messages.places import here
@@ -65,28 +67,7 @@ def gradients(of: Node, sources: Any = None) -> list[tuple[Node, Any]]:
     """
     if not isinstance(of, Node):
         raise GraphError(f"the gradients of a `{type(of).__name__}` are asked for", here(), "give a node, made of placeholders")
-    by = variables_of(of) if sources is None else list(sources) if isinstance(sources, (list, tuple)) else [sources]
-    if not by:
-        raise GraphError(f"`{of.name}` depends on no trainable Variable", here(), "give what it is differentiated by: `gradients(loss, [w])`")
-    group = Gradients(of, by)
-    names = [x.name or "variable" for x in by]
-    return [
-        (Node(None, (k,), name=f"gradient/{name}", types=Type(x.shape, x.dtype), kind="gradient", wanted=group), x)
-        for k, (name, x) in enumerate(zip(names, by, strict=True))
-    ]
-
-
-def variables_of(node: Node) -> list[Variable]:
-    """The trainable Variables that a node depends on, in the order of its building."""
-    seen: set[Node] = set()
-    todo, reached = [node], []
-    while todo:
-        n = todo.pop()
-        if n not in seen:
-            seen.add(n)
-            reached.append(n)
-            todo += n.inputs()
-    return list({id(v): v for n in sorted(reached, key=lambda n: n.number) for v in n.reads}.values())
+    return of.gradients(sources)
 
 
 def assign(variable: Variable, value: Any) -> Node:

@@ -95,7 +95,7 @@ class Node(Deferred):
 
     def __init__(
         self, function: Callable[..., Any] | None, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None, name: str | None = None,
-        types: Any = None, kind: str = "", wanted: Any = (),
+        types: Any = None, kind: str = "", wanted: Gradients | None = None,
     ) -> None:  # fmt: skip
         self.function, self.args, self.kwargs, self.kind = function, tuple(args), dict(kwargs or {}), kind or name or "op"
         self.wanted = wanted  # of a gradient: what it is of
@@ -109,7 +109,9 @@ class Node(Deferred):
         self.name = self.graph.take(self, name or self.kind)
 
     def inputs(self) -> list[Node]:
-        """The nodes that it is given."""
+        """The nodes that it is given; of a gradient what it is of and by."""
+        if self.wanted is not None:
+            return [x for x in (self.wanted.of, *self.wanted.sources) if isinstance(x, Node)]
         return [x for x in trees.leaves((self.args, self.kwargs), is_leaf=_is_leaf) if isinstance(x, Node)]
 
     def compute(self, values: Callable[[Node], Any]) -> Any:
@@ -156,10 +158,26 @@ class Node(Deferred):
     def deferred(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Node:
         return Node(function, args, kwargs, kind=_name_of(function))
 
-    def gradients(self, variables: Any) -> Any:
-        from autograph.runtime.graphs.graph import gradients  # which makes nodes of this kind
+    def gradients(self, sources: Any = None) -> list[tuple[Node, Any]]:
+        """Pairs of a gradient and what it is by; `ag.graph.gradients` says more."""
+        by = self._variables() if sources is None else list(sources) if isinstance(sources, (list, tuple)) else [sources]
+        if not by:
+            raise GraphError(f"`{self.name}` depends on no trainable Variable", here(), "give what it is differentiated by: `gradients(loss, [w])`")
+        wanted = Gradients(self, by)
+        return [
+            (Node(None, (k,), name=f"gradient/{x.name or 'variable'}", types=Type(x.shape, x.dtype), kind="gradient", wanted=wanted), x)
+            for k, x in enumerate(by)
+        ]
 
-        return gradients(self, variables)
+    def _variables(self) -> list[Any]:
+        """The trainable Variables that it depends on, in the order of its building."""
+        reached: set[Node] = set()
+        todo = [self]
+        while todo:
+            if (node := todo.pop()) not in reached:
+                reached.add(node)
+                todo += node.inputs()
+        return list({id(v): v for node in sorted(reached, key=lambda n: n.number) for v in node.reads}.values())
 
     @property
     def shape(self) -> tuple[int | None, ...]:
@@ -254,6 +272,13 @@ class Node(Deferred):
 
 
 sessions: list[Any] = []  # those whose blocks the program is in
+
+
+class Gradients(NamedTuple):
+    """The gradients of a node by some sources, which are computed at once."""
+
+    of: Node
+    sources: list[Any]
 
 
 class _Method:

@@ -19,13 +19,6 @@ from autograph.runtime.messages.errors import GraphError
 from autograph.runtime.messages.places import here
 
 
-class Gradients:
-    """The gradients of a node by some sources, which are computed at once."""
-
-    def __init__(self, of: Node, sources: list[Any]) -> None:
-        self.of, self.sources = of, sources
-
-
 class Session:
     """Evaluates nodes.  In its block `node.eval()` does it in this session.
 
@@ -133,7 +126,7 @@ def _needed(fetched: list[Node], fed: Mapping[Node, Any]) -> list[Node]:
             continue
         found.add(node)
         if node not in fed:
-            todo += node.inputs() + ([node.wanted.of, *(s for s in node.wanted.sources if isinstance(s, Node))] if node.wanted else [])
+            todo += node.inputs()
     return sorted(found, key=lambda node: node.number)
 
 

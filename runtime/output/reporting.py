@@ -85,7 +85,7 @@ class Progress:
             total = plain.turns() if isinstance(plain, Range) else len(plain)
             return plain, jnp.maximum(total, 0) if unknown(total) else max(total, 0), lambda i: ((i - plain.start) // plain.step, i)
         total = rows.turns() if isinstance(rows, Range) else len(self.items) if isinstance(self.items, Sized) else None
-        return enumerate(self.items), total, lambda pair: pair
+        return enumerate(self.items if rows is None else rows), total, lambda pair: pair
 
     def tell(self, k: Any, total: Any, body: Callable[[], Any]) -> Any:
         """One turn of a loop that is being traced."""

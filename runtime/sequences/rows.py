@@ -347,11 +347,9 @@ def rows_of_static(items: Any) -> Rows | None:
 
 def reversed(items: Any) -> Any:
     """`reversed`, also of a range with traced ends and of the rows of a traced array."""
-    rows = rows_of(items)
+    rows = rows_of(items) if not isinstance(items, Stream) else None  # Python's own error
     if rows is None:
         return builtins.reversed(items)
-    if isinstance(items, Stream):
-        raise TypeError(f"'{type(items).__name__}' object is not reversible")
     if isinstance(rows, Range):
         last = rows.start + (rows.turns() - 1) * rows.step
         return Range(last, rows.start - rows.step, -rows.step, rows.unroll, rows.rolled, rows._item, rows.lists, most=rows.most, over=rows.over)

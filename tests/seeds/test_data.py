@@ -260,3 +260,28 @@ def test_23_the_order_is_restored_from_a_checkpoint(tmp_path: Path) -> None:
     want = [int(x) for x in one]
     ag.Checkpoint(data=other).restore(path).assert_consumed()
     assert [int(x) for x in other] == want
+
+
+def test_23_progress_takes_the_same_order_and_asks_once(capsys: pytest.CaptureFixture[str]) -> None:
+    def f(dataset: Any) -> Any:
+        s = jnp.float32(0.0)
+        for x in ag.progress(dataset, every=2):
+            s = s * 1.5 + x[0]
+        return s
+
+    one, other = (Dataset.range(20).shuffle(20, seed=3).batch(6) for _ in range(2))
+    for _ in range(2):
+        assert float(ag.function(f)(one)) == float(f(other))
+    jax.effects_barrier()
+    assert "4/4 (100 %)" in capsys.readouterr().err
+
+
+def test_23_of_traced_arrays_where_nothing_is_compiled() -> None:
+    def f(x: Any) -> Any:
+        s = 0.0
+        for row in Dataset.from_tensor_slices(x).batch(2):
+            s = s * 2 + row.sum()
+        return s
+
+    np.testing.assert_allclose(jax.grad(ag.convert(f))(jnp.arange(5.0)), [4, 4, 2, 2, 1])
+    np.testing.assert_allclose(jax.vmap(ag.convert(f))(jnp.arange(10.0).reshape(2, 5)), [f(jnp.arange(5.0)), f(jnp.arange(5.0, 10.0))])

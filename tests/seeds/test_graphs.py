@@ -259,3 +259,15 @@ def test_31_each_graph_and_name_by_itself() -> None:
     with pytest.raises(GraphError, match="outside of a session"):
         a.eval()
     assert graph.Session(one).run(a + b, {a: 1, b: 2}) == 3.0
+
+
+def test_32_gradients_outside_of_the_block_and_of_a_penalty_on_gradients() -> None:
+    w = ag.Variable(2.0, name="w")
+    with graph.Graph().as_default() as one:
+        x = graph.placeholder("float32", [], name="x")
+        loss = w * x * w
+    [(first, _)] = graph.gradients(loss)  # the graph is that of the loss
+    penalty = loss + first**2
+    [(second, v)] = graph.gradients(penalty)  # which depends on `w` through a gradient, too
+    assert first.graph is second.graph is one and v is w
+    assert graph.Session(one).run([first, second], {x: 3.0}) == [12.0, 12.0 + 2 * 12.0 * 6.0]
