@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograph.analysis.names import NONE, Names, binds_all, reads
+from autograph.analysis.names import NONE, Names, binds_all, reads, surely_binds
 from autograph.passes.branch_values import value_of
 from autograph.passes.callables import is_runtime
 from autograph.passes.context import Context
@@ -172,6 +172,10 @@ class _Lower:
         call = quote("ag.for_loop($iter, $body, $state)", node, iter=node.iter, body=name, state=state)[0].value
         if until:
             call.keywords.append(s.keyword("until", s.at(s.constant(until), node)))
+        if targets := [n for n in state if n in surely_binds(target)]:  # what they hold before a turn, no turn sees
+            call.keywords.append(_names("targets", targets, target))
+            if until and (unread := [n for n in targets if n in plan.unread]):
+                call.keywords.append(_names("unread", unread, target))
         return [*out, *self._result(call, state, False, node)]
 
     def _function(self, name: str, first: list[str], ins: list[str], plan: Plan, stmts: list[Any], at: Any) -> list[Any]:
@@ -234,6 +238,10 @@ def _assigns(stmt: Any, outs: list[str]) -> bool:
             names = target.elts if isinstance(target, s.Tuple) else [target]
             return [n.id for n in names if isinstance(n, s.Name)] == outs
     return False
+
+
+def _names(keyword: str, names: list[str], at: Any) -> Any:
+    return s.keyword(keyword, s.at(s.Tuple([s.at(s.constant(n), at) for n in names], s.Load()), at))
 
 
 def _lambda(parameters: list[str], value: Any) -> Any:

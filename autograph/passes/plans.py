@@ -19,11 +19,11 @@ _FAR, _NEAR = (1 << 30, 0), (0, 0)
 class Plan:
     """`ins`: variables that a block takes; `outs`: that it gives; `shared`: that it must assign in their cell.
 
-    Where both sides of a branch return, `outs` are given beside what they return.
+    Where both sides of a branch return, `outs` are given beside what they return.  `unread`: what a loop gives only because a closure may read it.
     """
 
-    def __init__(self, ins: Names, outs: Names, shared: Names, returns: bool = False) -> None:
-        self.ins, self.outs, self.shared, self.returns = ins, outs, shared, returns
+    def __init__(self, ins: Names, outs: Names, shared: Names, returns: bool = False, unread: Names = NONE) -> None:
+        self.ins, self.outs, self.shared, self.returns, self.unread = ins, outs, shared, returns, unread
 
 
 class Plans:
@@ -69,7 +69,8 @@ class Plans:
         else:
             head = live("before", node)
         state = (changed & (head | after | escaping)) | (target & (after | escaping)) | flag
-        return Plan(state, state, (changed | target) & (shared | escaping))
+        read = self.own.after[node] | self.own.raising[node] | self.declared
+        return Plan(state, state, (changed | target) & (shared | escaping), unread=target - read)
 
     def _tracked(self) -> Names:
         """Variables that need a value which says that they are unset."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import functools
 import sys
-from collections.abc import Callable, Iterable, Sized
+from collections.abc import Callable, Iterable, Sequence, Sized
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -43,13 +43,16 @@ from autograph.runtime.state.counting import VARIABLE
 from autograph.runtime.state.iterators import is_held
 from autograph.runtime.untraced.native import loop_known
 from autograph.runtime.values.hints import Hints, hints_here
+from autograph.runtime.values.values import ITERATORS, Unset, blank
 
 Body = Callable[..., Any]
 _OF_A_RANGE = type(iter(range(0)))
 FURTHEST = np.iinfo(np.int32).max  # an index that no loop reaches
 
 
-def for_loop(items: Any, body: Body, *state: Any, until: str | None = None) -> Any:
+def for_loop(
+    items: Any, body: Body, *state: Any, until: str | None = None, targets: Sequence[str] = (), unread: Sequence[str] = ()
+) -> Any:  # fmt: skip
     """`for item in items: state = body(item, *state)`; staged if the items or their number are traced.
 
     Args:
@@ -57,22 +60,26 @@ def for_loop(items: Any, body: Body, *state: Any, until: str | None = None) -> A
       body: a function of the item and the state that returns the new state.
       state: the loop variables.
       until: the name of a loop variable that ends the loop once it is true.
+      targets: the names of loop variables that each turn sets to the item, or a part of it, before anything else.
+      unread: those of them that no statement reads after the loop, though a function that captures them might.
 
     >>> import jax, jax.numpy as jnp, autograph.runtime as ag
     >>> jax.jit(lambda xs: ag.for_loop(xs, lambda x, s: s + x, 0))(jnp.array([1.0, 2.0, 3.0]))
     Array(6., dtype=float32)
     """
-    hints = hints_here()
+    hints, ours = hints_here(), 0
     if isinstance(items, Progress) and _jax.recording():
-        watched = items
+        watched, ours = items, 1
         items, total, parts = watched.turns()
         body = Turn(watched, body, total, parts)
     if type(items) is _OF_A_RANGE and sys.getrefcount(items) == VARIABLE and _jax.compiling():  # nothing else holds it: `reversed(range(n))`
         state_of: Any = items.__reduce__()
         items = state_of[1][0][state_of[2] or 0 :]
     flag = None if until is None else parameter_names(body, len(state)).index(until)
+    count = sys.getrefcount(items) - ours
+    held = isinstance(items, ITERATORS) and is_held(items, count)
     values = list(state)
-    if (known := loop_known(items, body, values, flag)) is not NotImplemented:
+    if (known := loop_known(items, body, values, flag, held)) is not NotImplemented:
         return known
     refuse_hidden(items)
     rows = rows_of(items)
@@ -86,20 +93,23 @@ def for_loop(items: Any, body: Body, *state: Any, until: str | None = None) -> A
         if rows.rolled is False:
             return given(_unrolled(items, body, values, flag, hints, roll=False))
     elif rows is not None:
+        if targets and (rows.length or rows.tail is not None):  # a turn is made: what they hold before the loop may have another type
+            names = parameter_names(body, len(values))
+            values = [blank if n in targets else x for n, x in zip(names, values, strict=True)]
         if rows.tail is not None:
-            return given(_with_tail(rows, body, values, flag, hints))
+            return given(_with_tail(rows, body, values, flag, hints, unread))
         if rows.length == 1:
             return given(listed(body(rows.item(0), *values), len(values)))
 
         return given(_over_rows(rows, body, values, flag, hints))
-    if flag is not None and (counting := first_and_step(items)) is not None and _jax.recording() and not is_held(items):
+    if flag is not None and (counting := first_and_step(items)) is not None and _jax.recording() and not held:
         first, step = counting
         return given(_counted(Range(first, FURTHEST if step > 0 else -FURTHEST, step), body, values, flag, hints))
     if isinstance(items, builtins.range) and flag is not None and _jax.recording():
         turns = Range(items.start, items.stop, items.step)
         return given(_tried(lambda: _counted(turns, body, values, flag, hints), items, body, values, flag, hints))
     try:
-        return given(_unrolled(items, body, values, flag, hints, roll=True))
+        return given(_unrolled(items, body, values, flag, hints, roll=True, held=held))
     except Ending as error:
         need = needs_position(error)
     raise need
@@ -141,8 +151,11 @@ def _over_rows(rows: Rows, body: Body, state: list[Any], flag: int | None, hints
     return _tried(compiled, rows, body, state, flag, hints)
 
 
-def _with_tail(rows: Rows, body: Body, state: list[Any], flag: int | None, hints: Hints) -> list[Any]:
-    """The loop over rows, and one turn more for the last item, which has another type: a smaller batch."""
+def _with_tail(rows: Rows, body: Body, state: list[Any], flag: int | None, hints: Hints, unread: Sequence[str]) -> list[Any]:
+    """The loop over rows, and one turn more for the last item, which has another type: a smaller batch.
+
+    Where traced values decide whether that turn is made, `unread` variables are unset after it: they would have one of two types.
+    """
     tail = rows.tail
     assert tail is not None
     if rows.length == 1:
@@ -154,7 +167,13 @@ def _with_tail(rows: Rows, body: Body, state: list[Any], flag: int | None, hints
         return state
     if left is False:
         return listed(body(tail(), *state), len(state))
-    return listed(staged_cond(left, lambda *s: given(list(s)), lambda *s: body(tail(), *s), state, (body,)), len(state))
+    names = parameter_names(body, len(state))
+
+    def but_unread(state: list[Any]) -> Any:
+        return given([Unset(n) if n in unread else x for n, x in zip(names, state, strict=True)])
+
+    sides = lambda *s: but_unread(list(s)), lambda *s: but_unread(listed(body(tail(), *s), len(s)))  # noqa: E731
+    return listed(staged_cond(left, *sides, state, (body,)), len(state))
 
 
 class _OfItems:
@@ -226,7 +245,9 @@ def _counted(r: Range, body: Body, state: list[Any], flag: int | None, hints: Hi
     return out
 
 
-def _unrolled(items: Iterable[Any] | Rows, body: Body, state: list[Any], flag: int | None, hints: Hints, roll: bool, why: str = "") -> list[Any]:
+def _unrolled(
+    items: Iterable[Any] | Rows, body: Body, state: list[Any], flag: int | None, hints: Hints, roll: bool, why: str = "", held: bool = False
+) -> list[Any]:
     """The loop turn by turn; `why` says what has forbidden to compile one turn."""
     count = len(state)
     place = Place(getattr(body, "__code__", None))
@@ -246,7 +267,7 @@ def _unrolled(items: Iterable[Any] | Rows, body: Body, state: list[Any], flag: i
 
     left: Any = False
     gone_over = over(items)
-    taking = Taking(gone_over, lambda: left)
+    taking = Taking(gone_over, lambda: left, held)
     walk = Walk(gone_over, lambda _: iter(taking))
     walk.state = state
     before = _jax.equations()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import sys
 from collections.abc import Callable, Iterator, Sized
 from types import GeneratorType
 from typing import Any
@@ -20,11 +19,10 @@ from autograph.runtime.frames import Place, lifting
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages.errors import NotStagedError
 from autograph.runtime.messages.places import here
-from autograph.runtime.state.iterators import is_held, parts_of
+from autograph.runtime.state.iterators import has_held_parts, parts_of
 from autograph.runtime.state.lifted import ERROR, touch
 from autograph.runtime.state.needs import NeedsState
 from autograph.runtime.values.heap import Attribute, HeapLocation, Items
-from autograph.runtime.values.values import ITERATORS
 
 _NO_MORE = object()
 _MOST = 1000  # items of an iterator whose end nobody knows
@@ -37,11 +35,10 @@ def first_and_step(items: Any) -> tuple[int, int] | None:
 
 
 class Taking:
-    """The items of anything static; `left` tells whether the loop has ended, perhaps as a traced value."""
+    """The items of anything static; `left` tells whether the loop has ended, perhaps as a traced value; `held`: something else holds it, too."""
 
-    def __init__(self, items: Any, left: Callable[[], Any]) -> None:
-        self.items, self.left = items, left
-        self.unseen: list[int] = []  # the reference counts of the iterators when nothing held them
+    def __init__(self, items: Any, left: Callable[[], Any], held: bool) -> None:
+        self.items, self.left, self.held = items, left, held
         self.changed: dict[HeapLocation, Any] = {}  # what places hold after the items that were really taken
 
     def __iter__(self) -> Iterator[Any]:
@@ -83,10 +80,8 @@ class Taking:
             raise _refusal(self.items, "and it has no end" if count <= _MOST else f"and after {_MOST} of them there are still more")
         if any(isinstance(x, GeneratorType) and ends_something(x) for x in _chain(self.items)):
             raise _refusal(self.items, "and where it is left, a `finally` or a `with` around its `yield` would end")
-        references = [*map(sys.getrefcount, _chain(self.items))]
-        if references != self.unseen and _may_be_seen(self.items):  # to look for holders takes as long as the program is large
+        if self.held or has_held_parts(self.items):
             raise _refusal(self.items, "and what is left of it can be seen afterwards")
-        self.unseen = references
 
     def settle(self) -> None:
         """After the loop: places hold what the items have left that were really taken."""
@@ -97,10 +92,6 @@ class Taking:
 
 def _chain(items: Any) -> list[Any]:
     return [items, *itertools.chain.from_iterable(map(_chain, parts_of(items)))]
-
-
-def _may_be_seen(items: Any) -> bool:
-    return (isinstance(items, ITERATORS) or type(items).__module__ == "builtins") and (is_held(items) or any(map(_may_be_seen, parts_of(items))))
 
 
 def _refusal(items: Any, why: str) -> NotStagedError:

@@ -132,6 +132,8 @@ def _order(steps: tuple[Step, ...], length: int, key: Any, following: tuple[Step
     if step.name == "shuffle":
         assert step.size is not None
         own = jax.random.fold_in(key, len(before)) if step.again else jax.random.key(step.seed)
+        if step.again and any(s.name == "shuffle" for s in before):  # the key is made of the first one's seed
+            own = jax.random.fold_in(own, step.seed)
         return full[shuffled(own, len(full), step.size)], last
     if step.name == "batch":
         assert step.size is not None

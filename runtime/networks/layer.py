@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -184,7 +185,7 @@ def _takes_training(cls: type[Layer]) -> bool:
     return found
 
 
-_TAKES: dict[type, bool] = {}
+_TAKES: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary()
 
 
 def _array(x: Any) -> Any:

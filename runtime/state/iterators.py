@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import sys
 from collections import deque
 from collections.abc import Iterator
 from types import BuiltinFunctionType, FunctionType, GeneratorType, ModuleType
@@ -14,6 +15,7 @@ from autograph.runtime.frames import frames
 from autograph.runtime.jaxapi.tracers import ArrayTracer
 from autograph.runtime.messages.errors import EffectError
 from autograph.runtime.messages.places import here
+from autograph.runtime.state.counting import VARIABLE
 from autograph.runtime.state.objects import is_state
 from autograph.runtime.values.values import ATOMS, ITERATORS
 
@@ -46,19 +48,24 @@ class Positions:
         return any(not _is_same(_position(x), before) for _, x, before in self.before)
 
 
-def is_held(x: Any) -> bool:
-    """Whether a variable, an object or a container of the user's holds an iterator: what is left of it can be seen."""
-    if any(v is x for _, _, v in users_variables(with_globals=True)):
-        return True
-    ours = {id(f.made) for f in frames()}
-    holders = [r for r in gc.get_referrers(x) if id(r) not in ours and not type(r).__module__.startswith("autograph.")]
-    return any(isinstance(r, (list, dict, deque, set)) and not _is_of_ours(r) or is_state(r) for r in holders)
+def is_held(x: Any, count: int) -> bool:
+    """Whether anything holds an iterator beside one variable, where `count` references are counted: what is left of it can be seen."""
+    return count > VARIABLE + _noted(x)
 
 
-def _is_of_ours(held: Any) -> bool:
-    """Whether a dict holds the attributes of an object of ours."""
-    owners = gc.get_referrers(held) if type(held) is dict else ()
-    return any(type(o).__module__.startswith("autograph.") and getattr(o, "__dict__", None) is held for o in owners)
+def has_held_parts(x: Any) -> bool:
+    """The same of the iterators that it takes its items of."""
+    parts = parts_of(x)
+    return any(count > _PART + _noted(part) for part, count in zip(parts, _counts(parts), strict=True)) or any(map(has_held_parts, parts))
+
+
+def _noted(x: Any) -> int:
+    """How many of our own records hold it."""
+    return sum(f.made.get(id(x)) is x for f in frames())
+
+
+def _counts(parts: tuple[Any, ...]) -> list[int]:
+    return [sys.getrefcount(x) for x in parts]
 
 
 def parts_of(x: Any) -> tuple[Any, ...]:
@@ -99,3 +106,7 @@ def _is_same(a: Any, b: Any) -> bool:
     if isinstance(a, (list, tuple)) and type(a) is type(b) and len(a) == len(b):
         return all(map(_is_same, a, b))
     return a is b or isinstance(a, (int, str)) and type(a) is type(b) and a == b
+
+
+_OWNER = zip(iter([]))
+_PART = _counts(parts_of(_OWNER))[0]  # references to one that only its owner holds

@@ -24,7 +24,6 @@ from autograph.runtime.frames import frames, in_block, unwatched, watched
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages.places import parameter_names
 from autograph.runtime.messages.raised import is_users
-from autograph.runtime.state.iterators import is_held
 from autograph.runtime.state.lifted import may_have_failed
 from autograph.runtime.state.watching import Watch, makes_keys
 from autograph.runtime.untraced import operators
@@ -119,9 +118,12 @@ def call_known(f: FunctionType, otherwise: Callable[..., Any], /, *args: Any, **
         known.staged -= 1
 
 
-def loop_known(items: Any, body: Callable[..., Any], state: Sequence[Any], flag: int | None) -> Any:
-    """The state after a `for` loop that comes to nothing traced, as its operator gives it; NotImplemented of any other."""
-    if not _is_loop(body, hints_here()) or type(items) not in _AGAIN and not (type(items) in _ONE_TIME and not in_block() and not is_held(items)):
+def loop_known(items: Any, body: Callable[..., Any], state: Sequence[Any], flag: int | None, held: bool) -> Any:
+    """The state after a `for` loop that comes to nothing traced, as its operator gives it; NotImplemented of any other.
+
+    `held`: the items are an iterator that something else holds, too.
+    """
+    if not _is_loop(body, hints_here()) or type(items) not in _AGAIN and not (type(items) in _ONE_TIME and not in_block() and not held):
         return NotImplemented
     until = None if flag is None else parameter_names(body, len(state))[flag]
     run = _admitted(body, [items, *state, *brought(body)], _OF_A_LOOP, (body,))  # type: ignore[arg-type]

@@ -56,7 +56,7 @@ def while_loop(test: Block, body: Block, *state: Any) -> Any:
     return state or None
 
 
-def for_loop(items: Any, body: Block, *state: Any, until: str | None = None) -> Any:
+def for_loop(items: Any, body: Block, *state: Any, until: str | None = None, **_: Any) -> Any:
     if until is not None:
         return _until(items, body, state, parameter_names(body, len(state)).index(until))
     if len(state) == 1:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -15,7 +17,8 @@ import pytest
 
 import autograph as ag
 from autograph.runtime.datasets.orders import shuffled
-from autograph.runtime.messages.errors import DatasetError
+from autograph.runtime.messages.errors import BranchTypeError, DatasetError
+from tests.sourced import define
 
 Dataset = ag.data.Dataset
 
@@ -80,6 +83,16 @@ def test_23_orders() -> None:
     assert [int(x) for x in fixed] == [int(x) for x in fixed]
     near = [int(x) for x in Dataset.range(100).shuffle(4, seed=0)]
     assert sorted(near) == list(range(100)) and all(x <= k + 4 for k, x in enumerate(near))
+
+
+def test_23_the_seed_of_each_shuffle_counts() -> None:
+    def items(first: int, second: int) -> list[int]:
+        dataset = Dataset.range(20).shuffle(20, seed=first).batch(2).shuffle(10, seed=second)
+        return [int(x) for batch in dataset for x in batch]
+
+    assert items(1, 2) == items(1, 2)
+    assert items(1, 2) != items(1, 3)
+    assert sorted(map(tuple, np.reshape(items(1, 2), (-1, 2)))) == sorted(map(tuple, np.reshape(items(1, 3), (-1, 2))))
 
 
 def test_23_each_place_is_as_likely_as_in_a_buffer_of_python() -> None:
@@ -285,3 +298,57 @@ def test_23_of_traced_arrays_where_nothing_is_compiled() -> None:
 
     np.testing.assert_allclose(jax.grad(ag.convert(f))(jnp.arange(5.0)), [4, 4, 2, 2, 1])
     np.testing.assert_allclose(jax.vmap(ag.convert(f))(jnp.arange(10.0).reshape(2, 5)), [f(jnp.arange(5.0)), f(jnp.arange(5.0, 10.0))])
+
+
+# What a turn does with its batch, and how a loop over batches, the last of which is smaller, ends early.
+USES = {
+    "itself": "total += jnp.sum(x * y)",
+    "a lambda": "total += (lambda: jnp.sum(x * y))()",
+    "a function": "def f():\n    return jnp.sum(x * y)\ntotal += f()",
+    "a function that sets": "def f():\n    nonlocal total\n    total += jnp.sum(x * y)\nf()",
+    "an attribute": "self.total = self.total + (lambda: jnp.sum(x * y))()\ntotal = self.total",
+    "a gradient": "total += jax.grad(lambda w: jnp.sum(w * x * y))(2.0)",
+}
+ENDS = {
+    "all": "",
+    "break": "if total > limit:\n    break",
+    "continue": "if total > limit:\n    continue\ntotal += 1",
+    "return": "if total > limit:\n    return total",
+    "else": "if total > limit:\n    break\n@else\ntotal += 100",
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("use", USES)
+def test_23_a_batch_that_functions_capture(use: str, end: str) -> None:
+    turn, _, orelse = f"{USES[use]}\n{ENDS[end]}".partition("\n@else\n")
+    loop = f"for x, y in dataset:\n{textwrap.indent(turn, '    ')}\n" + (f"else:\n    {orelse}\n" if orelse else "")
+    body = f"total = 0.0\nfor epoch in range(2):\n{textwrap.indent(loop, '    ')}return total"
+    text = f"import jax\nimport jax.numpy as jnp\n\ndef program(self, dataset, limit):\n{textwrap.indent(body, '    ')}\n"
+    program = define(text, "program")
+    x = np.arange(1, 11, dtype=np.float32)
+    dataset = Dataset.from_tensor_slices((x, x + 1)).batch(3)
+    compiled = ag.function(lambda self, limit: program(self, dataset, limit))
+    for limit in (1e9, 30.0):
+        self, other = SimpleNamespace(total=0.0), SimpleNamespace(total=0.0)
+        assert float(compiled(self, limit)) == float(program(other, dataset, limit))
+        assert float(self.total) == float(other.total)
+    report = str(ag.explain(program, SimpleNamespace(total=0.0), dataset, 30.0))
+    loops = [line for line in report.splitlines() if "for x, y in dataset" in line]
+    assert loops and not any("unrolled" in line for line in loops), report
+
+
+def test_23_a_batch_that_is_read_after_the_loop_has_one_shape() -> None:
+    dataset = Dataset.from_tensor_slices(jnp.arange(10.0)).batch(4)
+
+    @ag.function
+    def f(limit: Any) -> Any:
+        total = 0.0
+        for x in dataset:
+            total += x.sum()
+            if total > limit:
+                break
+        return x
+
+    with pytest.raises(BranchTypeError, match="`x` is float32\\[4\\] where .* float32\\[2\\]"):
+        f(3.0)
