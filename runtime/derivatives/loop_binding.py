@@ -37,14 +37,14 @@ def bind_while(
         return list(plain(*operands))
     if any(map(_jax.is_reference, operands)):
         return forward_only(plain(*operands), place)
-    whole = _differentiable(plain, test, turn, tests, fixed, place, checkpoints)
-    return list(whole(*operands))
+    derivative = _derivative_of(plain, test, turn, tests, fixed, place, checkpoints)
+    return _jax.bind_custom_jvp(lambda *operands: list(plain(*operands)), derivative, operands)
 
 
-def _differentiable(
+def _derivative_of(
     plain: Callable[..., Any], test: ClosedJaxpr, turn: ClosedJaxpr, tests: int, fixed: int, place: Place | None, checkpoints: int | None
-) -> Callable[..., Any]:
-    """A loop of JAX's, as a function of its flat operands, with our derivatives."""
+) -> Callable[..., list[Any]]:
+    """The derivative of a loop of JAX's, as a function of its flat operands and their tangents."""
 
     @functools.cache
     def as_data() -> Loop:  # only when it is differentiated
@@ -58,21 +58,19 @@ def _differentiable(
             "custom_vjp_call" in _jax.primitives(turn), place=place,
         )  # fmt: skip
 
-    def derivative(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[list[Any], list[Any]]:
+    def derivative(*given: Any) -> list[Any]:
         loop = as_data()
+        primals, tangents = split(given, len(given) // 2)
         _, dc, dx = split(tangents, tests, fixed)
         _, c, x = split(primals, tests, fixed)
         active = loop.activated([not is_zero(t) for t in dc], [not is_zero(t) for t in dx])
         if not active.active_carry:
             out, on = list(plain(*primals)), []
         else:
-            given = [*instantiated(active.const_active, dc, c), *instantiated(active.carry_active, dx, x)]
-            _, *found = bind("both", active, *primals, *given)
+            moved = [*instantiated(active.const_active, dc, c), *instantiated(active.carry_active, dx, x)]
+            _, *found = bind("both", active, *primals, *moved)
             out, on = split(found, loop.carry)
         none = [jax.custom_derivatives.SymbolicZero(jax.typeof(o).to_tangent_aval()) for o, a in zip(out, active.carry_active, strict=True) if not a]
-        return out, merge(active.carry_active, on, none)
+        return [*out, *merge(active.carry_active, on, none)]
 
-    whole = jax.custom_jvp(lambda *operands: list(plain(*operands)))
-    whole.defjvp(derivative, symbolic_zeros=True)
-    found: Callable[..., Any] = whole
-    return found
+    return derivative

@@ -21,7 +21,6 @@ from jax import lax
 from autograph.runtime.jaxapi import tracers as objects
 from autograph.runtime.jaxapi.private import ArrayImpl
 from autograph.runtime.jaxapi.private import core as _core
-from autograph.runtime.jaxapi.private import debug_info as _debug_info
 from autograph.runtime.jaxapi.private import dtypes as _dtypes
 from autograph.runtime.jaxapi.private import flattree as _flattree
 from autograph.runtime.jaxapi.private import linear_util as _lu
@@ -32,6 +31,7 @@ from autograph.runtime.jaxapi.private import traceback_util as _tracebacks
 # isort: split
 from jax.core import ShapedArray, Tracer
 from jax.extend.core import ClosedJaxpr, Literal, Primitive, Var, jaxpr_as_fun, unmapped_aval
+from jax.extend.core.primitives import custom_jvp_call_p
 from jax.interpreters import ad, batching, mlir
 from jax.interpreters import partial_eval as pe
 from jax.ref import AbstractRef
@@ -260,11 +260,25 @@ def known_value(x: Any) -> Any:
 
 def trace(fn: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray]) -> tuple[Any, list[Any]]:
     """Trace a flat function once: its jaxpr, and the values of its constant variables (outer tracers among them)."""
-    wrapped = _lu.wrap_init(fn, debug_info=_debug_info("autograph", fn, avals, {}))
-    jaxpr, _, consts = _pe.trace_to_jaxpr_dynamic(wrapped, list(avals))
+    jaxpr, _, consts = _pe.trace_to_jaxpr_dynamic(_wrapped(fn), list(avals))
     if len(jaxpr.constvars) != len(consts):  # from 0.11 on, constants without attached values are leading inputs
         jaxpr = jaxpr.with_consts(consts)
     return jaxpr, list(consts)
+
+
+def _wrapped(fn: Callable[..., Any]) -> Any:
+    """A flat function as JAX's tracing takes it; `jax.api_util.debug_info` would ask for its signature, which takes as long as tracing a small one."""
+    code = fn.__code__
+    info = _lu.DebugInfo("autograph", f"{fn.__name__} at {code.co_filename}:{code.co_firstlineno}", None, _lu.initial_result_paths)
+    return _lu.wrap_init(fn, debug_info=info)
+
+
+def bind_custom_jvp(fn: Callable[..., list[Any]], derivative: Callable[..., list[Any]], operands: Sequence[Any]) -> list[Any]:
+    """`jax.custom_jvp` of a flat function: `derivative` is given the operands and their tangents, and gives results and theirs, in one list each.
+
+    Tangents that are zero are `SymbolicZero`.
+    """
+    return list(custom_jvp_call_p.bind(*operands, subfuns=(_wrapped(fn), _wrapped(derivative)), symbolic_zeros=True))
 
 
 def jaxpr_with(jaxpr: Any, invars: Sequence[Var], outvars: Sequence[Any], eqns: Sequence[Any]) -> ClosedJaxpr:

@@ -8,7 +8,6 @@ from jax._src import dtypes as dtypes
 from jax._src import linear_util as linear_util
 from jax._src import source_info_util as source_info_util
 from jax._src import traceback_util as traceback_util
-from jax._src.api_util import debug_info as debug_info
 from jax._src.array import ArrayImpl as ArrayImpl
 from jax._src.interpreters import ad as ad
 from jax._src.interpreters import batching as batching

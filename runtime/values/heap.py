@@ -197,7 +197,10 @@ class Entry(HeapLocation):
         if not isinstance(items, Items):
             return Unset(self.name)
         keys = range(len(items.values)) if items.keys is None else items.keys
-        return next((x for key, x in zip(keys, items.values, strict=True) if key == self.item), Unset(self.name))
+        for key, x in zip(keys, items.values, strict=True):
+            if key == self.item:
+                return x
+        return Unset(self.name)
 
 
 def entries(container: Any, items: Items) -> list[Entry]:
