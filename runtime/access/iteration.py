@@ -39,7 +39,6 @@ from autograph.runtime.sequences.live import Walk, longest, present, refuse_endl
 from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.sequences.room import with_room
 from autograph.runtime.sequences.rows import Range, Rows, index_rows, rows_of
-from autograph.runtime.state.counting import VARIABLE
 from autograph.runtime.state.iterators import is_held
 from autograph.runtime.untraced.native import loop_known
 from autograph.runtime.values.hints import Hints, hints_here
@@ -51,7 +50,7 @@ FURTHEST = np.iinfo(np.int32).max  # an index that no loop reaches
 
 
 def for_loop(
-    items: Any, body: Body, *state: Any, until: str | None = None, targets: Sequence[str] = (), unread: Sequence[str] = ()
+    items: Any, body: Body, *state: Any, until: str | None = None, targets: Sequence[str] = (), unread: Sequence[str] = (), held: bool | None = None
 ) -> Any:  # fmt: skip
     """`for item in items: state = body(item, *state)`; staged if the items or their number are traced.
 
@@ -62,6 +61,7 @@ def for_loop(
       until: the name of a loop variable that ends the loop once it is true.
       targets: the names of loop variables that each turn sets to the item, or a part of it, before anything else.
       unread: those of them that no statement reads after the loop, though a function that captures them might.
+      held: whether the items are an iterator that something else holds, too; by default that is counted.
 
     >>> import jax, jax.numpy as jnp, autograph.runtime as ag
     >>> jax.jit(lambda xs: ag.for_loop(xs, lambda x, s: s + x, 0))(jnp.array([1.0, 2.0, 3.0]))
@@ -72,12 +72,12 @@ def for_loop(
         watched, ours = items, 1
         items, total, parts = watched.turns()
         body = Turn(watched, body, total, parts)
-    if type(items) is _OF_A_RANGE and sys.getrefcount(items) == VARIABLE and _jax.compiling():  # nothing else holds it: `reversed(range(n))`
+    count = sys.getrefcount(items) - ours
+    held = isinstance(items, ITERATORS) and is_held(items, count) if held is None else held
+    if type(items) is _OF_A_RANGE and not held and _jax.compiling():  # `reversed(range(n))`
         state_of: Any = items.__reduce__()
         items = state_of[1][0][state_of[2] or 0 :]
     flag = None if until is None else parameter_names(body, len(state)).index(until)
-    count = sys.getrefcount(items) - ours
-    held = isinstance(items, ITERATORS) and is_held(items, count)
     values = list(state)
     if (known := loop_known(items, body, values, flag, held)) is not NotImplemented:
         return known

@@ -267,7 +267,7 @@ def trace(fn: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray]) -> tup
 
 
 def _wrapped(fn: Callable[..., Any]) -> Any:
-    """A flat function as JAX's tracing takes it; `jax.api_util.debug_info` would ask for its signature, which takes as long as tracing a small one."""
+    """A flat function as JAX's tracing takes it; `jax.api_util.debug_info` asks for its signature, which takes as long as tracing a small one."""
     code = fn.__code__
     info = _lu.DebugInfo("autograph", f"{fn.__name__} at {code.co_filename}:{code.co_firstlineno}", None, _lu.initial_result_paths)
     return _lu.wrap_init(fn, debug_info=info)

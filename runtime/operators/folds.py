@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import operator
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -23,10 +24,11 @@ from autograph.runtime.messages.places import here
 from autograph.runtime.sequences.growing import refuse_hidden
 from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.sequences.rows import Rows, Stream, rows_of
+from autograph.runtime.state.iterators import is_held
 from autograph.runtime.values.packing import blank_uses
 from autograph.runtime.values.spec_text import describe, pair
 from autograph.runtime.values.specs import spec_of
-from autograph.runtime.values.values import UNSET, Counted, Maybe, Unset
+from autograph.runtime.values.values import ITERATORS, UNSET, Counted, Maybe, Unset
 
 Value = Callable[..., Any]
 
@@ -73,9 +75,11 @@ class Each:
             new = take() if self.test is None else cond(self.of(self.test, item), take, lambda: state)
             return new if until is None else (new, until(new))
 
+        count = sys.getrefcount(self.items)
+        held = isinstance(self.items, ITERATORS) and is_held(self.items, count)
         if until is None:
-            return for_loop(self.items, body, state)
-        return for_loop(self.items, body, state, until(state), until="done")[0]
+            return for_loop(self.items, body, state, held=held)
+        return for_loop(self.items, body, state, until(state), until="done", held=held)[0]
 
 
 def each(items: Any, value: Value, test: Value | None = None, *, unpack: int = 0, inner: bool = False) -> Each:
