@@ -206,3 +206,54 @@ def test_half_of_the_arguments_and_integers() -> None:
         y = a * n
         k = jnp.argmax(jnp.stack([a, a]))
     assert tape.gradient(y, [a, n]) == [2.0, None] and tape.gradient(k, a) is None
+
+
+# What takes a Variable as it is: functions of JAX that are jitted, with a custom derivative, or neither.
+DIRECTLY: dict[str, Callable[[Any, Any], Any]] = {
+    "jnp.dot": lambda x, w: jnp.dot(x, w), "jnp.matmul": lambda x, w: jnp.matmul(x, w), "jnp.vdot": lambda x, w: jnp.vdot(w, x),
+    "jnp.tanh": lambda x, w: jnp.tanh(w), "jnp.square": lambda x, w: jnp.square(w) * x, "jnp.multiply": lambda x, w: jnp.multiply(w, w),
+    "jnp.sum": lambda x, w: jnp.sum(w), "jnp.mean": lambda x, w: jnp.mean(w), "jnp.where": lambda x, w: jnp.where(x > 1, w, x),
+    "jnp.take": lambda x, w: jnp.take(w, jnp.array([0, 0])), "jnp.maximum": lambda x, w: jnp.maximum(x, w), "jnp.linalg.norm": lambda x, w: jnp.linalg.norm(w),
+    "jnp.einsum": lambda x, w: jnp.einsum("i,i", x, w), "jnp.concatenate": lambda x, w: jnp.concatenate([w, w]), "jnp.power": lambda x, w: jnp.power(w, 3),
+    "jnp.outer": lambda x, w: jnp.outer(x, w), "jnp.sort": lambda x, w: jnp.sort(w) * x, "jnp.clip": lambda x, w: jnp.clip(w, 0.0, 1.5),
+    "jax.nn.relu": lambda x, w: jax.nn.relu(w), "jax.nn.softmax": lambda x, w: jax.nn.softmax(w) * x, "jax.nn.silu": lambda x, w: jax.nn.silu(w),
+    "lax.dot": lambda x, w: lax.dot(x, w), "jit": lambda x, w: jax.jit(lambda a: a * a)(w), "vmap": lambda x, w: jax.vmap(lambda a: a * a)(w),
+    "custom_jvp": lambda x, w: _cubed(w), "custom_vjp": lambda x, w: _doubled(w),
+}  # fmt: skip
+
+
+@jax.custom_jvp
+def _cubed(x: Any) -> Any:
+    return x * x * x
+
+
+_cubed.defjvps(lambda t, out, x: 5 * x * t)
+
+
+@jax.custom_vjp
+def _doubled(x: Any) -> Any:
+    return x * 2
+
+
+_doubled.defvjp(lambda x: (x * 2, None), lambda _, ct: (7 * ct,))
+
+
+@pytest.mark.parametrize("name", DIRECTLY)
+def test_functions_that_are_given_a_variable(name: str) -> None:
+    use, x = DIRECTLY[name], jnp.array([3.0, 0.5])
+    w = ag.Variable([1.0, 2.0])
+    want = jax.grad(lambda v: jnp.sum(use(x, v)))(w.value)
+
+    def gradient() -> Any:
+        with ag.GradientTape() as tape:
+            loss = jnp.sum(use(x, w))
+        return tape.gradient(loss, w)
+
+    def twice(n: Any) -> Any:
+        total = jnp.zeros(2)
+        for _ in range(n):
+            total += gradient()
+        return total / n
+
+    for found in (gradient(), ag.function(gradient)(), ag.function(twice)(2)):
+        np.testing.assert_allclose(found, want, rtol=1e-6)

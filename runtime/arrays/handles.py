@@ -12,6 +12,7 @@ import jax
 import numpy as np
 
 from autograph.runtime.jaxapi import _jax
+from autograph.runtime.jaxapi.tracers import content
 
 OPERATORS = (
     "add sub mul truediv floordiv mod pow matmul divmod and or xor lshift rshift radd rsub rmul rtruediv rfloordiv rmod rpow rmatmul rdivmod rand "
@@ -167,5 +168,5 @@ def taken_by_jax(cls: type[Handle]) -> type[Handle]:
     """Let JAX take objects of a class as the arrays that they hold."""
     global used
     used = True
-    _jax.takes_as_array(cls, lambda x: x.value, lambda x: x._type())
+    _jax.takes_as_array(cls, lambda x: content(x.value), lambda x: x._type())
     return cls
