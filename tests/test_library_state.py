@@ -306,6 +306,19 @@ def test_a_keras_model_is_trained_by_the_tape(keras):
     same(make(ag.function), make(plain))
 
 
+def test_an_eager_tape_before_anything_is_converted(keras):
+    program = """
+import keras, jax.numpy as jnp, autograph as ag
+model = keras.Sequential([keras.layers.Dense(2)])
+x = jnp.ones((1, 3))
+model(x)
+with ag.GradientTape() as tape:
+    y = model(x).sum()
+assert all(g is not None for g in tape.gradient(y, model.trainable_variables))
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, env={**os.environ, "KERAS_BACKEND": "jax"}, timeout=300)
+
+
 def test_a_keras_variable_under_a_transformation_of_jax(keras):
     v = keras.Variable(jnp.array(1.0), name="total")
 

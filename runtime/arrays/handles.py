@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from autograph.runtime.jaxapi import _jax
@@ -27,7 +28,6 @@ class Handle:
     """What all such objects share; `value` is the array."""
 
     __slots__ = ("__weakref__",)
-    __array_ufunc__ = None  # `numpy_array * handle` asks the handle
     __hash__ = object.__hash__
 
     @property
@@ -41,6 +41,13 @@ class Handle:
 
     def __jax_array__(self) -> Any:
         return self.value
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """Functions of NumPy, and its operators (`numpy_array * handle`), are JAX's: a tape sees them."""
+        values = [*map(value_of, inputs)]
+        if method == "__call__" and not kwargs and (function := getattr(jnp, ufunc.__name__, None)) is not None:
+            return function(*values)
+        return getattr(ufunc, method)(*(np.asarray(x) if isinstance(x, jax.Array) else x for x in values), **kwargs)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.value, dtype) if copy else np.asarray(self.value, dtype)

@@ -73,7 +73,7 @@ class State:
         self.needed = True
         known = {_code_of(p): p.obj for p in self.places}
         self.made |= {code for p in need.places if (code := _code_of(p)) is not None and known.get(code, p.obj) is not p.obj}
-        self.places += need.places
+        self.places = list(dict.fromkeys([*self.places, *need.places]))
         self.dynamic |= need.dynamic
 
     def run(self, get: Callable[[Any], Any], args: Any, kwargs: Any, abstract: bool = False) -> tuple[Any, Walk, list[Any]]:

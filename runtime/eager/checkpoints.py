@@ -23,6 +23,7 @@ from autograph.runtime.eager.variables import Variable
 from autograph.runtime.jaxapi._jax import Tracer
 from autograph.runtime.messages.errors import CheckpointError
 from autograph.runtime.messages.places import here
+from autograph.runtime.sequences.rows import Stream
 from autograph.runtime.state.locking import CHANGING
 from autograph.runtime.state.reading import restorations
 
@@ -53,7 +54,9 @@ class Checkpoint:
     2.0
     """
 
-    def __init__(self, **objects: Any) -> None:
+    def __init__(self, *unnamed: Any, **objects: Any) -> None:
+        if unnamed:
+            raise CheckpointError("an object has no name in the checkpoint", here(), "give it one: `ag.Checkpoint(model=model)`")
         self._objects = objects
         self.save_counter = 0
 
@@ -68,8 +71,16 @@ class Checkpoint:
           CheckpointError: (AG705) a Variable holds a traced value, or the files cannot be written; then nothing has changed.
         """
         prefix = Path(file_prefix)
+        if os.fspath(file_prefix).endswith((os.sep, "/")) or not prefix.name or prefix.is_dir():
+            raise CheckpointError(f"{os.fspath(file_prefix)!r} is a folder", here(), 'add how the files in it begin: `save(folder + "/ckpt")`')
         with CHANGING:
             values = {path: v._array for path, v in variables_in(self._objects).items()}
+        for name, x in self._objects.items():
+            if not any(path.split("/")[0] == name for path in values) and not isinstance(x, Stream):
+                raise CheckpointError(
+                    f"`{name}` is a `{type(x).__name__}` that holds no Variable, and nothing else is saved", here(),
+                    "keep what is to be saved in an `ag.Variable`; call a model once before, so that it is built",
+                )  # fmt: skip
         if traced := [path for path, x in values.items() if isinstance(x, Tracer)]:
             raise CheckpointError(f"`{traced[0]}` holds a traced value", here(), "save outside of `ag.function`, after the call")
         if far := [path for path, x in values.items() if not (x.is_fully_addressable or x.is_fully_replicated)]:
@@ -139,6 +150,7 @@ class Restored:
         """Hand out what Variables that are there now have not got yet."""
         found = variables_in(self._objects)
         ready = [(v, path, self._values[path]) for path, v in found.items() if path in self._values]
+        restorations[:] = [r for r in restorations if r is not self]  # one that fails is over
         for v, path, value in ready:
             _check(v, path, value, self._path)
         with CHANGING:
@@ -147,7 +159,7 @@ class Restored:
                 del self._values[path]
         taken = getattr(self, "_taken", set()) | {path for _, path, _ in ready}
         self._taken, self._missing = taken, set(found) - taken
-        restorations[:] = [r for r in restorations if r is not self] + ([self] if self._values else [])
+        restorations.extend([self] if self._values else [])
 
     def assert_consumed(self) -> Restored:
         """Raise CheckpointError (AG705) unless everything in the checkpoint has been taken, and every Variable has got a value."""
@@ -218,7 +230,8 @@ def _check(v: Variable, path: str, value: Any, file: str) -> None:
     if v.shape != value.shape or v.dtype != value.dtype:
         raise CheckpointError(
             f"{file} has {value.dtype}{list(value.shape)} for `{path}`, and the Variable is {v.dtype}{list(v.shape)}", here(),
-            "make the objects with the sizes and types that they were saved with",
+            "use the optimizer that it was saved with, with the same options" if "/slots/" in path
+            else "make the objects with the sizes and types that they were saved with",
         )  # fmt: skip
 
 

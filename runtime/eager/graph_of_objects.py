@@ -22,6 +22,8 @@ def variables_in(objects: Mapping[str, Any]) -> dict[str, Variable]:
     optimizers: list[tuple[str, Any]] = []
     for path, x in _walk(objects, seen):
         if isinstance(x, Variable):
+            while path in found:  # keys as "a/b" beside "a" and "b", or 1 beside "1"
+                path += "'"
             found[path] = x
         else:
             optimizers.append((path, x))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import time
+import warnings
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
@@ -13,11 +15,13 @@ import numpy as np
 
 from autograph.runtime.arrays.handles import value_of
 from autograph.runtime.eager.extras import needed
+from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages.errors import SummaryError
 from autograph.runtime.messages.places import here
 from autograph.runtime.output.output import afterwards
+from autograph.runtime.values.formatting import as_shown
 
-_writers: list[Writer] = []  # those whose blocks the program is in, the innermost last
+_writers: list[tuple[Writer, bool]] = []  # those whose blocks the program is in, the innermost last; is the block compiled?
 
 
 def _library(part: str) -> Any:
@@ -45,13 +49,16 @@ class Writer:
     def __enter__(self) -> Writer:
         if not self._open:
             raise SummaryError(f"the writer of {self.logdir} has been closed", here(), "make another one")
-        _writers.append(self)
+        _writers.append((self, _jax.compiling()))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        jax.effects_barrier()  # what compiled programs that run still have to write
-        del _writers[len(_writers) - 1 - _writers[::-1].index(self)]
-        self.flush()
+        last = max(k for k, (writer, _) in enumerate(_writers) if writer is self)
+        if _writers.pop(last)[1]:
+            afterwards(self.flush, (), {})
+        else:
+            jax.effects_barrier()  # what compiled programs that run still have to write
+            self.flush()
 
     def add(self, summary: Any, step: int) -> None:
         """Write a summary as tensorboardX makes it."""
@@ -119,14 +126,24 @@ def image(name: str, data: Any, step: Any, max_outputs: int = 3) -> None:
 
 
 def histogram(name: str, data: Any, step: Any) -> None:
-    """How the numbers of an array are distributed, at a step."""
+    """How the numbers of an array are distributed, at a step; those that are nan or infinite are left out, with a RuntimeWarning."""
     data = _checked("histogram", data, lambda shape: True, "numbers")
-    _write(lambda make, x: [make.histogram(name, np.asarray(x).ravel(), "auto")], data, step)
+
+    def made(make: Any, x: Any) -> list[Any]:
+        numbers = np.asarray(x).ravel()
+        kept = numbers[np.isfinite(numbers)]
+        if len(kept) < len(numbers):
+            warnings.warn(
+                f"{len(numbers) - len(kept)} of the {len(numbers)} numbers of histogram {name!r} are not finite", RuntimeWarning, stacklevel=2
+            )
+        return [make.histogram(name, kept, "auto") if len(kept) else make.histogram_raw(name, 0.0, 0.0, 0, 0.0, 0.0, [0.0], [0])]
+
+    _write(made, data, step)
 
 
 def text(name: str, data: str, step: Any) -> None:
     """A text in Markdown, at a step."""
-    _write(lambda make, _: [make.text(name, data)], None, step)
+    _write(lambda make, x: [make.text(name, x)], as_shown(data), step)
 
 
 def _checked(kind: str, data: Any, fits: Callable[[tuple[int, ...]], bool], wanted: str) -> Any:
@@ -138,11 +155,16 @@ def _checked(kind: str, data: Any, fits: Callable[[tuple[int, ...]], bool], want
 
 
 def _write(made: Callable[[Any, Any], list[Any]], data: Any, step: Any) -> None:
-    """Let the writer that is there when the program comes here have what is made of a value."""
+    """Let the writer that is there when the program comes here have what is made of a value; that of a block which is compiled with it is there."""
+    own = _writers[-1][0] if _writers and _writers[-1][1] else None
+    try:
+        step = value_of(step) if isinstance(value_of(step), jax.Array) else operator.index(step)
+    except TypeError:
+        raise SummaryError(f"the step is {step!r}", here(), "give an integer") from None
 
     def told(data: Any, step: Any) -> None:
-        if _writers:
+        if own is not None or _writers:
             for summary in made(_library("summary"), data):
-                _writers[-1].add(summary, int(step))
+                (own or _writers[-1][0]).add(summary, int(step))
 
-    afterwards(told, (data, value_of(step)), {})
+    afterwards(told, (data, step), {})

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph.runtime.arrays.handles import is_variable, value_of
+from autograph.runtime.calls.loading import adapt
 from autograph.runtime.eager.values import fresh
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi.tracers import content
@@ -53,6 +54,7 @@ class GradientTape:
     def __enter__(self) -> GradientTape:
         if self._recording:
             raise TapeError("this tape is recording already", here(), "use another `ag.GradientTape()` for the block inside")
+        adapt()
         self._trace = _jax.Passing(_jax.innermost_trace(), self._seen)
         self._context.enter_context(_jax.set_current_trace(self._trace))
         self._recording = True

@@ -17,6 +17,8 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
+import jax.numpy as jnp
+
 from autograph.runtime.arrays.handles import value_of
 from autograph.runtime.eager.graph_of_objects import variables_in
 from autograph.runtime.eager.tape import GradientTape
@@ -144,10 +146,13 @@ class Server:
         worker, number, of = fields.get("worker"), fields.get("number"), fields.get("steps")
         if not isinstance(worker, str) or not isinstance(number, int) or not isinstance(of, int):
             raise Malformed("gradients come without the worker's name, their number and that of the step")
+        if not gradients:
+            raise Malformed("there is no gradient")
         for path, gradient in gradients.items():
             v = self._variables.get(path)
             if v is None or gradient.shape != v.shape or gradient.dtype != v.dtype:
-                raise Malformed(f"a gradient {gradient.dtype}{list(gradient.shape)} comes for {path!r}, which is {'none' if v is None else v.dtype}")
+                held = "none" if v is None else f"{v.dtype}{list(v.shape)}"
+                raise Malformed(f"a gradient {gradient.dtype}{list(gradient.shape)} comes for {path!r}, which is {held}")
         with self._lock:
             if number <= self._last.get(worker, -1):
                 return "taken"  # it has come before, and the worker has not heard of that
@@ -186,6 +191,8 @@ class Worker:
     """
 
     def __init__(self, address: Address, model: Any, name: str | None = None, timeout: float = 30.0) -> None:
+        if isinstance(address, str) or len(address) != 2:
+            raise ServerError(f"the address is {address!r}", here(), 'give the host and the port: `("127.0.0.1", 5000)`')
         self._address, self._timeout = (str(address[0]), int(address[1])), timeout
         self._variables = trained_in(model)
         self.name = name or uuid.uuid4().hex
@@ -231,8 +238,19 @@ class Worker:
           ServerError: (AG711) the server is not there, stays busy, or refuses them.
         """
         paths = {id(v): path for path, v in self._variables.items()}
-        pairs = [g if isinstance(g, tuple) else (g, v) for g, v in zip(gradients, self._variables.values(), strict=True)]
-        arrays = {paths[id(v)]: value_of(g) for g, v in pairs if g is not None}
+        given, variables = list(gradients), list(self._variables.values())
+        if isinstance(gradients, dict) or len(given) != len(variables) and not all(isinstance(g, tuple) for g in given):
+            raise ServerError(
+                f"{len(given)} gradients are pushed for {len(variables)} trainable Variables",
+                here(),
+                "give one each, in their order, or pairs with them",
+            )
+        pairs = [g if isinstance(g, tuple) else (g, variables[k]) for k, g in enumerate(given)]
+        if any(id(v) not in paths for _, v in pairs):
+            raise ServerError("a gradient is pushed for no Variable of this worker's model", here(), "give pairs with its Variables")
+        arrays = {paths[id(v)]: jnp.asarray(value_of(g), v.dtype) for g, v in pairs if g is not None}
+        if not arrays:
+            raise ServerError("no gradient is pushed: the loss does not depend on the Variables", here(), "compute it with those of the model")
         self._number += 1
         fields = {"worker": self.name, "number": self._number, "steps": self._steps}
         end, pause = time.monotonic() + self._timeout, 0.002

@@ -271,3 +271,19 @@ def test_32_gradients_outside_of_the_block_and_of_a_penalty_on_gradients() -> No
     [(second, v)] = graph.gradients(penalty)  # which depends on `w` through a gradient, too
     assert first.graph is second.graph is one and v is w
     assert graph.Session(one).run([first, second], {x: 3.0}) == [12.0, 12.0 + 2 * 12.0 * 6.0]
+
+
+def test_31_a_variable_is_given_what_another_holds(session: Any) -> None:
+    a, b = ag.Variable(1.0), ag.Variable(5.0)
+    copy = graph.assign(a, b)
+    assert float(a) == 1.0
+    assert float(session.run(copy)) == float(a) == 5.0
+
+
+def test_32_gradients_by_variables_that_functions_are_given(session: Any) -> None:
+    x, w = graph.placeholder("float32", [None, 3]), ag.Variable(np.ones((3, 2), np.float32))
+    given = np.arange(12, dtype=np.float32).reshape(4, 3)
+    want = given.sum(0)[:, None] * np.ones(2)
+    for y in (x @ w, jnp.matmul(x, w), jnp.dot(x, w), x.dot(w), np.matmul(x, w), jnp.einsum("ij,jk", x, w), nn.relu(jnp.matmul(x, w))):
+        ((gradient, _),) = graph.gradients(y.sum(), [w])
+        np.testing.assert_allclose(session.run(gradient, {x: given}), want, rtol=1e-6)

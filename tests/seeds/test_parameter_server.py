@@ -210,3 +210,18 @@ def test_33_narrow_floats_go_over_the_wire() -> None:
             worker.step(lambda: jnp.sum(copy.value * 1.0))
         assert server.wait(1, timeout=30)
     assert copy.value.dtype == jnp.bfloat16 and w.value.tolist() == [0.5, 0.5, 0.5]
+
+
+def test_33_a_push_without_gradients_stays_with_its_worker() -> None:
+    w, copy = ag.Variable([1.0, 2.0]), ag.Variable([0.0, 0.0])
+    with ag.parameter_server.Server({"w": w}, ag.optimizers.SGD(0.1)) as server, ag.parameter_server.Worker(server.address, {"w": copy}) as worker:
+        with pytest.raises(ServerError, match="no gradient is pushed"):
+            worker.step(lambda: jnp.ones(3).sum())
+        for wrong, why in (([1.0, 2.0], "2 gradients are pushed for 1 "), ({"w": 1.0}, "1 gradients"), ([(1.0, w)], "no Variable of this worker")):
+            with pytest.raises(ServerError, match=why):
+                worker.push(wrong)
+        worker.push([np.ones(2)])  # a float64 array becomes what the Variable is
+        assert server.wait(1, timeout=30)
+    np.testing.assert_allclose(w, [0.9, 1.9], rtol=1e-6)
+    with pytest.raises(ServerError, match="the address is '127.0.0.1:5000'"):
+        ag.parameter_server.Worker("127.0.0.1:5000", {"w": copy})  # type: ignore[arg-type]

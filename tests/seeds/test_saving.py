@@ -249,3 +249,53 @@ def test_27_nothing_is_unpickled(tmp_path: Path) -> None:
     assert json.loads(path.with_name("c-1.json").read_text())["variables"] == {"x": {"dtype": "float32", "shape": [], "key": ""}}
     sources = [p.read_text() for p in Path(ag.__file__).parent.joinpath("runtime", "eager").glob("*.py")]
     assert sources and not any("import pickle" in s for s in sources)
+
+
+def test_27_what_cannot_be_saved_is_told(tmp_path: Path) -> None:
+    class Plain:
+        def __init__(self) -> None:
+            self.w = jnp.zeros(3)
+
+    w = ag.Variable(1.0)
+    for x in (Plain(), 3.0, jnp.ones(2), ag.layers.Dense(3)):
+        with pytest.raises(CheckpointError, match="`x` is an? `.*` that holds no Variable"):
+            ag.Checkpoint(x=x, w=w).save(tmp_path / "ckpt")
+    for place in (tmp_path, f"{tmp_path}/", ""):
+        with pytest.raises(CheckpointError, match="is a folder"):
+            ag.Checkpoint(w=w).save(place)
+    with pytest.raises(CheckpointError, match="has no name"):
+        ag.Checkpoint(w)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_27_two_places_with_one_path(tmp_path: Path) -> None:
+    held = {"a/b": ag.Variable(1.0), "a": {"b": ag.Variable(2.0)}, 1: ag.Variable(3.0), "1": ag.Variable(4.0)}
+    variables = [held["a/b"], held["a"]["b"], held[1], held["1"]]
+    checkpoint = ag.Checkpoint(held=held)
+    path = checkpoint.save(tmp_path / "ckpt")
+    for v in variables:
+        v.assign(0.0)
+    checkpoint.restore(path).assert_consumed()
+    assert [float(v) for v in variables] == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_27_a_later_variable_of_another_shape_fails_once(tmp_path: Path) -> None:
+    x = jnp.ones((1, 3))
+    small, large = ag.layers.Dense(4), ag.layers.Dense(8)
+    small(x)
+    path = ag.Checkpoint(layer=small).save(tmp_path / "ckpt")
+    ag.Checkpoint(layer=large).restore(path)
+    with pytest.raises(CheckpointError, match=r"float32\[3, 4\] for `layer/kernel`, and the Variable is float32\[3, 8\]"):
+        large(x)
+    assert float(ag.Variable(1.0) + 1) == 2.0 and small(x).shape == (1, 4)
+
+
+def test_27_the_state_of_another_optimizer(tmp_path: Path) -> None:
+    w = ag.Variable(jnp.ones((3, 4)))
+    adam, momentum = ag.optimizers.Adam(0.1), ag.optimizers.SGD(0.1, momentum=0.9)
+    adam.minimize(lambda: (w * w).sum(), [w])
+    path = ag.Checkpoint(optimizer=adam, w=w).save(tmp_path / "ckpt")
+    ag.Checkpoint(optimizer=momentum, w=w).restore(path)
+    with pytest.raises(CheckpointError, match="use the optimizer that it was saved with"):
+        momentum.minimize(lambda: (w * w).sum(), [w])
+    momentum.minimize(lambda: (w * w).sum(), [w])

@@ -98,3 +98,45 @@ def test_28_what_is_wrong(tmp_path: Path) -> None:
     with pytest.raises(SummaryError, match="has been closed"):
         with writer:
             pass
+
+
+def test_28_a_writers_block_in_a_compiled_function(tmp_path: Path) -> None:
+    writers = {name: ag.summary.create_file_writer(tmp_path / name) for name in ("train", "test")}
+
+    @ag.function
+    def f(n: Any) -> Any:
+        for step in range(n):
+            with writers["train"].as_default():
+                ag.summary.scalar("loss", step * 2.0, step)
+                ag.summary.text("told", f"step {step} of {n}", step)
+            with writers["test"].as_default():
+                ag.summary.scalar("loss", step * 3.0, step)
+        return n
+
+    f(2)
+    f(3)
+    for writer in writers.values():
+        writer.close()
+    assert scalars(tmp_path / "train", "loss") == [(0, 0.0), (1, 2.0), (0, 0.0), (1, 2.0), (2, 4.0)]
+    assert scalars(tmp_path / "test", "loss") == [(0, 0.0), (1, 3.0), (0, 0.0), (1, 3.0), (2, 6.0)]
+    told = [e.tensor_proto.string_val[0] for e in events(tmp_path / "train").Tensors("told/text_summary")]
+    assert told == [b"step 0 of 2", b"step 1 of 2", b"step 0 of 3", b"step 1 of 3", b"step 2 of 3"]
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "ag.function"])
+def test_28_a_histogram_of_what_is_not_finite(compiled: bool, tmp_path: Path) -> None:
+    def f(x: Any) -> None:
+        ag.summary.histogram("some", x, 0)
+        ag.summary.histogram("none", x * jnp.nan, 0)
+        ag.summary.histogram("empty", x[:0], 0)
+
+    with ag.summary.create_file_writer(tmp_path).as_default(), pytest.warns(RuntimeWarning, match="of the 3 numbers of histogram '(some|none)' are not finite"):
+        (ag.function(f) if compiled else f)(jnp.array([1.0, jnp.inf, 2.0]))
+        jax.effects_barrier()
+    counts = {name: events(tmp_path).Histograms(name)[0].histogram_value.num for name in ("some", "none", "empty")}
+    assert counts == {"some": 2, "none": 0, "empty": 0}
+
+
+def test_28_a_step_that_is_none() -> None:
+    with pytest.raises(SummaryError, match="AG709 the step is 'a'"):
+        ag.summary.scalar("loss", 1.0, "a")

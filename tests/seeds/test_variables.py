@@ -457,3 +457,30 @@ def test_13_a_step_is_not_traced_in_each_call() -> None:
         step(2.0)
     assert v == 4096.0
     assert first > 0 and len(traces) - first <= 1, traces  # the comparison is one
+
+
+@pytest.mark.parametrize("method", ["eval_shape", "lower", "trace"])
+def test_14_what_looks_at_a_function_assigns_nothing(method: str) -> None:
+    a, b = ag.Variable(1.0), ag.Variable(5.0)
+
+    def f(x: Any) -> Any:
+        a.value
+        a.assign(b)
+        b.assign(x)
+        return a
+
+    getattr(ag.function(f), method)(jnp.ones(()))
+    assert float(a) == 1.0 and float(b) == 5.0
+    assert float(ag.function(f)(jnp.ones(()))) == float(a) == 5.0 and float(b) == 1.0
+
+
+def test_13_functions_of_numpy_take_one() -> None:
+    w, x = ag.Variable([1.0, 2.0]), np.array([1.5, 0.5], np.float32)
+    for use in (
+        np.exp, np.sqrt, np.isnan, lambda w: np.maximum(w, x), lambda w: np.multiply(x, w), lambda w: np.matmul(x, w),
+        lambda w: x * w, lambda w: w - x, lambda w: x < w, np.add.reduce, np.sum, lambda w: np.where(x > 1, w, x), lambda w: np.add(w, x, out=np.zeros(2, np.float32)),
+    ):  # fmt: skip
+        np.testing.assert_allclose(use(w), use(np.asarray(w)), rtol=1e-6)
+    with ag.GradientTape() as tape:
+        loss = np.exp(w).sum()
+    np.testing.assert_allclose(tape.gradient(loss, w), np.exp([1.0, 2.0]), rtol=1e-6)
