@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import autograph as ag
 
 MANY = 6
+gc.set_threshold(100_000, 20, 20)  # programs that are compiled hold many objects, and to look at all of them takes long
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

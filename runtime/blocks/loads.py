@@ -59,7 +59,8 @@ def get_item(x: Any, i: Any) -> Any:
 
 def load_item(x: Any, i: Any) -> Any:
     """The same, where it is not looked at that NumPy has a view."""
-    x, i = value_of(read(x)), value_of(read(i))
+    x, i = value_of(read(x)), read(i)
+    i = i if isinstance(x, dict) else value_of(i)  # a Variable may be a key
     if isinstance(i, Maybe):
         i = present(i, f"{type(x).__name__} indices must be integers or slices, not NoneType")
     if isinstance(x, Maybe):
@@ -204,6 +205,7 @@ def arrays_of(value: Any) -> list[Array]:
 
 def row_of(x: Sequence[Any], i: Any, kind: str, what: str = "") -> Any:
     """The i-th of some values of equal types; the index is inside."""
+    x = [*map(value_of, x)]
     joint = joint_of_items(x, what or f"a {kind} is indexed by a traced value")
     columns = zip(*(pack(item, joint) for item in x), strict=True)
     rows = [lax.dynamic_index_in_dim(jnp.stack([jnp.asarray(c) for c in column]), i, keepdims=False) for column in columns]

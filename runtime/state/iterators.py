@@ -111,5 +111,5 @@ def _is_same(a: Any, b: Any) -> bool:
     return a is b or isinstance(a, (int, str)) and type(a) is type(b) and a == b
 
 
-_OWNER = zip(iter([]))
+_OWNER: Any = zip(iter([]))
 _PART = _counts(parts_of(_OWNER))[0]  # references to one that only its owner holds

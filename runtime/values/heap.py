@@ -198,7 +198,7 @@ class Entry(HeapLocation):
             return Unset(self.name)
         keys = range(len(items.values)) if items.keys is None else items.keys
         for key, x in zip(keys, items.values, strict=True):
-            if key == self.item:
+            if key is self.item or hash(key) == hash(self.item) and key == self.item:  # as a dict finds it: Variables compare numbers
                 return x
         return Unset(self.name)
 

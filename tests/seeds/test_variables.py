@@ -478,9 +478,34 @@ def test_13_functions_of_numpy_take_one() -> None:
     w, x = ag.Variable([1.0, 2.0]), np.array([1.5, 0.5], np.float32)
     for use in (
         np.exp, np.sqrt, np.isnan, lambda w: np.maximum(w, x), lambda w: np.multiply(x, w), lambda w: np.matmul(x, w),
-        lambda w: x * w, lambda w: w - x, lambda w: x < w, np.add.reduce, np.sum, lambda w: np.where(x > 1, w, x), lambda w: np.add(w, x, out=np.zeros(2, np.float32)),
+        lambda w: x * w, lambda w: w - x, lambda w: x < w, np.add.reduce, np.sum, lambda w: np.where(x > 1, w, x),
+        lambda w: np.add(w, x, out=np.zeros(2, np.float32)),
     ):  # fmt: skip
         np.testing.assert_allclose(use(w), use(np.asarray(w)), rtol=1e-6)
     with ag.GradientTape() as tape:
         loss = np.exp(w).sum()
     np.testing.assert_allclose(tape.gradient(loss, w), np.exp([1.0, 2.0]), rtol=1e-6)
+
+
+def test_13_keys_of_dicts_and_items_of_lists() -> None:
+    variables = [ag.Variable(1.0), ag.Variable(2.0), ag.Variable(3.0)]
+    slots = {v: ag.Variable(0.0) for v in variables}
+
+    @ag.function
+    def momentum(g: Any) -> None:
+        for v, slot in slots.items():
+            slot.assign(0.9 * slot + g)
+        for v in variables:
+            v.assign_sub(0.1 * slots[v])
+
+    @ag.function
+    def local(g: Any) -> Any:
+        seen = {}
+        for v in variables:
+            seen[v] = v * g
+        return seen[variables[1]]
+
+    momentum(1.0)
+    np.testing.assert_allclose([float(v) for v in variables], [0.9, 1.9, 2.9], rtol=1e-6)
+    assert float(local(2.0)) == pytest.approx(3.8)
+    assert float(ag.function(lambda i: variables[i] * 2)(2)) == pytest.approx(5.8)
