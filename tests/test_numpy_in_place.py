@@ -452,3 +452,51 @@ def test_an_index_of_the_text_outside_of_the_array(i: int) -> None:
         with pytest.raises(IndexError, match=f"index {i} is out of bounds for axis 0 with size 3"):
             g(2.0)
     assert o.a.tolist() == [1, 1, 1]
+
+
+def _through_a_helper(x: Any) -> Any:
+    z = x.copy()
+    _doubled(z)
+    return z
+
+
+def _doubled(b: Any) -> None:
+    b *= 2
+
+
+def _second_name(x: Any) -> Any:
+    z = x + 0
+    a = z
+    z += 1
+    return a
+
+
+def _rows_of_a_product(x: Any) -> Any:
+    z = x * 2
+    for row in z:
+        row += 1
+    return z
+
+
+def _part_of_a_product(x: Any) -> Any:
+    z = x * 2
+    v = z[:2]
+    v[0] = 5
+    return z
+
+
+def _transposed(x: Any) -> Any:
+    z = x * 2
+    a = z.T
+    a[0] = 9
+    return z
+
+
+@pytest.mark.parametrize("f", [_through_a_helper, _second_name, _rows_of_a_product, _part_of_a_product, _transposed], ids=lambda f: f.__name__[1:])
+def test_what_is_made_of_an_argument_in_calls_of_every_kind(f: Any) -> None:
+    compiled = ag.function(f)
+    values = {shape: np.asarray(compiled(jnp.ones(shape))) for shape in ((3, 2), (4, 2))}
+    for shape in ((3, 2), (2, 2), (4, 2), (3, 2)):
+        np.testing.assert_array_equal(compiled(np.ones(shape, np.float32)), f(np.ones(shape, np.float32)))
+        if shape in values:  # one of JAX's has values, before and after
+            np.testing.assert_array_equal(compiled(jnp.ones(shape)), values[shape])

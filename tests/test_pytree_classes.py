@@ -394,3 +394,18 @@ def test_objects_that_a_side_makes_may_change() -> None:
 
     for x in (1.0, -1.0):
         assert [*map(float, ag.function(f)(_tellers(), x))] == [*f(_tellers(), x)]
+
+
+def test_the_error_for_objects_whose_text_shows_their_attributes() -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Config:
+        rate: Any
+
+    def f(w: Any, rate: Any) -> Any:
+        config = Config(rate)
+        if w > 0:
+            config = dataclasses.replace(config, rate=config.rate * 0.5)
+        return config.rate
+
+    with pytest.raises(ag.AutographError, match="AG202 `config` is a `Config` .line .* where the test is true and another `Config`"):
+        ag.function(f)(1.0, 2.0)

@@ -14,7 +14,7 @@ from jax import lax
 from autograph.runtime.access.attributes import class_that_holds, holding, is_property, put_attr
 from autograph.runtime.access.contents import delete_content, is_array, store_content, store_known
 from autograph.runtime.blocks.branches import staged_cond
-from autograph.runtime.blocks.loads import inside, load_item
+from autograph.runtime.blocks.loads import get_item, inside
 from autograph.runtime.calls.calls import call
 from autograph.runtime.effects.host_effects import check_stored
 from autograph.runtime.effects.optional import present, read
@@ -168,7 +168,7 @@ def put_path(x: Any, path: tuple[Any, ...], value: Any, shared: bool) -> Any:
     if type(x) is list and unknown(i) and any(map(is_container, x)):
         _store_inside(x, i, tuple(rest), value)
         return x
-    inner = load_item(x, i)
+    inner = get_item(x, i)
     held = not isinstance(x, (jax.Array, np.ndarray)) and is_held_elsewhere(inner)
     new = put_path(inner, tuple(rest), value, held)
     if new is inner:
@@ -188,7 +188,7 @@ def put_path(x: Any, path: tuple[Any, ...], value: Any, shared: bool) -> Any:
 def _store_part(x: Array, path: tuple[Any, ...], value: Any) -> None:
     """`x[i][j] = value` of an array of the trace: the part has no name, and is stored back."""
     i, *rest = path
-    part = as_object(load_item(x, i))
+    part = as_object(get_item(x, i))
     if len(rest) == 1:
         store_into(part, index_of(rest[0]), value)
     else:

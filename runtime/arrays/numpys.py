@@ -173,7 +173,7 @@ class View(Numpys):
     def __init__(self, whole: Numpys, part: Part, shadow: Any) -> None:
         self.whole, self.part = whole, part
         placed = whole.home if not isinstance(part, Index) or not _has_tracer(part.index) else weakref.ref(core.trace_ctx.trace)
-        self.home, self.who, self.lasts, self.of, self.noted = placed, None, False, None, False
+        self.home, self.who, self.lasts = placed, None, False
         self._shadow, self.frozen, self._line_info = shadow, None, None
 
     @property

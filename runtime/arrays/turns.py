@@ -64,7 +64,6 @@ class Turns:
             x, p, slot = self.before[k], self.params[k], self.slots[k]
             if not isinstance(p, Array) or p is x or slot is None:
                 continue
-            p.of = x  # were they NumPy's, a change of the one would be one of the other
             if tag is None:
                 be(p, Who((slot, *who(x).possible), None, x))
             else:

@@ -50,15 +50,6 @@ def get_item(x: Any, i: Any) -> Any:
     Raises:
       ConcreteValueError: (AG502) a dict, a string or a list of unequal items is indexed by a traced value.
     """
-    value = load_item(x, i)
-    if isinstance(value, Array) and isinstance(x, Array) and not isinstance(x, Numpys) and value.ndim and value is not x and _is_basic(i):
-        value.of = x
-        return value
-    return value
-
-
-def load_item(x: Any, i: Any) -> Any:
-    """The same, where it is not looked at that NumPy has a view."""
     x, i = value_of(read(x)), read(i)
     i = i if isinstance(x, dict) else value_of(i)  # a Variable may be a key
     if isinstance(i, Maybe):
@@ -80,7 +71,7 @@ def load_item(x: Any, i: Any) -> Any:
         return load_span(x, i) if isinstance(x, (jax.Array, np.ndarray)) else _ends_needed(x)
     if isinstance(x, (jax.Array, np.ndarray)) and x.ndim and not is_reference(x):
         if (split := split_index(i)) is not None:
-            return sliced(load_item(x, split[0]) if split[0] else x, split[1])
+            return sliced(get_item(x, split[0]) if split[0] else x, split[1])
         if is_mask(i) and i.ndim:
             return masked(x, i)
         if isinstance(i, Section) and i.ndim == 1 and jnp.issubdtype(i.dtype, jnp.integer):
@@ -114,13 +105,8 @@ def load_content(x: Any, i: Any) -> Any:
     if isinstance(x, (list, tuple)) and unknown(i) and i.shape == () and jnp.issubdtype(i.dtype, jnp.integer):
         return _from_sequence(x, i)
     if unknown(i) or has_span(i):
-        return load_item(dict(x) if isinstance(x, dict) else list(x), i)
+        return get_item(dict(x) if isinstance(x, dict) else list(x), i)
     return base_of(x).__getitem__(x, i)
-
-
-def _is_basic(i: Any) -> bool:
-    """Whether an index takes a view in NumPy: it has no arrays and lists."""
-    return not any(isinstance(p, list) or np.ndim(p) for p in (i if type(i) is tuple else (i,)) if isinstance(p, (list, np.ndarray, jax.Array)))
 
 
 def _ends_needed(x: Any) -> Any:

@@ -24,7 +24,7 @@ from autograph.runtime.frames import TRACING, root, unwatched
 from autograph.runtime.garbage import paused
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi._jax import eval_trace
-from autograph.runtime.jaxapi.tracers import PARTS, Array, content, objects_in, of_objects
+from autograph.runtime.jaxapi.tracers import CHANGED, Array, content, objects_in, of_objects
 from autograph.runtime.messages.raised import ENTRIES
 from autograph.runtime.options import name_of
 from autograph.runtime.state.lifted import ERROR, may_have_failed, restore
@@ -108,7 +108,8 @@ def traced_by(
             frame.outside, frame.around = begin.containers, checks.around() if checks.around is not None else eval_trace
             frame.created, frame.tagging = checks.created, checks.tagging
             frame.created.begin()
-            PARTS.changed = False
+            around = CHANGED.numpys, CHANGED.other
+            CHANGED.numpys = CHANGED.other = False
             frame.function = inspect.unwrap(fn)
             mine = Arguments(begin.args, begin.kwargs, given.paths if stored is None else stored)
             if stored is not None:
@@ -124,9 +125,9 @@ def traced_by(
                     if not (changed and defer(error)):  # what was changed before is committed
                         raise
                 finals.update(mine.stored())
-                if finals and stored is None:
+                if stored is None and (finals or given.paths and CHANGED.numpys):
                     raise NeedsArrays
-                checks.numpys = checks.numpys or mine.would_change() or PARTS.changed
+                checks.numpys = checks.numpys or not given.paths and CHANGED.other
                 if handles.used and box and any(isinstance(x, handles.Handle) for x in trees.leaves(box[0], is_leaf=is_value)):
                     box.append(trees.map(handles.value_of, box.pop(), is_leaf=is_value))  # of a Variable what it holds
                 if box and isinstance(box[0], UNFINISHED):
@@ -137,6 +138,7 @@ def traced_by(
             finally:
                 begin.put_back(frame)
                 restore(frame)
+                CHANGED.numpys, CHANGED.other = around[0] or CHANGED.numpys, around[1] or CHANGED.other
         if checks.direct and checks.numpys:
             checks.undo()
         traces.note(passed[0], passed[1], held.guards if state is not None else ())

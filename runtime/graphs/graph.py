@@ -22,11 +22,24 @@ from autograph.runtime.graphs.nodes import Type, graphs
 from autograph.runtime.graphs.nodes import op as op
 from autograph.runtime.graphs.nodes import ops as ops
 from autograph.runtime.graphs.sessions import Session as Session
+from autograph.runtime.graphs.sessions import sessions
 from autograph.runtime.messages.errors import GraphError
 from autograph.runtime.messages.places import here
 from autograph.runtime.networks.initial import next_key
 
-InteractiveSession = Session
+
+class InteractiveSession(Session):
+    """A session that `node.eval()` uses from now on, until it is closed."""
+
+    def __init__(self, graph: Graph | None = None) -> None:
+        super().__init__(graph)
+        self.__enter__()
+
+    def close(self) -> None:
+        """Use it no more, and forget what has been compiled."""
+        super().close()
+        if self in sessions:
+            self.__exit__()
 
 
 def placeholder(dtype: Any, shape: Sequence[int | None] = (), name: str | None = None) -> Node:
@@ -34,19 +47,29 @@ def placeholder(dtype: Any, shape: Sequence[int | None] = (), name: str | None =
 
     Args:
       dtype: of the value; a number or array that is fed is converted to it, if that is of the same kind.
-      shape: of the value; None for a size that may be any, as that of a batch.
+      shape: of the value, by default one number; None for a size that may be any, as that of a batch.  The number of axes is known.
 
     Raises:
-      GraphError: (AG710) it is float64, and JAX computes in 32 bits.
+      GraphError: (AG710) it is float64, and JAX computes in 32 bits; or the shape is no tuple of sizes and None.
 
     As `tf.compat.v1.placeholder` (https://www.tensorflow.org/api_docs/python/tf/compat/v1/placeholder).
     """
-    wanted = jnp.dtype(dtype)
+    if isinstance(dtype, (list, tuple)) or not isinstance(shape, (list, tuple)) or any(n is not None and not _is_size(n) for n in shape):
+        raise GraphError(
+            f"a placeholder is given the dtype {dtype!r} and the shape {shape!r}",
+            here(),
+            'give both: `placeholder("float32", [None, 3])`, None for any size',
+        )
+    wanted = jnp.dtype("float32" if dtype == "float" else dtype)  # as TensorFlow's name
     if jax.dtypes.canonicalize_dtype(wanted) != wanted:
         raise GraphError(
             f"a placeholder of {wanted} is made, and JAX computes in 32 bits", here(), 'switch with `jax.config.update("jax_enable_x64", True)`'
         )
     return Node(None, name=name or "placeholder", types=Type(tuple(shape), wanted), kind="placeholder")
+
+
+def _is_size(n: Any) -> bool:
+    return isinstance(n, int) and n >= 0
 
 
 def placeholder_with_default(value: Any, shape: Sequence[int | None], name: str | None = None) -> Node:

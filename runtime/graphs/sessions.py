@@ -62,6 +62,8 @@ class Session:
         Raises:
           GraphError: (AG710) a placeholder that is needed is not fed; a value has another shape or type; or a node is of another graph.
         """
+        if feed_dict is not None and not isinstance(feed_dict, Mapping):
+            raise GraphError(f"`feed_dict` is a `{type(feed_dict).__name__}`", here(), "give a dict: `session.run(y, {x: value})`")
         leaves = trees.leaves(fetches, is_leaf=_is_fetch)
         for x in leaves:
             if not _is_fetch(x):
@@ -136,11 +138,17 @@ def _fed(node: Any, value: Any) -> Any:
         raise GraphError(f"a `{type(node).__name__}` is fed", here(), "the keys of `feed_dict` are placeholders and other nodes")
     if not hasattr(node.types, "shape"):
         return value
+    if isinstance(value, Node):
+        raise GraphError(f"`{node.name}` is fed the node `{value.name}`", here(), "feed its value: `session.run(...)` gives it")
     try:
         array = np.asarray(value_of(value)) if not isinstance(value, jax.Array) else value
         kept = jnp.asarray(array, node.dtype) if np.can_cast(array.dtype, node.dtype, "same_kind") else None
     except (TypeError, ValueError) as error:
         raise GraphError(f"`{node.name}` is fed what is no array: {error}", here(), "feed arrays and numbers") from None
+    if array.dtype.kind in "USO":
+        raise GraphError(f"`{node.name}` is fed a `{type(value).__name__}`", here(), "feed arrays and numbers")
+    if kept is not None and array.dtype.kind in "iu" and kept.dtype.kind in "iu" and not np.array_equal(array, kept):
+        raise GraphError(f"`{node.name}` is {node.text_of_type()}, and is fed integers beyond it", here(), "feed smaller ones, or make it wider")
     if kept is None:
         raise GraphError(
             f"`{node.name}` is {node.text_of_type()}, and is fed {array.dtype}{list(array.shape)}", here(), "convert it: `x.astype(...)`"

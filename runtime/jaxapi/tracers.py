@@ -23,16 +23,14 @@ class ArrayTracer(core.Tracer):  # type: ignore[misc]
     """An array as an object: `now` is the value of JAX's that it holds, `home` (weakly) the trace in which it was made.
 
     `who` says which array it may be, where only traced values decide that (`ties.py`); one that `lasts` is seen after an error.
-    Were it NumPy's, it would be part `of` another; `noted`: such an array would have changed.
     """
 
-    __slots__ = ("home", "lasts", "noted", "now", "of", "who")
+    __slots__ = ("home", "lasts", "now", "who")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, now: Any, home: Any) -> None:
-        self.now, self.home, self.lasts, self.noted = now, home, False, False
+        self.now, self.home, self.lasts = now, home, False
         self.who: Any = None
-        self.of: Any = None
         self._line_info: Any = None  # type: ignore[misc]
 
     @property
@@ -82,11 +80,7 @@ class ArrayTracer(core.Tracer):  # type: ignore[misc]
         return format(core.to_concrete_value(self.now), spec) if core.is_concrete(self) else super().__format__(spec)
 
     def __getitem__(self, index: Any) -> Any:
-        parts = tuple(map(_index, index)) if type(index) is tuple else _index(index)
-        found = super().__getitem__(parts)
-        if isinstance(found, ArrayTracer) and found.ndim and found is not self and all(map(_is_basic, parts if type(parts) is tuple else (parts,))):
-            found.of = self
-        return found
+        return super().__getitem__(tuple(map(_index, index)) if type(index) is tuple else _index(index))
 
     def __reversed__(self) -> Iterator[Any]:
         return (self[k] for k in range(self.shape[0] - 1, -1, -1))
@@ -131,11 +125,6 @@ for _name in "add sub mul truediv floordiv mod pow matmul and or xor lshift rshi
 
 Array = ArrayTracer
 _OF_TRACERS = frozenset({"val", "primal", "tangent", "batch_dim", "mutable_qdd", "parent", "__jax_array__"})
-
-
-def _is_basic(i: Any) -> bool:
-    """Whether NumPy takes a view there."""
-    return isinstance(i, (int, slice, type(None), type(Ellipsis))) or isinstance(i, core.Tracer) and not i.ndim
 
 
 def _index(i: Any) -> Any:
@@ -216,20 +205,23 @@ OBJECTS = _our(core.EvalTrace)()  # operations are evaluated, and what they give
 _ours[core.EvalTrace] = type(OBJECTS)
 
 
-class Parts(threading.local):
-    """Whether a part of an array has been changed, which would be a view were they NumPy's."""
+class Changed(threading.local):
+    """What has been changed in place in the present trace: it matters for whether the arguments, of which it may be made, are NumPy's."""
 
-    changed = False
-
-
-PARTS = Parts()
+    numpys = False  # an array of NumPy's
+    other = False  # one that would be NumPy's, if the arguments were
 
 
-def note_change(x: Any) -> None:
-    """A store or operator would change an array in place if it were NumPy's, or what it is part of."""
-    while isinstance(x, Array):
-        PARTS.changed = PARTS.changed or x.of is not None and x.of.shape != x.shape
-        x.noted, x = True, x.of
+CHANGED = Changed()
+
+
+def note_change(x: Array) -> None:
+    """A store changes an array, or an operator (`x += v`), which changes one of NumPy's."""
+    if x.ndim:
+        if type(x) is ArrayTracer:
+            CHANGED.other = True
+        else:
+            CHANGED.numpys = True
 
 
 def is_ours(trace: Any) -> bool:

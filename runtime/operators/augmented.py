@@ -10,7 +10,7 @@ import numpy as np
 from autograph.runtime.access.attributes import place_of, set_attr
 from autograph.runtime.access.items import index_of, put_item, put_path, set_attr_path
 from autograph.runtime.arrays.numpys import Numpys, View
-from autograph.runtime.blocks.loads import load_item
+from autograph.runtime.blocks.loads import get_item
 from autograph.runtime.effects.optional import read
 from autograph.runtime.frames import watched
 from autograph.runtime.jaxapi.tracers import Array, note_change
@@ -92,7 +92,7 @@ def update_attr_path(obj: Any, name: str, path: tuple[Any, ...], symbol: str, va
 def _item(x: Any, path: tuple[Any, ...], symbol: str, value: Any, *before: Any) -> Any:
     """What `x[i][j] += value` stores, given perhaps what was there before the value was evaluated."""
     for i in path[:-1]:
-        x = load_item(x, i)
-    (old,) = before or (load_item(x, path[-1]),)
+        x = get_item(x, i)
+    (old,) = before or (get_item(x, path[-1]),)
     view = isinstance(old, np.ndarray) and isinstance(x, np.ndarray) and watched()  # the store itself decides whether the array changes
     return changed(old.copy() if view else old, symbol, value, Home(Contents(x), path[-1]) if type(x) in (list, dict) else None)

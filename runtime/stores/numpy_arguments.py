@@ -1,6 +1,7 @@
 """NumPy arrays among the arguments of a compiled function: what it stores into them they hold when the call ends.
 
-Other arrays are values, which the caller keeps.  A trace in which a store reaches an argument is made again for calls with arrays of NumPy's there.
+Other arrays are values, which the caller keeps.  A trace in which an array is changed in place is made again for calls with arrays of NumPy's there:
+what is made of an argument has views and names as that has.
 """
 
 from __future__ import annotations
@@ -166,10 +167,6 @@ class Arguments:
     def stored(self) -> dict[Path, Any]:
         """What those of NumPy's hold that have changed."""
         return {path: content(x) for path, (x, before) in self.arrays.items() if isinstance(x, Numpys) and x.now is not before}
-
-    def would_change(self) -> bool:
-        """Whether a call with arrays of NumPy's in the place of others would have to be looked at."""
-        return any(not isinstance(x, Numpys) and (x.now is not before or x.noted) for x, before in self.arrays.values())
 
 
 def refuse(args: Sequence[Any], kwargs: dict[str, Any], arrays: dict[Path, Any], stored: Sequence[Path], name_of: Callable[[Path], str]) -> None:

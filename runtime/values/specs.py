@@ -132,8 +132,11 @@ class Static(Record):
             return "unset"
         if type(self.value) is Stale:
             return "what may have changed"
-        text = repr(self.value)
-        return text if len(text) <= 60 else f"a {type(self.value).__name__}"
+        try:
+            text = repr(self.value)
+        except Exception:  # the user's own, of an object whose attributes are what they were before
+            return f"a `{type(self.value).__name__}`"
+        return text if len(text) <= 60 else f"a `{type(self.value).__name__}`"
 
     def __eq__(self, other: object) -> bool:
         a, b = self.value, other.value if isinstance(other, Static) else other

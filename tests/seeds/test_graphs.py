@@ -246,7 +246,7 @@ def test_31_what_is_wrong(session: Any) -> None:
     with pytest.raises(GraphError, match="JAX computes in 32 bits"):
         graph.placeholder("float64", [])
     lonely = graph.Session
-    assert lonely is graph.InteractiveSession
+    assert issubclass(graph.InteractiveSession, lonely)
 
 
 def test_31_each_graph_and_name_by_itself() -> None:
@@ -287,3 +287,29 @@ def test_32_gradients_by_variables_that_functions_are_given(session: Any) -> Non
     for y in (x @ w, jnp.matmul(x, w), jnp.dot(x, w), x.dot(w), np.matmul(x, w), jnp.einsum("ij,jk", x, w), nn.relu(jnp.matmul(x, w))):
         ((gradient, _),) = graph.gradients(y.sum(), [w])
         np.testing.assert_allclose(session.run(gradient, {x: given}), want, rtol=1e-6)
+
+
+def test_31_an_interactive_session_is_there_until_it_is_closed() -> None:
+    with graph.Graph().as_default():
+        session = graph.InteractiveSession()
+        x = graph.placeholder("float", [None])
+        assert float((x * 2).sum().eval({x: [1.0, 2.0]})) == 6.0
+        session.close()
+        with pytest.raises(GraphError, match="outside of a session"):
+            x.eval({x: [1.0]})
+
+
+def test_31_what_is_no_placeholder_or_feed(session: Any) -> None:
+    x, n = graph.placeholder("float32", [None]), graph.placeholder("int32", [2])
+    for make, why in (
+        (lambda: graph.placeholder([None, 3]), "the dtype .None, 3."),
+        (lambda: graph.placeholder("float32", 3), "the shape 3"),
+        (lambda: graph.placeholder("float32", [-1, 3]), "the shape .-1, 3."),
+        (lambda: session.run(x, [1.0]), "`feed_dict` is a `list`"),
+        (lambda: session.run(x, {x: x * 2}), "is fed the node"),
+        (lambda: session.run(x, {x: "abc"}), "is fed a `str`"),
+        (lambda: session.run(x, {x: None}), "is fed a `NoneType`"),
+        (lambda: session.run(n * 1, {n: np.array([2**40, 3])}), "is fed integers beyond it"),
+    ):
+        with pytest.raises(GraphError, match=why):
+            make()
