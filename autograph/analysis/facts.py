@@ -117,10 +117,9 @@ class Liveness:
     def _with(self, items: Sequence[Any], body: Sequence[Any], x: Exits) -> Names:
         if not items:
             return self._block(body, x)
-        if self._memo.is_hint(items[0].context_expr):
-            return self._memo.live_before(items[0].context_expr, self._with(items[1:], body, x)) | x.exc
         # Leaving may raise, and whatever is raised inside may be suppressed.
-        inside = Exits(*(live | x.exc for live in (x.next, x.brk, x.cont, x.ret, x.next)))
+        raised = x.exc if self._memo.swallows_nothing(items[0].context_expr) else x.next
+        inside = Exits(*(live | x.exc for live in (x.next, x.brk, x.cont, x.ret, raised)))
         live = self._with(items[1:], body, inside)
         target = items[0].optional_vars
         if target is not None:
@@ -222,7 +221,7 @@ class Bound:
         if target is not None and not isinstance(target, s.Name):
             inside = _join(inside, Ends(exc=entered))
         # Leaving may raise, and whatever is raised inside may be suppressed.
-        suppresses = self._suppress and not self._memo.is_hint(items[0].context_expr)
+        suppresses = self._suppress and not self._memo.swallows_nothing(items[0].context_expr)
         through = meet(inside.next, inside.exc) if suppresses else inside.next
         return inside._replace(next=through, exc=meet(bound, *inside))
 

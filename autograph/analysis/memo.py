@@ -45,6 +45,16 @@ class Memo:
                 return self._modules.get(id) == "autograph.loop"
         return False
 
+    def swallows_nothing(self, manager: Any) -> bool:
+        """Whether the manager of a `with` is one that is known to let every exception through."""
+        match manager:
+            case s.Call(func=s.Attribute(value=s.Name(id=id), attr=attr)):
+                return attr in _LETS_THROUGH.get(self._modules.get(id, ""), ())
+            case s.Call(func=s.Name(id=id)):
+                module, _, attr = self._modules.get(id, "").rpartition(".")
+                return attr in _LETS_THROUGH.get(module, ())
+        return False
+
     def forget(self, *nodes: Any) -> None:
         """These nodes have changed."""
         for node in nodes:
@@ -146,4 +156,11 @@ class Memo:
         return tuple(None if way is None else bound | way for way in known)  # type: ignore[return-value]
 
 
+_OURS = frozenset({"loop", "GradientTape", "device", "run_eagerly"})
+_LETS_THROUGH = {
+    "autograph": _OURS, "autograph.runtime": _OURS, "numpy": frozenset({"errstate", "printoptions"}),
+    "jax": frozenset(
+        {"named_scope", "default_matmul_precision", "default_device", "disable_jit", "ensure_compile_time_eval", "debug_nans", "enable_x64"}
+    ),
+}  # fmt: skip
 _PROBE = frozenset({"a name$ of no program"})

@@ -18,11 +18,10 @@ import jax.numpy as jnp
 from autograph.runtime.eager.variables import Variable
 from autograph.runtime.graphs.nodes import Graph as Graph
 from autograph.runtime.graphs.nodes import Node as Node
-from autograph.runtime.graphs.nodes import Type, graphs
+from autograph.runtime.graphs.nodes import Type, graphs, sessions
 from autograph.runtime.graphs.nodes import op as op
 from autograph.runtime.graphs.nodes import ops as ops
 from autograph.runtime.graphs.sessions import Session as Session
-from autograph.runtime.graphs.sessions import sessions
 from autograph.runtime.messages.errors import GraphError
 from autograph.runtime.messages.places import here
 from autograph.runtime.networks.initial import next_key

@@ -68,6 +68,8 @@ class Layer:
         # What `build` sets is no state of a compiled function: a trace that is given up, or ends, leaves it there.
         object.__setattr__(self._made if id(self) in modes.building else self, name, value)
 
+    __setattr__.plain = True  # type: ignore[attr-defined]
+
     def __getattr__(self, name: str) -> Any:
         made = self.__dict__.get("_made")
         if made is None or name not in made.__dict__:

@@ -211,4 +211,7 @@ def plain_attributes(cls: Any) -> bool:
 
 def _is_object(v: Any) -> bool:
     """Whether a value is looked into by its attributes: an object of a class with plain attributes."""
-    return is_state(v) and (plain_attributes(type(v)) or isinstance(v, trees.OBJECTS) or is_intercepted(v)) and not isinstance(v, tuple)
+    if not is_state(v) or isinstance(v, tuple):
+        return False
+    plain = plain_attributes(type(v)) or getattr(type(v).__setattr__, "plain", False)  # a layer that is not being built
+    return plain or isinstance(v, trees.OBJECTS) or is_intercepted(v)

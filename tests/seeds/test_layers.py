@@ -348,3 +348,55 @@ def test_21_what_is_wrong() -> None:
 
     with pytest.raises(LayerError, match="has not called that of its base class"):
         Forgetful()(given(2, 3))
+
+
+def test_21_attributes_of_inner_layers_are_looked_at_in_each_call() -> None:
+    class Scale(ag.layers.Layer):
+        def __init__(self, factor: float) -> None:
+            super().__init__()
+            self.factor = factor
+
+        def call(self, inputs: Any) -> Any:
+            return inputs * self.factor
+
+    scale = Scale(2.0)
+    model = ag.layers.Sequential([scale])
+    compiled = ag.function(lambda model, x: model(x))
+    assert float(compiled(model, 1.0)) == 2.0
+    scale.factor = 5.0
+    assert float(compiled(model, 1.0)) == 5.0
+
+
+def test_21_an_inner_layer_is_frozen_between_calls() -> None:
+    pytest.importorskip("optax", reason="optimizers need the extra `train`")
+    base, head = ag.layers.Dense(2), ag.layers.Dense(1)
+    model, optimizer, x = ag.layers.Sequential([base, head]), ag.optimizers.SGD(0.1), jnp.ones((4, 3))
+
+    @ag.function
+    def step(model: Any, optimizer: Any, x: Any) -> int:
+        with ag.GradientTape() as tape:
+            loss = jnp.mean(model(x) ** 2)
+        variables = model.trainable_variables
+        optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
+        return len(variables)
+
+    assert step(model, optimizer, x) == 4
+    base.trainable = False
+    before = base.kernel.numpy()
+    assert step(model, optimizer, x) == 2
+    np.testing.assert_array_equal(base.kernel, before)
+
+
+def test_21_the_rate_of_an_inner_dropout_changes() -> None:
+    class Trainer:
+        def __init__(self) -> None:
+            self.model = ag.layers.Sequential([ag.layers.Dropout(0.5)])
+
+        @ag.function
+        def outputs(self, x: Any) -> Any:
+            return self.model(x, training=True)
+
+    trainer = Trainer()
+    assert set(np.unique(trainer.outputs(jnp.ones(100)))) == {0.0, 2.0}
+    trainer.model[0].rate = 0.0
+    np.testing.assert_array_equal(trainer.outputs(jnp.ones(100)), np.ones(100))

@@ -255,3 +255,24 @@ def test_22_losses_and_metrics() -> None:
         return accuracy(labels, logits)
 
     assert update(labels, logits) == 1.0 and update(labels, logits[::-1]) == 0.5
+
+
+def test_24_what_a_tapes_block_sets_is_no_loop_variable() -> None:
+    x = np.arange(30, dtype=np.float32).reshape(10, 3)
+    model, optimizer = ag.layers.Dense(3), ag.optimizers.Adam(0.01)
+    dataset, mean = ag.data.Dataset.from_tensor_slices(x).batch(4), ag.metrics.Mean()
+
+    def train(epochs: Any) -> Any:
+        for _ in range(epochs):
+            for batch in dataset:
+                with ag.GradientTape() as tape:
+                    outputs = model(batch)
+                    loss = jnp.mean(outputs**2)
+                optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables, strict=True))
+                mean.update_state(outputs)
+        return mean.result()
+
+    model(x)
+    report = str(ag.explain(train, 2))
+    assert "scan of 2 turns" in report and "unrolled" not in report, report
+    assert "outputs" not in "".join(line for line in report.splitlines() if "loop variable" in line)
