@@ -685,3 +685,60 @@ def test_a_list_that_grows_under_a_name_which_the_loop_gives_it() -> None:
 
     with pytest.raises(ag.AutographError, match=r"AG407 the list `\w+\.other` becomes longer .* has this name only since"):
         f(3.0)
+
+
+HISTORY: dict[str, list[Any]] = {"loss": [], "score": []}
+
+
+def _of_a_module(n: Any) -> None:
+    with ag.loop(max_steps=9):
+        for k in range(n):
+            HISTORY["loss"].append(k * 1.0)
+            HISTORY["score"].append(k * 2.0)
+
+
+def _of_the_code_around(n: Any) -> None:
+    with ag.loop(max_steps=9):
+        for k in range(n):
+            for name, value in {"loss": k * 1.0, "score": k * 2.0}.items():
+                _AROUND[name].append(value)
+
+
+def _with_a_break(n: Any) -> None:
+    for k in range(5):
+        if k >= n:
+            break
+        HISTORY["loss"].append(k * 1.0)
+        HISTORY["score"].append(k * 2.0)
+
+
+_AROUND = HISTORY
+
+
+@pytest.mark.parametrize("f", [_of_a_module, _of_the_code_around, _with_a_break], ids=lambda f: f.__name__[1:])
+def test_lists_in_a_dict_outside(f):
+    for items in HISTORY.values():
+        items.clear()
+    compiled = ag.function(f)
+    compiled(2)
+    compiled(3)
+    assert [float(x) for x in HISTORY["loss"]] == [0.0, 1.0, 0.0, 1.0, 2.0]
+    assert [float(x) for x in HISTORY["score"]] == [0.0, 2.0, 0.0, 2.0, 4.0]
+    assert all(type(items) is list for items in HISTORY.values())
+
+
+def test_a_list_leaves_a_function_that_reads_a_variable_as_a_list():
+    v = ag.Variable(2.0)
+
+    @ag.function
+    def f(n):
+        found = []
+        for k in range(8):
+            found.append(v * k)
+            if k >= n:
+                break
+        return found
+
+    for n in (2, 4, 1):
+        found = f(n)
+        assert type(found) is list and [float(x) for x in found] == [2.0 * k for k in range(n + 1)]

@@ -19,7 +19,7 @@ from autograph.runtime.state.needs import NeedsState
 from autograph.runtime.state.objects import Walk
 from autograph.runtime.state.reading import recorders, restorations
 from autograph.runtime.values.specs import Type
-from autograph.runtime.values.values import ARRAYS, NUMBERS
+from autograph.runtime.values.values import ARRAYS, NUMBERS, is_value
 
 _PLAIN = frozenset({ArrayImpl, *NUMBERS, np.float32, np.int32, np.float64, np.int64})
 
@@ -112,4 +112,5 @@ def shortcut(state: Any, options: Any, instead: Callable[..., Any]) -> Shortcut 
 
 
 def _is_plain(value: Any) -> bool:
-    return all(x is None or isinstance(x, (*ARRAYS, *NUMBERS)) for x in trees.leaves(value)) and trees.is_sortable(value)
+    leaves = trees.leaves(value, is_leaf=lambda x: is_value(x) or type(x).__module__.startswith("autograph."))
+    return all(x is None or isinstance(x, (*ARRAYS, *NUMBERS)) for x in leaves) and trees.is_sortable(value)

@@ -54,11 +54,17 @@ def forget_object(obj: Any) -> None:
 
 def _changed(frame: Frame) -> list[HeapLocation]:
     found = [x for x in {**frame.saved, **frame.late} if x not in frame.preset]
-    return found if frame.root else [x for x in found if not _is_hidden(x)]  # of which only the home holds what it has become
+    return [x for x in found if not _is_hidden(x) or frame.root and not _comes_back(x.obj, frame)]  # only the home holds what it has become
 
 
 def _is_hidden(place: HeapLocation) -> bool:
     return isinstance(place, Contents) and type(place.obj) is list and bool(place.obj) and type(place.obj[0]) is Stale
+
+
+def _comes_back(hidden: list[Any], frame: Frame) -> bool:
+    """Whether the home of a list, which holds another in its place, will hold the list again when the trace ends."""
+    home = getattr(getattr(hidden[0].make, "bound", None), "home", None)
+    return home is not None and home.location in frame.saved
 
 
 def _forgotten(frame: Frame, places: list[HeapLocation]) -> bool:
