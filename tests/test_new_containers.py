@@ -323,3 +323,36 @@ def test_a_change_behind_a_possible_error_is_refused() -> None:
     with pytest.raises(ag.StagingError, match="AG405 `o.a`, a `list`, .*an error before, which only traced values decide, would prevent this change"):
         f(o, jnp.asarray(V))
     assert o.a == [0.0]
+
+
+def _list_of_one(n: Any) -> Any:
+    states, out = [jnp.zeros(3)], jnp.zeros(5)
+    for i in range(n):
+        states = [states[0] + 1.0]
+        out[i] = states[0].sum()
+    return out, states
+
+
+def _dict_in_while(n: Any) -> Any:
+    state, out, i = {"h": jnp.zeros(3)}, np.zeros(5, np.float32), 0
+    while i < n:
+        state = {"h": state["h"] + 1.0}
+        out[i] = state["h"].sum()
+        i += 1
+    return out, state
+
+
+def _moved_and_stored_into(n: Any) -> Any:
+    pair, out = [jnp.zeros(2), jnp.ones(2)], jnp.zeros(5)
+    for i in range(n):
+        pair = [pair[1], pair[0] + pair[1]]
+        out[i] = pair[0].sum()
+        pair[1][0] = 5.0
+    return out, pair
+
+
+@pytest.mark.parametrize("f", [_list_of_one, _dict_in_while, _moved_and_stored_into], ids=lambda f: f.__name__[1:])
+def test_a_new_container_in_each_turn_beside_a_store(f):
+    for n in (0, 1, 4):
+        for got, want in zip(jax.tree.leaves(ag.function(f)(n)), jax.tree.leaves(ag.convert(f)(n)), strict=True):
+            np.testing.assert_allclose(got, want)

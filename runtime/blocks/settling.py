@@ -191,8 +191,10 @@ class Settling:
         """Let the loop carry which array each of its variables holds."""
         if self.tagged:
             self.body, self.state, self.opened = self.untagged, self.state[: -self.extra], self.opened[: -self.extra]
+            self.specs = self.specs[: -self.extra]  # what has been found of lists stays: it says how many arrays there are
+        else:
+            self.specs = [widen(spec_in_block(x)) for x in self.state]
         self.by_object, self.tagged, self.untagged = set(), True, self.body
-        self.specs = [widen(spec_in_block(x)) for x in self.state]
         outside = [x for location in self.places for x in pack(location.get(), self.preset[location], as_is)]
         tags = Turns([*self._before(), *outside]).first()
         self.extra, body, count = len(tags), self.body, len(self.state)
