@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from autograph.runtime.blocks.loops import while_loop as while_loop
     from autograph.runtime.calls import calls
     from autograph.runtime.calls.calls import call as call
+    from autograph.runtime.calls.entry import converted as converted
     from autograph.runtime.calls.entry import entered as entered
     from autograph.runtime.calls.function import Function as Function
     from autograph.runtime.calls.function import jit as jit
@@ -89,7 +90,7 @@ _WHERE = {
     "blocks.logical": "and_ or_ not_ and_then or_else asserted is_bool is_same matched",
     "blocks.loops": "while_loop",
     "operators.folds": "each collected len next",
-    "calls.entry": "entered",
+    "calls.entry": "entered converted",
     "effects.kinds": "isinstance hasattr callable type_of",
     "operators.numbers": "min max sum any all int float bool complex",
     "operators.sorting": "sorted",

@@ -1,8 +1,9 @@
 """A whole file: the bodies of the functions that are converted are replaced, every other line stays byte for byte as it was.
 
 Converted are the functions with a decorator of ours and what they call in the same file, transitively: functions by their names, methods by
-theirs, whatever the object, and the special methods of the classes that they name.  `@ag.function` becomes `@ag.jit`, `@ag.convert` disappears,
-`import autograph as ag` becomes `import autograph.runtime as ag`.  Nothing of the file is executed.
+theirs, whatever the object, and the special methods of the classes that they name.  `@ag.function` becomes `@ag.jit`; `@ag.convert` disappears, or
+becomes `@ag.converted` below another decorator, perhaps `@jax.jit`; `import autograph as ag` becomes `import autograph.runtime as ag`.  Nothing of
+the file is executed.
 """
 
 from __future__ import annotations
@@ -112,7 +113,9 @@ def _marks(node: Any, file: File) -> set[str]:
 
 def _converted(node: Any, file: File) -> list[Edit]:
     """The edits of one function: its decorators and its body; the lines of its header and docstring stay."""
-    edits = [edit for d in node.decorator_list for edit in _decorator(d, file)]
+    runs_later = isinstance(node, ast.AsyncFunctionDef) or any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(node))
+    handed_on = not runs_later and any(not (mark_of(d, file.modules) or _is_pythons(d, file)) for d in node.decorator_list)
+    edits = [edit for d in node.decorator_list for edit in _decorator(d, file, handed_on)]
     new = converted(node, file)
     if ast.dump(ast.Module(new.body, [])) == ast.dump(ast.Module(node.body, [])):
         return edits
@@ -157,15 +160,19 @@ def _inside_strings(text: str, width: int) -> set[int]:
     return {row - bool(width) for row in inside}
 
 
-def _decorator(decorator: ast.expr, file: File) -> list[Edit]:
-    """A decorator in the converted file: `function` becomes `jit`, `convert` disappears with its line."""
+def _decorator(decorator: ast.expr, file: File, handed_on: bool) -> list[Edit]:
+    """A decorator in the converted file: `function` becomes `jit`; `convert` disappears with its line, or becomes `converted` below another."""
     mark = mark_of(decorator, file.modules)
     if not mark:
         return []
     node = _marked(decorator, file)
     last = decorator.end_lineno or decorator.lineno
     if "function" not in (mark, mark_of(node, file.modules)):
-        return [Edit(decorator.lineno, last, "")]
+        if not handed_on:
+            return [Edit(decorator.lineno, last, "")]
+        begin, end = file.lines[decorator.lineno - 1].encode(), file.lines[last - 1].encode()
+        new = begin[: decorator.col_offset] + f"{file.alias}.converted".encode() + end[decorator.end_col_offset :]
+        return [Edit(decorator.lineno, last, new.decode())]
     begin, end = file.lines[node.lineno - 1].encode(), file.lines[(node.end_lineno or node.lineno) - 1].encode()
     new = begin[: node.col_offset] + f"{file.alias}.jit".encode() + end[node.end_col_offset :]
     return [Edit(node.lineno, node.end_lineno or node.lineno, new.decode())]

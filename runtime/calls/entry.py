@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +17,7 @@ from autograph.runtime.effects.optional import optional_result
 from autograph.runtime.explaining.raw_errors import mark_of, named
 from autograph.runtime.frames import Frame, root, watched
 from autograph.runtime.jaxapi import _jax
+from autograph.runtime.jaxapi._jax import eval_trace, trace_state
 from autograph.runtime.jaxapi.tracers import arrays_among, given, of_objects, taken
 from autograph.runtime.messages.errors import ArrayStoreError, NotStagedError
 from autograph.runtime.messages.places import here, transformation
@@ -78,6 +80,17 @@ def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
         return out
 
     return outside
+
+
+def converted(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of a transpiled file that had `@ag.convert` below `@jax.jit` or its kin: called as that was, so that arrays are objects in it."""
+    inside = entered(fn)
+
+    @functools.wraps(fn)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return fn(*args, **kwargs) if trace_state.value is eval_trace else inside(*args, **kwargs)
+
+    return called
 
 
 def _refuse_stored(frame: Frame) -> None:
