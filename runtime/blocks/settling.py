@@ -53,8 +53,6 @@ from autograph.runtime.values.specs import Kept, Option, Spec, Static, children,
 from autograph.runtime.values.values import CONTAINERS, NUMBERS, Blank, Maybe, Unset, is_value, map_maybe, nothing
 
 _MOST_RUNS = 30  # the lattice of types is finite and low: this is never reached by types that settle
-
-
 ROTATED = "the test is part of the turn"
 
 
