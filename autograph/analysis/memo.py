@@ -36,15 +36,6 @@ class Memo:
         self._test: dict[Any, tuple[Names | None, Names | None, Names]] = {}
         self._if: dict[Any, tuple[State, State]] = {}
 
-    def is_hint(self, manager: Any) -> bool:
-        """Whether the manager of a `with` is `ag.loop(...)`, which swallows no exception."""
-        match manager:
-            case s.Call(func=s.Attribute(value=s.Name(id=id), attr="loop")):
-                return self._modules.get(id) in ("autograph", "autograph.runtime")
-            case s.Call(func=s.Name(id=id)):
-                return self._modules.get(id) == "autograph.loop"
-        return False
-
     def swallows_nothing(self, manager: Any) -> bool:
         """Whether the manager of a `with` is one that is known to let every exception through."""
         match manager:

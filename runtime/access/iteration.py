@@ -42,7 +42,7 @@ from autograph.runtime.sequences.rows import Range, Rows, index_rows, rows_of
 from autograph.runtime.state.iterators import is_held
 from autograph.runtime.untraced.native import loop_known
 from autograph.runtime.values.hints import Hints, hints_here
-from autograph.runtime.values.values import ITERATORS, Unset, blank
+from autograph.runtime.values.values import Unset, blank
 
 Body = Callable[..., Any]
 _OF_A_RANGE = type(iter(range(0)))
@@ -73,7 +73,7 @@ def for_loop(
         items, total, parts = watched.turns()
         body = Turn(watched, body, total, parts)
     count = sys.getrefcount(items) - ours
-    held = isinstance(items, ITERATORS) and is_held(items, count) if held is None else held
+    held = is_held(items, count) if held is None else held
     if type(items) is _OF_A_RANGE and not held and _jax.compiling():  # `reversed(range(n))`
         state_of: Any = items.__reduce__()
         items = state_of[1][0][state_of[2] or 0 :]

@@ -134,7 +134,7 @@ class Passing(_core.Trace):  # type: ignore[misc]
 
     def _passed(self, name: str, do: Callable[..., Any], args: Any, *what: Any) -> Any:
         """What an operation gives; `seen` sees values, as what it takes and what it gives."""
-        out = self.seen(name, lambda *args: _contents(do(*args)), _contents(list(args)), *what)
+        out = self.seen(name, lambda *args: _contents(do(*args)), _contents(args), *what)
         return objects.results(out, self.below) if objects.is_ours(self.below) else out
 
     def process_primitive(self, primitive: Any, args: Any, params: Any, /) -> Any:

@@ -28,7 +28,7 @@ from autograph.runtime.state.iterators import is_held
 from autograph.runtime.values.packing import blank_uses
 from autograph.runtime.values.spec_text import describe, pair
 from autograph.runtime.values.specs import spec_of
-from autograph.runtime.values.values import ITERATORS, UNSET, Counted, Maybe, Unset
+from autograph.runtime.values.values import UNSET, Counted, Maybe, Unset
 
 Value = Callable[..., Any]
 
@@ -76,7 +76,7 @@ class Each:
             return new if until is None else (new, until(new))
 
         count = sys.getrefcount(self.items)
-        held = isinstance(self.items, ITERATORS) and is_held(self.items, count)
+        held = is_held(self.items, count)
         if until is None:
             return for_loop(self.items, body, state, held=held)
         return for_loop(self.items, body, state, until(state), until="done", held=held)[0]

@@ -49,11 +49,11 @@ class Positions:
 
 
 def is_held(x: Any, count: int) -> bool:
-    """Whether anything holds an iterator beside one variable of ours, where `count` references are counted: what is left of it can be seen.
+    """Whether x is an iterator that anything holds beside one variable of ours, where `count` references are counted: what is left of it can be seen.
 
     Python 3.14 lends us what a variable of the caller holds: then there is no reference more.
     """
-    return count > VARIABLE + _noted(x) or any(v is x for _, _, v in users_variables())
+    return isinstance(x, ITERATORS) and (count > VARIABLE + _noted(x) or any(v is x for _, _, v in users_variables()))
 
 
 def has_held_parts(x: Any) -> bool:
