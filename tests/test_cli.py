@@ -29,7 +29,7 @@ SIGN_NEW = "def sign(x):\n    return ag.cond(x > 0, lambda: 1, lambda: -1)\n"
 BOX = "class Box:\n    def low(self, x):\n        return 1 if x > 0 else 0\n"
 LAST = 'raise RuntimeError("executed")\n'
 PROGRAM = f"import autograph as ag\n\n\n@ag.convert\n{SIGN}\n\n{BOX}\n\n{LAST}"
-CONVERTED = f"import autograph.runtime as ag\n\n\n{SIGN_NEW}\n\n{BOX}\n\n{LAST}"
+CONVERTED = f"import autograph.runtime as ag\n\n\n@ag.converted\n{SIGN_NEW}\n\n{BOX}\n\n{LAST}"
 
 
 def command(*args: str, cwd: Path, text: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -143,7 +143,8 @@ def test_transpile_to_standard_output(folder: Path, capsys: pytest.CaptureFixtur
 def test_transpile_every_function(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["transpile", "--all", "train.py"]) == 0
     out = capsys.readouterr().out
-    assert out == CONVERTED.replace("return 1 if x > 0 else 0", "return ag.cond(x > 0, lambda: 1, lambda: 0)")
+    new = CONVERTED.replace("return 1 if x > 0 else 0", "return ag.cond(x > 0, lambda: 1, lambda: 0)")
+    assert out == new.replace("    def low", "    @ag.converted\n    def low")
 
 
 def test_transpile_to_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -172,7 +173,7 @@ def test_diff(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[:2] == ["--- train.py", "+++ train.py (converted)"]
     changed = [line for line in lines[2:] if line[0] in "+-"]
     assert changed == [
-        "-import autograph as ag", "+import autograph.runtime as ag", "-@ag.convert",
+        "-import autograph as ag", "+import autograph.runtime as ag", "-@ag.convert", "+@ag.converted",
         "-    if x > 0:", "-        return 1", "-    return -1", "+    return ag.cond(x > 0, lambda: 1, lambda: -1)",
     ]  # fmt: skip
     assert (folder / "train.py").read_text() == PROGRAM and names(folder) == ["train.py"]
@@ -282,7 +283,9 @@ def test_the_encoding_of_standard_input(start: bytes, folder: Path, monkeypatch:
     data = start + b"import autograph as ag\n\n\n@ag.convert\n" + SIGN.encode() + b"\n\nname = '" + name + b"'\n"
     feed(monkeypatch, data)
     assert main(["transpile", "-", "-o", "new.py"]) == 0
-    assert (folder / "new.py").read_bytes() == start + b"import autograph.runtime as ag\n\n\n" + SIGN_NEW.encode() + b"\n\nname = '" + name + b"'\n"
+    assert (
+        folder / "new.py"
+    ).read_bytes() == start + b"import autograph.runtime as ag\n\n\n@ag.converted\n" + SIGN_NEW.encode() + b"\n\nname = '" + name + b"'\n"
 
 
 def test_an_expression_too_deep(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -428,7 +431,7 @@ def test_the_encoding_is_kept(start: bytes, folder: Path) -> None:
 
     (folder / "name.py").write_bytes(text(b"import autograph as ag\n\n\n@ag.convert\n", b"    return '" + word + b"' if x > 0 else ''\n"))
     assert main(["transpile", "name.py", "-o", "new.py"]) == 0
-    new = text(b"import autograph.runtime as ag\n\n\n", b"    return ag.cond(x > 0, lambda: '" + word + b"', lambda: '')\n")
+    new = text(b"import autograph.runtime as ag\n\n\n@ag.converted\n", b"    return ag.cond(x > 0, lambda: '" + word + b"', lambda: '')\n")
     assert (folder / "new.py").read_bytes() == new
 
 
@@ -785,6 +788,16 @@ def test_run_shows_the_lines_of_the_script(folder: Path) -> None:
     done = command("run", "wrong.py", cwd=folder)
     assert f'wrong.py", line {lines.index("    return found") + 1}, in late' in done.stderr and "cli.py" not in done.stderr
     assert "UnboundLocalError: cannot access local variable 'found'" in done.stderr and done.returncode == 1
+
+
+def test_run_shows_no_frames_of_ours(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "no.py").write_text("def f(x):\n    if x > 0:\n        raise ValueError(x)\n    return x\n\n\nf(3)\n")
+    done = command("run", "--all", "no.py", cwd=folder)
+    assert done.returncode == 1 and done.stderr.endswith("ValueError: 3\n")
+    files = re.findall(r'File ".*?([^/]+)", line (\d+)', done.stderr)
+    assert files[0] == ("no.py", "7") and files[-1] == ("no.py", "3") and {name for name, _ in files} == {"no.py"}
+    monkeypatch.setenv("AUTOGRAPH_TRACEBACK", "full")
+    assert "entry.py" in command("run", "--all", "no.py", cwd=folder).stderr
 
 
 IMPORTED = """\

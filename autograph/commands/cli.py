@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from autograph import __version__
@@ -258,11 +259,24 @@ def _run(options: Any) -> int:
     sys.modules["__main__"] = module
     try:
         exec(code, module.__dict__)
-    except Exception as error:  # as Python shows it: from the script's own lines on
-        error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
+    except Exception as error:
+        error.__traceback__ = _of_script(error.__traceback__)
         sys.excepthook(type(error), error, error.__traceback__)
         return 1
     return 0
+
+
+def _of_script(tb: TracebackType | None) -> TracebackType | None:
+    """A traceback as Python shows it of the script: without our frames, but where all were asked for."""
+    frames = []
+    while (tb := tb and tb.tb_next) is not None:
+        frames.append(tb)
+    ours = str(Path(__file__).absolute().parents[1]) + os.sep
+    shown: TracebackType | None = None
+    for tb in reversed(frames):
+        if os.environ.get("AUTOGRAPH_TRACEBACK") == "full" or not tb.tb_frame.f_code.co_filename.startswith(ours):
+            shown = TracebackType(shown, tb.tb_frame, tb.tb_lasti, tb.tb_lineno)
+    return shown
 
 
 if __name__ == "__main__":

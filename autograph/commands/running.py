@@ -12,7 +12,7 @@ from typing import Any
 
 from autograph.forms.listing import converted
 from autograph.forms.module import edits_of, functions
-from autograph.source.edits import Edit, apply
+from autograph.source.edits import Edit, apply, ordered
 from autograph.source.source import File, converted_ahead
 
 
@@ -38,7 +38,7 @@ def script_code(text: str, name: str, everything: bool, namespace: dict[str, Any
 def _origins(count: int, edits: list[Edit]) -> list[int]:
     """For each line of the new text the line of the file that it comes from; of an edit the first that it replaces."""
     origins, at = [0], 1
-    for edit in sorted(edits):
+    for edit in ordered(edits):
         origins += range(at, edit.first)
         first = min(edit.first, count)
         rows = max(edit.text.count("\n"), 1) if edit.text else 0

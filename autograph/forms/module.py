@@ -1,9 +1,9 @@
 """A whole file: the bodies of the functions that are converted are replaced, every other line stays byte for byte as it was.
 
 Converted are the functions with a decorator of ours and what they call in the same file, transitively: functions by their names, methods by
-theirs, whatever the object, and the special methods of the classes that they name.  `@ag.function` becomes `@ag.jit`; `@ag.convert` disappears, or
-becomes `@ag.converted` below another decorator, perhaps `@jax.jit`; `import autograph as ag` becomes `import autograph.runtime as ag`.  Nothing of
-the file is executed.
+theirs, whatever the object, and the special methods of the classes that they name.  `@ag.function` becomes `@ag.jit`, `@ag.convert` becomes
+`@ag.converted`, which a function without a decorator is given where every function is converted: code that stays Python may hand it to JAX.
+`import autograph as ag` becomes `import autograph.runtime as ag`.  Nothing of the file is executed.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def edits_of(text: str, name: str, everything: bool) -> tuple[File, list[Any], l
     """A file, the functions of it that are converted, and what that changes."""
     file = parsed(text, name)
     chosen = [] if file.transpiled else [node for node in chosen_functions(file, everything) if stageable(node)]
-    edits = [edit for node in chosen for edit in _converted(node, file)]
-    return file, chosen, edits + _imports(file, chosen) if chosen else []
+    edits = [edit for node in chosen for edit in _converted(node, file, everything)]
+    return file, chosen, _imports(file, chosen) + edits if chosen else []
 
 
 def parsed(text: str, name: str) -> File:
@@ -78,7 +78,7 @@ def chosen_functions(file: File, everything: bool) -> list[Any]:
         special = own.startswith("__") and own.endswith("__")
         named.setdefault(around.rpartition(".")[2] if special and around else f".{own}" if around else own, []).append(node)
         every.append(node)
-    wanted = [n for n in every if is_decorated(n, file) or (everything and "do_not_convert" not in _marks(n, file))]
+    wanted = [n for n in every if is_decorated(n, file) or (everything and not _stays(n, file))]
     chosen: set[Any] = set()
     while wanted:
         node = wanted.pop()
@@ -96,9 +96,19 @@ def _is_pythons(decorator: ast.expr, file: File) -> bool:
     """Whether a decorator says only how a method is called, or makes a context manager of a generator."""
     if isinstance(decorator, ast.Attribute) and decorator.attr in ("setter", "getter", "deleter"):
         return True
-    name, _, rest = ast.unparse(decorator).partition(".")
-    known = f"{file.modules.get(name, name)}.{rest}".rstrip(".")
-    return known in ("property", "staticmethod", "classmethod", "contextlib.contextmanager")
+    return _path(decorator, file) in ("property", "staticmethod", "classmethod", "contextlib.contextmanager")
+
+
+def _path(decorator: ast.expr, file: File) -> str:
+    """Where what a decorator names is from, by the imports of the file."""
+    name, _, rest = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator).partition(".")
+    return f"{file.modules.get(name, name)}.{rest}".rstrip(".")
+
+
+def _stays(node: Any, file: File) -> bool:
+    """Whether a function is not to be converted, or was by this transpiler."""
+    done = {f"autograph.{room}{name}" for room in ("", "runtime.") for name in ("converted", "jit")}
+    return "do_not_convert" in _marks(node, file) or any(_path(d, file) in done for d in node.decorator_list)
 
 
 def is_decorated(node: Any, file: File) -> bool:
@@ -111,11 +121,12 @@ def _marks(node: Any, file: File) -> set[str]:
     return {mark_of(d, file.modules) for d in node.decorator_list} - {""}
 
 
-def _converted(node: Any, file: File) -> list[Edit]:
+def _converted(node: Any, file: File, everything: bool) -> list[Edit]:
     """The edits of one function: its decorators and its body; the lines of its header and docstring stay."""
-    runs_later = isinstance(node, ast.AsyncFunctionDef) or any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(node))
-    handed_on = not runs_later and any(not (mark_of(d, file.modules) or _is_pythons(d, file)) for d in node.decorator_list)
-    edits = [edit for d in node.decorator_list for edit in _decorator(d, file, handed_on)]
+    later, marks = _runs_later(node), _marks(node, file)
+    edits = [edit for d in node.decorator_list for edit in _decorator(d, later or "function" in marks, file)]
+    if everything and not (later or marks) and (node.name == "__call__" or not node.name.startswith("__")):
+        edits.append(Edit(node.lineno, node.lineno - 1, f"{_indent(file.lines[node.lineno - 1])}@{file.alias}.converted{file.newline}"))
     new = converted(node, file)
     if ast.dump(ast.Module(new.body, [])) == ast.dump(ast.Module(node.body, [])):
         return edits
@@ -160,22 +171,25 @@ def _inside_strings(text: str, width: int) -> set[int]:
     return {row - bool(width) for row in inside}
 
 
-def _decorator(decorator: ast.expr, file: File, handed_on: bool) -> list[Edit]:
-    """A decorator in the converted file: `function` becomes `jit`; `convert` disappears with its line, or becomes `converted` below another."""
+def _runs_later(node: Any) -> bool:
+    """Whether a call gives a generator or a coroutine: others than who called it run the body."""
+    return isinstance(node, ast.AsyncFunctionDef) or any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(node))
+
+
+def _decorator(decorator: ast.expr, needless: bool, file: File) -> list[Edit]:
+    """A decorator in the converted file: `function` becomes `jit`; `convert` becomes `converted`, or disappears where that is needless."""
     mark = mark_of(decorator, file.modules)
     if not mark:
         return []
-    node = _marked(decorator, file)
-    last = decorator.end_lineno or decorator.lineno
-    if "function" not in (mark, mark_of(node, file.modules)):
-        if not handed_on:
-            return [Edit(decorator.lineno, last, "")]
-        begin, end = file.lines[decorator.lineno - 1].encode(), file.lines[last - 1].encode()
-        new = begin[: decorator.col_offset] + f"{file.alias}.converted".encode() + end[decorator.end_col_offset :]
-        return [Edit(decorator.lineno, last, new.decode())]
-    begin, end = file.lines[node.lineno - 1].encode(), file.lines[(node.end_lineno or node.lineno) - 1].encode()
-    new = begin[: node.col_offset] + f"{file.alias}.jit".encode() + end[node.end_col_offset :]
-    return [Edit(node.lineno, node.end_lineno or node.lineno, new.decode())]
+    named = _marked(decorator, file)
+    compiled = "function" in (mark, mark_of(named, file.modules))
+    if not compiled and needless:
+        return [Edit(decorator.lineno, decorator.end_lineno or decorator.lineno, "")]
+    node = named if compiled else decorator
+    last = node.end_lineno or node.lineno
+    begin, end = file.lines[node.lineno - 1].encode(), file.lines[last - 1].encode()
+    new = begin[: node.col_offset] + f"{file.alias}.{'jit' if compiled else 'converted'}".encode() + end[node.end_col_offset :]
+    return [Edit(node.lineno, last, new.decode())]
 
 
 def _marked(decorator: ast.expr, file: File) -> ast.expr:
