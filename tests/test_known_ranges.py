@@ -1,6 +1,7 @@
 """Loops over known ranges: one compiled turn where Python's numbers stay what they are, and turn by turn where they would not."""
 
 import importlib.util
+import math
 import random
 import warnings
 from pathlib import Path
@@ -142,11 +143,148 @@ def time_in_an_object(x):
     return x, o.t
 
 
+def twice_the_index_afterwards(x):
+    k = 0
+    for i in range(300):
+        x = work(x) + k
+        k = i * 2
+    return x, jnp.zeros(k)
+
+
+def a_rate_that_decays(x):
+    rate = 0.1
+    for _ in range(300):
+        x = work(x) - rate * x
+        rate *= 0.99
+    return x, rate
+
+
+def corrected_moments(x):
+    one = two = 1.0
+    m = v = 0.0
+    for _ in range(300):
+        g = work(x)
+        one *= 0.9
+        two *= 0.999
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+        x = x - 0.01 * (m / (1 - one)) / (jnp.sqrt(v / (1 - two)) + 1e-8)
+    return x, one
+
+
+def every_tenth(x):
+    k, kept = 0, np.zeros(30, np.float32)
+    for i in range(300):
+        x = work(x)
+        if i % 10 == 0:
+            kept[k] = x
+            k += 1
+    return x, kept, jnp.zeros(k)
+
+
+def to_and_fro(x):
+    left, n = False, 1
+    for _ in range(300):
+        x = (work(x) + (1.0 if left else 2.0)) * n * 0.1
+        left = not left
+        n = 3 if n == 1 else 1
+    return x, left, n
+
+
+def within_a_time(x):
+    for i in range(300):
+        if 0.3 < i * 0.01 <= 0.7:
+            x = x + 1
+        x = work(x)
+    return x
+
+
+def a_least_rate(x):
+    rate = 1.0
+    for _ in range(300):
+        x = work(x) - rate * x
+        if rate > 1e-3:
+            rate = rate / 2
+    return x, rate
+
+
+def begun_again(x):
+    count = 0
+    for _ in range(300):
+        x = work(x)
+        count += 1
+        if count == 7:
+            x, count = x * 0.5, 0
+    return x, jnp.zeros(count + 1)
+
+
+def of_two_before(x):
+    a, b = 0, 1
+    for _ in range(300):
+        x = work(x) + a * 1e-3
+        a, b = b, (a + b) % 1000
+    return x, a, b
+
+
+def numbers_of_an_object(x):
+    o = Holder()
+    o.rate, o.k = 0.5, 0
+    for i in range(300):
+        x = work(x) - o.rate * x
+        o.rate *= 0.97
+        if i % 3 == 1:
+            o.k += 2
+    return x, o.rate, o.k
+
+
+def a_scale_that_data_changes(x):
+    scale = 1.0
+    for i in range(300):
+        x = jnp.tanh(work(x) * scale)
+        if i % 20 == 19:
+            if x > 0.3:
+                scale *= 0.5
+            else:
+                scale *= 1.1
+    return x, scale
+
+
+def a_count_that_is_reset(x):
+    n = 0
+    for i in range(300):
+        x = jnp.tanh(work(x) + n * 0.01)
+        if x > 0:
+            n += 1
+        if i % 20 == 19:
+            n = 0
+    return x, n
+
+
+def a_cosine(x):
+    for i in range(300):
+        rate = 0.5 * (1 + math.cos(math.pi * i / 300))
+        if rate < 0.25:
+            rate = rate * 2
+        x = work(x) - rate * x
+    return x
+
+
+def counted_beside_an_error(x):
+    c = 0
+    for i in range(300):
+        x = work(x)
+        if x > 1e9:
+            raise ValueError("large")
+        if i % 4 == 0:
+            c += 3
+    return x, c
+
+
 ROW = jnp.array(np.random.RandomState(0).randn(200), jnp.float32)
 ROLLED = [
     a_flag_of_the_first_turn, a_variable_that_becomes_a_number, a_number_set_in_each_turn, counts_and_the_last_index, counts_in_an_object,
     a_list_that_grows, a_triangle, best_and_where, borders, in_reverse, a_sum_and_an_extreme, fractions_of_the_index, time_in_steps,
-    time_in_an_object,
+    time_in_an_object, twice_the_index_afterwards, a_rate_that_decays, corrected_moments, every_tenth, to_and_fro, within_a_time, a_least_rate,
+    begun_again, of_two_before, numbers_of_an_object, a_scale_that_data_changes, a_count_that_is_reset, a_cosine, counted_beside_an_error,
 ]  # fmt: skip
 ARRAYS = (best_and_where, borders, in_reverse, a_sum_and_an_extreme)
 
@@ -191,14 +329,6 @@ def indices_in_a_list(x):
         x = work(x)
         found.append(i)
     return x, jnp.zeros(found[3])
-
-
-def twice_the_index_afterwards(x):
-    k = 0
-    for i in range(300):
-        x = work(x) + k
-        k = i * 2
-    return x, jnp.zeros(k)
 
 
 def a_truth_that_is_known_afterwards(x):
@@ -250,7 +380,7 @@ def draws(x):
 
 
 UNROLLED = [
-    a_product, a_product_in_an_object, a_product_in_a_list, indices_in_a_list, twice_the_index_afterwards, a_truth_that_is_known_afterwards,
+    a_product, a_product_in_an_object, a_product_in_a_list, indices_in_a_list, a_truth_that_is_known_afterwards,
     counts_in_containers, an_inner_product, powers_of_two, items_of_an_iterator, draws,
 ]  # fmt: skip
 

@@ -18,7 +18,7 @@ from jax.extend.core import jaxpr_as_fun
 from autograph.runtime.effects.deferred import Exit, defer
 from autograph.runtime.frames import Frame, Place, with_defaults
 from autograph.runtime.jaxapi import _jax, trees
-from autograph.runtime.jaxapi._jax import ClosedJaxpr, Literal, Var
+from autograph.runtime.jaxapi._jax import ClosedJaxpr, Literal, Var, convert_type
 from autograph.runtime.jaxapi.tracers import as_object, content, of_objects
 from autograph.runtime.sequences.room import refuse_or_grow
 from autograph.runtime.state.cells import held_in, held_in_cells, restored
@@ -66,6 +66,7 @@ class Block:
         self.kept: dict[str, Any] = {}  # what its shared variables hold where it ends in an error
         self.left = False  # does it certainly end in an error?
         self.wrote: dict[Location, Spec] = {}  # what it sets of the state outside
+        self.rows: dict[Var, jax.Array] = {}  # what stands in it for an item of an array in each turn
         with place.scope(part, staged=True) as frame:
             self.frame, frame.around = frame, _jax.current_trace()
             frame.chosen = chosen
@@ -202,6 +203,15 @@ class Block:
             *(e.replace(invars=[_renamed(u, {small.invars[0]: given}) for u in e.invars]) for e in made),
             *(e.replace(invars=[_renamed(u, {v: result}) for u in e.invars]) for e in self.eqns),
         ]
+
+    def look_up(self, v: Var, values: Sequence[Any]) -> None:
+        """Let a variable be one of some numbers, one in each turn."""
+        if not any(u is v for e in self.eqns for u in e.invars) and not any(u is v for u in self.outvars):
+            return
+        row = Var(v.aval)
+        self.rows[row] = convert_type(np.asarray(values, v.aval.dtype), v.aval.dtype, v.aval.weak_type)
+        self.eqns = [e.replace(invars=[_renamed(u, {v: row}) for u in e.invars]) for e in self.eqns]
+        self.outvars = [_renamed(u, {v: row}) for u in self.outvars]
 
     def jaxpr(self, invars: Sequence[Var], outvars: Sequence[Any] | None = None) -> ClosedJaxpr:
         return _jax.jaxpr_with(self.whole, invars, self.outvars if outvars is None else outvars, self.eqns)

@@ -43,6 +43,8 @@ class Truth(NamedTuple):
 class Mixed(NamedTuple):
     """A number in some turns, as Python knows, and an array in others: an array where it is an operand."""
 
+    number: Any = None  # what it is where it is a number
+
 
 Number = Integer | Fraction | Truth | Mixed
 Known = dict[Any, Number]
@@ -59,15 +61,20 @@ _SHAPES = frozenset({"broadcast_in_dim", "reshape", "squeeze", "expand_dims"})
 
 def within(interval: Interval, what: str) -> Interval:
     if interval[0] < INT32.min or interval[1] > INT32.max:
-        raise Inexact(f"{what} may not fit int32")
+        raise Inexact(f"{what} does not fit int32")
     return interval
 
 
 class Numbers:
-    """The Python numbers of a turn; `strict`: bounds are asked for."""
+    """The Python numbers of a turn; `strict`: bounds are asked for.
 
-    def __init__(self, strict: bool = True) -> None:
+    `ahead` takes the variables that only Python's own arithmetic tells, where they can be computed before the loop: comparisons of floats.
+    """
+
+    def __init__(self, strict: bool = True, ahead: set[Any] | None = None) -> None:
         self.strict = strict
+        self.ahead = ahead
+        self._depth = 0
 
     @staticmethod
     def constant(x: Any) -> Number:
@@ -83,7 +90,7 @@ class Numbers:
         """What the variables of some equations stand for, given what those do that come from outside."""
         known = dict(known)
         for e in eqns:
-            if any(not isinstance(v, Literal) and v in known for v in e.invars) or _programs(e):
+            if any(not isinstance(v, Literal) and v in known for v in e.invars) or programs(e):
                 for v, number in zip(e.outvars, self._results(e, known), strict=True):
                     if number is not None:
                         known[v] = number
@@ -100,7 +107,7 @@ class Numbers:
             return self._cond(e, given)
         if name in ("jit", "pjit") and e.params["name"] in _DIVISIONS and all(isinstance(g, Integer) for g in given):
             return [Integer(self._divided(e.params["name"], given[0], given[1]))]  # type: ignore[arg-type]
-        if _programs(e):
+        if programs(e):
             return self._call(e, given)
         mine = [g for v, g in zip(e.invars, given, strict=True) if not isinstance(v, Literal)]
         if name == "select_n":
@@ -119,7 +126,10 @@ class Numbers:
             return [given[0]]
         if name in _COMPARISONS:
             if any(isinstance(g, Fraction) for g in given):
-                raise Inexact("Python floats are compared")
+                if self.ahead is None or self._depth:
+                    raise Inexact("Python floats are compared")
+                self.ahead.add(e.outvars[0])
+                return [Truth()]
             return [Truth(_compared(name, *given))]
         if all(isinstance(g, Integer) for g in given) and (of := _INTEGERS.get(name)) is not None:
             return [Integer(self._bounds(of, name, given, e.params))]
@@ -137,7 +147,7 @@ class Numbers:
 
     def _refuse_unknown(self, what: str) -> None:
         if self.strict:
-            raise Inexact(f"{what} may not fit int32")
+            raise Inexact(f"{what} does not fit int32")
 
     def _converted(self, given: Number | None, dtype: Any) -> Number:
         if np.issubdtype(dtype, np.integer):
@@ -160,14 +170,16 @@ class Numbers:
         return (0, b.bounds[1] - 1) if b.bounds[0] > 0 else (b.bounds[0] + 1, 0)
 
     def _call(self, e: Any, given: Sequence[Number | None]) -> Sequence[Number | None]:
-        for jaxpr in _programs(e):
+        for jaxpr in programs(e):
             if len(jaxpr.invars) == len(given) and len(jaxpr.outvars) == len(e.outvars):
                 return self._inside(jaxpr, given)
         return [None] * len(e.outvars)  # of JAX's own: its results are arrays
 
     def _inside(self, jaxpr: Any, given: Sequence[Number | None]) -> list[Number | None]:
         """What a program gives for numbers among its operands."""
+        self._depth += 1
         known = self.follow(jaxpr.eqns, {v: g for v, g in zip(jaxpr.invars, given, strict=True) if g is not None})
+        self._depth -= 1
         return [None if isinstance(v, Literal) else known.get(v) for v in jaxpr.outvars]
 
     def _cond(self, e: Any, given: Sequence[Number | None]) -> Sequence[Number | None]:
@@ -271,7 +283,8 @@ def _of(v: Any, known: Known) -> Number | None:
 def union(numbers: Sequence[Number | None]) -> Number | None:
     """What a truth value that Python would know chooses."""
     if any(g is None or isinstance(g, Mixed) for g in numbers):
-        return None if all(g is None for g in numbers) else Mixed()
+        known = [g.number if isinstance(g, Mixed) else g for g in numbers if g is not None]
+        return Mixed(union(known)) if known else None
     if all(isinstance(g, Integer) for g in numbers):
         bounds = [g.bounds for g in numbers if isinstance(g, Integer)]
         return Integer(None if any(b is None for b in bounds) else (min(b[0] for b in bounds if b), max(b[1] for b in bounds if b)))
@@ -326,7 +339,8 @@ def _limits(test: Any, tests: int, given: Sequence[Number | None]) -> dict[int, 
     return found
 
 
-def _programs(e: Any) -> list[Any]:
+def programs(e: Any) -> list[Any]:
+    """The programs that an equation holds."""
     return [getattr(j, "jaxpr", j) for p in e.params.values() for j in _jax.jaxprs_in(p)]
 
 

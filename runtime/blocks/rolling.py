@@ -15,13 +15,19 @@ from typing import Any
 import jax
 import numpy as np
 
-from autograph.runtime.blocks.exact import INT32, Fraction, Inexact, Integer, Known, Mixed, Number, Numbers, added, constant_step, union, within
+from autograph.runtime.blocks.exact import (
+    INT32,
+    Inexact,
+    Integer,
+    constant_step,
+)
 from autograph.runtime.blocks.stage import Stage
 from autograph.runtime.blocks.trial import compiled_or_unrolled
+from autograph.runtime.blocks.turn_numbers import Slot, settled
 from autograph.runtime.explaining.decisions import decided, watching
 from autograph.runtime.frames import Place
 from autograph.runtime.jaxapi import _jax
-from autograph.runtime.jaxapi._jax import Literal
+from autograph.runtime.jaxapi._jax import Literal, Var
 from autograph.runtime.messages.errors import LargeUnrollWarning
 from autograph.runtime.messages.places import here, parameter_names
 from autograph.runtime.sequences.growing import Growing
@@ -139,7 +145,7 @@ def _rolled(items: builtins.range, body: Callable[..., Any], state: list[Any], w
         for x, spec, name in zip(state, stage.specs, names, strict=True):
             if not _stands(x, spec):
                 raise Inexact(f"`{name}` gets another type in the first turn")
-    final, places = _checked(stage, items, state, names, whole)
+    final, places = _checked(stage, items, state, names)
     out = stage.run_scan([], len(items), 1, items)
     for location, numbers in places.items():
         location.put(_with_numbers(location.get(), numbers))
@@ -160,45 +166,20 @@ def _stands(x: Any, spec: Spec) -> bool:
     return isinstance(spec, Kept) and spec.value is x or bool(spec == widen(spec_of(x)))  # an array that is stored into keeps its type
 
 
-def _checked(
-    stage: Stage, items: builtins.range, state: list[Any], names: list[str], whole: bool
-) -> tuple[dict[int, Any], dict[HeapLocation, dict[int, Any]]]:
-    """Check the numbers of the compiled turn; the values after the loop of the variables, and of the places in objects, that stay Python numbers.
-
-    In the `whole` of a loop a Python number may become an array in the first turn.
-    """
+def _checked(stage: Stage, items: builtins.range, state: list[Any], names: list[str]) -> tuple[dict[int, Any], dict[HeapLocation, dict[int, Any]]]:
+    """Check the numbers of the compiled turn; the values after the loop of the variables, and of the places in objects, that are numbers then."""
     block = stage.block
-    known: Known = {}
     final: dict[int, Any] = {}
+    places: dict[HeapLocation, dict[int, Any]] = {}
     code: Any = None  # the error code after a turn
     flat, outs = iter(block.invars), iter(block.outvars)
     index = next(flat)
-    known[index] = Integer(within((min(items[0], items[-1]), max(items[0], items[-1])), "the index"))
-    kept: list[tuple[str, list[Any]]] = []
-    lists: dict[Any, str] = {}
-    floats: dict[Any, tuple[float, Any]] = {}  # Python floats that turns add constants to, and what they become
-    become: dict[Any, tuple[str, Any, Number]] = {}  # Python numbers that may be arrays after the first turn
+    slots: list[Slot] = []
     for k, (x, spec) in enumerate(zip(state, stage.specs, strict=True)):
         mine = [(next(flat), next(outs)) for _ in types([spec])]
-        if isinstance(spec, Type) and type(x) in NUMBERS:
-            ((v, out),) = mine
-            after = _after(x, v, out, index, items, block.eqns, stage.numbers[k])
-            if after is None and whole:
-                become[v] = names[k], out, Numbers.unknown(x)
-                continue
-            if after is None:
-                raise _changes(names[k])
-            known[v], now = after
-            if out is not v:
-                final[k] = now
-                floats |= {v: (x, out)} if type(x) is float and type(stage.numbers[k]) is not float else {}
-        else:
-            if stage.numbers[k] is not None:
-                final[k] = stage.numbers[k]
-            kept.append((names[k], [out for _, out in mine]))
-            if isinstance(x, Growing):
-                lists |= {v: names[k] for v, _ in mine}
-    places: dict[HeapLocation, dict[int, Any]] = {}
+        if (always := stage.numbers[k]) is not None and not (isinstance(spec, Type) and type(x) in NUMBERS):
+            final[k] = always
+        slots += _slots(names[k], x, spec, mine, functools.partial(final.__setitem__, k), always)
     for location, spec in block.wrote.items():
         inner = iter(block.reads[location][1] if location in block.reads else ())
         if not isinstance(location, HeapLocation):
@@ -208,95 +189,20 @@ def _checked(
             continue
         held = location.get()
         for k, (x, part) in enumerate(zip(*((held.values, spec.values) if isinstance(held, Items) else ([held], [spec])), strict=True)):
-            variables = [next(inner, None) for _ in types([part])]
-            given = [next(outs) for _ in variables]
-            if isinstance(x, Growing):
-                lists |= dict.fromkeys(variables, location.name.strip("`"))
-            elif type(x) in NUMBERS and isinstance(part, Type):
-                after = _after(x, variables[0], given[0], index, items, block.eqns, None) if variables[0] is not None else None
-                if after is None:
-                    become[variables[0] or given[0]] = location.name.strip("`"), given[0], Numbers.unknown(x)
-                    continue
-                known[variables[0]] = after[0]
-                floats |= {variables[0]: (x, given[0])} if type(x) is float and given[0] is not variables[0] else {}
-                places.setdefault(location, {})[k] = after[1]
-            else:
-                kept.append((location.name.strip("`"), given))
-    if numbers := _still_numbers(block.eqns, known, {v: (out, number) for v, (_, out, number) in become.items()}):
-        raise _changes(become[min(numbers, key=list(become).index)][0])
-    found = Numbers().follow(block.eqns, known)
+            mine = [(next(inner, None) or Var(t.aval()), next(outs)) for t in types([part])]  # what is not read is no variable yet
+            slots += _slots(location.name.strip("`"), x, part, mine, functools.partial(places.setdefault(location, {}).__setitem__, k))
+    found = settled(block, index, items, slots)
     if code is not None and not isinstance(code, Literal) and found.get(code) == Integer((0, 0)):  # what is checked holds in all turns
         block.forget_written(ERROR, len(types(stage.specs)))
         stage.guarded = may_have_failed()
-    for name, given in kept:
-        if any(not isinstance(o, Literal) and o in found for o in given):
-            raise Inexact(f"`{name}` becomes a Python number")
-    _refuse_items(lists, block.eqns, found)
-    _compute_sums(block, index, items, floats)
-    return final, places
+    return final, {location: numbers for location, numbers in places.items() if numbers}
 
 
-def _changes(name: str) -> Inexact:
-    return Inexact(f"the Python number `{name}` changes in another way than by adding a constant")
-
-
-def _still_numbers(eqns: Any, known: Known, candidates: dict[Any, tuple[Any, Number]]) -> set[Any]:
-    """Which of some variables are Python numbers in all turns: computed of such numbers alone."""
-    now = set(candidates)
-    while now:
-        found = Numbers(strict=False).follow(eqns, {**known, **{v: candidates[v][1] for v in now}})
-        left = {v for v in now if isinstance(candidates[v][0], Literal) or candidates[v][0] in found}
-        if left == now:
-            break
-        now = left
-    return now
-
-
-def _refuse_items(lists: dict[Any, str], eqns: Any, found: Known) -> None:
-    """Refuse Python numbers that are appended to a list: its items are arrays in the compiled loop; `lists` are the variables of lists' buffers."""
-    source: dict[Any, Any] = {}
-    for e in eqns if lists else ():
-        if e.primitive.name in ("broadcast_in_dim", "reshape", "convert_element_type"):
-            source[e.outvars[0]] = e.invars[0]
-        elif "dynamic_update" in e.params.get("name", e.primitive.name) and not isinstance(e.invars[0], Literal) and e.invars[0] in lists:
-            lists[e.outvars[0]] = lists[e.invars[0]]
-            item = e.invars[1]
-            while not isinstance(item, Literal) and item in source and item not in found:
-                item = source[item]
-            if isinstance(item, Literal) or item in found:
-                raise Inexact(f"`{lists[e.invars[0]]}` is given Python numbers")
-
-
-def _after(x: Any, v: Any, out: Any, index: Any, items: builtins.range, eqns: Any, given: Any) -> tuple[Number, Any] | None:
-    """What a Python number is in the turns, and what it is after them."""
-    if out is v:
-        return Numbers.constant(x), x
-    if out is index:
-        return union([*map(Numbers.constant, (x, items[0], items[-1]))]) or Mixed(), items[-1]
-    if type(given) is type(x):
-        return union([Numbers.constant(x), Numbers.constant(given)]) or Mixed(), given
-    if type(x) is float and added(eqns, v, out) is not None:
-        return Fraction(), _summed(x, added(eqns, v, out), len(items))
-    step = constant_step(eqns, v, out)
-    if step is None or type(x) is not int:
-        return None
-    after = x + len(items) * step
-    return Integer(within((min(x, after), max(x, after)), "a number that the loop counts")), after
-
-
-def _summed(x: float, step: Any, turns: int) -> float:
-    """What Python's additions give."""
-    for _ in range(turns):
-        x += step
-    return x
-
-
-def _compute_sums(block: Any, index: Any, items: builtins.range, floats: dict[Any, tuple[float, Any]]) -> None:
-    """Compute the Python floats to which each turn adds a constant from the index: sums of float32 would be less exact than Python's."""
-    for v, (x, out) in floats.items():
-        step = added(block.eqns, v, out)
-        assert step is not None
-        block.compute(v, index, lambda i, x=x, step=step: x + (i - items[0]) * (step / items.step))
+def _slots(name: str, x: Any, spec: Spec, pairs: Sequence[tuple[Any, Any]], stays: Callable[[Any], None], always: Any = None) -> list[Slot]:
+    """The variables of a turn that stand for what a variable or place holds."""
+    before = x if type(x) in NUMBERS and isinstance(spec, Type) else None
+    single = isinstance(spec, Type)
+    return [Slot(name, before, v, out, always, single, before is None or _stands(x, spec), isinstance(x, Growing), stays) for v, out in pairs]
 
 
 def counted(stage: Stage, turns: int, state: list[Any]) -> dict[int, int]:

@@ -163,12 +163,12 @@ class Stage(Settling):
         items, mine = block.invars[: (count := len(types(self.items)))], block.invars[count:]
         if index is not None:  # carried, which costs less than rows
             block.give_sum(items[0], index.step)
-        jaxpr, first = block.jaxpr([*block.consts, *mine, *inner, *items]), len(block.consts)
+        jaxpr, first = block.jaxpr([*block.consts, *mine, *inner, *items, *block.rows]), len(block.consts)
         if self.guarded:
             code = first + len(mine) + len(types(list(block.wrote.values())[: list(block.wrote).index(ERROR)]))
             jaxpr = _jax.unless(jaxpr, code, range(first, first + len(mine) + len(inner) + (index is not None)))
         carried = [*self.pack_state(), *carry, *([] if index is None else [index.start])]
-        outs = _jax.bind_scan(jaxpr, list(block.consts.values()), carried, xs, length, unroll)
+        outs = _jax.bind_scan(jaxpr, list(block.consts.values()), carried, [*xs, *block.rows.values()], length, unroll)
         return self.results(outs if index is None else outs[:-1], certain=True)
 
 

@@ -1,0 +1,164 @@
+"""The Python numbers among the variables of a compiled turn: which stay numbers, what they are in each turn, and what they are after the loop.
+
+A number that each turn sets to a constant, or adds one to, is told by its equation.  Any other that Python alone computes is computed before the
+loop (`replayed.py`), and looked up by each turn; so are comparisons of floats.  What traced values decide is an array from the start.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autograph.runtime.blocks.block import Block
+from autograph.runtime.blocks.exact import Fraction, Inexact, Integer, Known, Mixed, Number, Numbers, Truth, added, constant_step, union, within
+from autograph.runtime.blocks.replayed import replayed
+from autograph.runtime.jaxapi._jax import Literal, Var
+
+
+class Slot(NamedTuple):
+    """One array that a turn takes and leaves, for a variable or a place in an object."""
+
+    name: str
+    before: Any  # the Python number that it is before the loop, or None: an array
+    v: Var
+    out: Any
+    always: Any  # the Python number that each turn leaves, if it is known to
+    single: bool  # whether it is all that the variable holds
+    stands: bool  # whether an array of its type can be for the number
+    is_list: bool  # whether it is of a list
+    stays: Callable[[Any], None]  # takes what it is after the loop, if it is a Python number then
+
+
+def settled(block: Block, index: Var, items: builtins.range, slots: Sequence[Slot]) -> Known:
+    """Let a turn have Python's numbers, and tell what they are after the loop; what the variables of the turn are known to be.
+
+    Raises:
+      Inexact: a number would be another than Python's, for more than rounding.
+    """
+    known: Known = {index: Integer(within((min(items[0], items[-1]), max(items[0], items[-1])), "the index"))}
+    numbers = {s.v: s for s in slots if s.before is not None}
+    changing: dict[Any, Slot] = {}
+    sums: list[Slot] = []
+    for s in numbers.values():
+        if (after := _after(s, index, items, block.eqns)) is None:
+            changing[s.v] = s
+            continue
+        known[s.v], now = after
+        if s.out is not s.v:
+            s.stays(now)
+            if type(s.before) is float and type(s.always) is not float:
+                sums.append(s)
+    compared: set[Any] = set()
+    still, found = _still_numbers(block.eqns, known, changing, compared)
+    sometimes = [s for s in slots if s.single and s.v not in still and isinstance(_of(s, found), Mixed)]
+    tables: dict[Any, list[Any]] = {}
+    if still or compared or sometimes:
+        of = {v: (s.before, s.out) for v, s in numbers.items() if v in known or v in still}
+        values, last = replayed(block.eqns, index, items, of, list(compared), [s.out for s in sometimes])
+        tables = {v: values[v] for v in (*still, *compared)}
+        for s, x in zip(sometimes, last, strict=True):
+            if x is not None:
+                s.stays(x)
+    for v in still:
+        if {type(x) for x in tables[v]} != {type(changing[v].before)}:
+            raise Inexact(f"the Python number `{changing[v].name}` becomes one of another kind")
+        if type(changing[v].before) is int:
+            within((min(tables[v]), max(tables[v])), f"the Python number `{changing[v].name}`")
+        changing[v].stays(tables[v].pop())
+        known[v] = union([*map(Numbers.constant, tables[v])]) or Mixed()
+    for v, s in changing.items():
+        if v not in still and not s.stands:
+            raise Inexact(f"the Python number `{s.name}` becomes an array of another type")
+    found = Numbers(ahead=compared).follow(block.eqns, known)
+    for s in sometimes:
+        _check_sometimes(s, block.eqns, known, _of(s, found))
+    for s in slots:
+        now = None if s.before is not None or s.is_list else _of(s, found)
+        if now is not None and not (s.single and isinstance(now, Mixed)):
+            raise Inexact(f"`{s.name}` becomes a Python number")
+    _refuse_items({s.v: s.name for s in slots if s.is_list}, block.eqns, found)
+    for s in sums:
+        _compute_sum(block, index, items, s)
+    for v, row in tables.items():
+        block.look_up(v, row)
+    return found
+
+
+def _of(s: Slot, found: Known) -> Number | None:
+    """What a turn is known to leave; of a constant nothing is asked."""
+    return None if isinstance(s.out, Literal) else found.get(s.out)
+
+
+def _still_numbers(eqns: Any, known: Known, candidates: dict[Any, Slot], compared: set[Any]) -> tuple[set[Any], Known]:
+    """Which of some variables are Python numbers in all turns: computed of such numbers alone; `compared` takes what compares floats then."""
+    now = set(candidates)
+    while True:
+        compared.clear()
+        found = Numbers(strict=False, ahead=compared).follow(eqns, {**known, **{v: Numbers.unknown(candidates[v].before) for v in now}})
+        left = {v for v in now if isinstance(out := candidates[v].out, Literal) or not isinstance(found.get(out, Mixed()), Mixed)}
+        if left == now:
+            return now, found
+        now = left
+
+
+def _check_sometimes(s: Slot, eqns: Any, known: Known, now: Number | None) -> None:
+    """Check a variable that is a Python number in some turns only: the array of the compiled turn is to give what the number does."""
+    number = now.number if isinstance(now, Mixed) else None
+    if number is None:
+        return
+    aval = s.v.aval
+    kind = "f" if isinstance(number, Fraction) else "b" if isinstance(number, Truth) else "iu"
+    if not aval.weak_type or np.dtype(aval.dtype).kind not in kind:
+        raise Inexact(f"`{s.name}` becomes a Python number in some turns")
+    Numbers().follow(eqns, {**known, s.v: number if s.before is None else union([Numbers.constant(s.before), number]) or Mixed()})
+
+
+def _refuse_items(lists: dict[Any, str], eqns: Any, found: Known) -> None:
+    """Refuse Python numbers that are appended to a list: its items are arrays in the compiled loop; `lists` are the variables of lists' buffers."""
+    source: dict[Any, Any] = {}
+    for e in eqns if lists else ():
+        if e.primitive.name in ("broadcast_in_dim", "reshape", "convert_element_type"):
+            source[e.outvars[0]] = e.invars[0]
+        elif "dynamic_update" in e.params.get("name", e.primitive.name) and not isinstance(e.invars[0], Literal) and e.invars[0] in lists:
+            lists[e.outvars[0]] = lists[e.invars[0]]
+            item = e.invars[1]
+            while not isinstance(item, Literal) and item in source and item not in found:
+                item = source[item]
+            if isinstance(item, Literal) or item in found:
+                raise Inexact(f"`{lists[e.invars[0]]}` is given Python numbers")
+
+
+def _after(s: Slot, index: Any, items: builtins.range, eqns: Any) -> tuple[Number, Any] | None:
+    """What a Python number is in the turns, and what it is after them, where its equation tells."""
+    x, out = s.before, s.out
+    if out is s.v:
+        return Numbers.constant(x), x
+    if out is index:
+        return union([*map(Numbers.constant, (x, items[0], items[-1]))]) or Mixed(), items[-1]
+    if type(s.always) is type(x):
+        return union([Numbers.constant(x), Numbers.constant(s.always)]) or Mixed(), s.always
+    step = added(eqns, s.v, out)
+    if type(x) is float and step is not None:
+        return Fraction(), _summed(x, step, len(items))
+    step = constant_step(eqns, s.v, out)
+    if step is None or type(x) is not int:
+        return None
+    after = x + len(items) * step
+    return Integer(within((min(x, after), max(x, after)), "a number that the loop counts")), after
+
+
+def _summed(x: float, step: Any, turns: int) -> float:
+    """What Python's additions give."""
+    for _ in range(turns):
+        x += step
+    return x
+
+
+def _compute_sum(block: Block, index: Var, items: builtins.range, s: Slot) -> None:
+    """Compute a Python float to which each turn adds a constant from the index: a sum of float32 would be less exact than Python's."""
+    step = added(block.eqns, s.v, s.out)
+    assert step is not None
+    block.compute(s.v, index, lambda i: s.before + (i - items[0]) * (step / items.step))
