@@ -170,6 +170,8 @@ class Numbers:
         return (0, b.bounds[1] - 1) if b.bounds[0] > 0 else (b.bounds[0] + 1, 0)
 
     def _call(self, e: Any, given: Sequence[Number | None]) -> Sequence[Number | None]:
+        if any(g is None and not isinstance(v, Literal) for v, g in zip(e.invars, given, strict=True)):
+            return [None] * len(e.outvars)  # a compiled function that is given an array: JAX has made all that it is given arrays
         for jaxpr in programs(e):
             if len(jaxpr.invars) == len(given) and len(jaxpr.outvars) == len(e.outvars):
                 return self._inside(jaxpr, given)

@@ -85,10 +85,8 @@ def _results(e: Any, given: list[Any]) -> Sequence[Any]:
         return unknown if given[0] is None else [given[1 + int(given[0])]]
     if name == "cond":
         return unknown if given[0] is None else _inside(e.params["branches"][int(given[0])].jaxpr, given[1:])
-    if name in ("jit", "pjit") and None not in given and (of := _DIVISIONS.get(e.params["name"])) is not None:
-        return [of(*given)]
-    if name in ("jit", "pjit"):
-        return _inside(programs(e)[0], given)
+    if name in ("jit", "pjit") and None not in given:
+        return [_DIVISIONS[e.params["name"]](*given)] if e.params["name"] in _DIVISIONS else _inside(programs(e)[0], given)
     kind = getattr(getattr(e.outvars[0].aval, "dtype", None), "kind", "")
     if None in given or (name == "convert_element_type" and isinstance(given[0], float) and kind in "iu"):
         return unknown
