@@ -16,6 +16,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from autograph.runtime.blocks.known_whiles import MADE, rest_of_while
+from autograph.runtime.blocks.rolling import cost, tell_cost
 from autograph.runtime.blocks.settling import ROTATED, Rotate, given, listed, unless_failed
 from autograph.runtime.blocks.stage import Stage
 from autograph.runtime.effects.deferred import fail
@@ -27,10 +29,11 @@ from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.sequences.room import discard, snapshot, with_room
 from autograph.runtime.state.cells import left_in
 from autograph.runtime.state.lifted import may_have_failed
+from autograph.runtime.stores.stores import Value
 from autograph.runtime.untraced.native import while_known
 from autograph.runtime.values.hints import hints_here
 from autograph.runtime.values.specs import Spec, Static, spec_in_block
-from autograph.runtime.values.values import Maybe, is_value
+from autograph.runtime.values.values import Maybe, is_value, parts
 
 
 def while_loop(test: Callable[..., Any], body: Callable[..., Any], *state: Any) -> Any:
@@ -87,12 +90,22 @@ def _run_while(
     p, state = _going(test, state, finite)
     certain = p is True  # at least one turn is made
     if not place.remembers:
-        turns = 0
+        turns, size, why = 0, 0, ""
         while p is True:
             before, recorded = snapshot(), _jax.equations()
-            with nullcontext() if turns else place.scope("body") as frame:
+            with nullcontext() if turns not in (0, MADE - 1) else place.scope("turn" if turns else "body") as frame:
                 p, after = _going(test, listed(body(*state), len(state)), finite)
             turns += 1
+            perhaps_known = turns == 1 and not isinstance(p, bool) and may_have_failed()
+            if (perhaps_known or (p is True and turns == MADE)) and not finite and frame is not None and _jax.staging():
+                held = {id(part) for x in after for part in parts(x)}
+                stored = [location.obj for location in frame.saved if isinstance(location, Value) and id(location.obj) in held]
+                size = cost(1, recorded)
+                if not isinstance(rest := rest_of_while(test, body, after, source, stored, size), str):
+                    if watching():
+                        decided("loop", f"scan of {rest[1]} turns", "the test is known when it is traced, in every turn")
+                    return rest[0]
+                why = f"; one compiled turn is not possible: {rest}" if size and rest else ""
             if turns == 1 and not isinstance(p, bool) and _jax.staging() and frame is not None and not frame.changed:
                 begin = [spec_in_block(x) for x in after]
                 _jax.drop_effects(recorded)
@@ -100,8 +113,10 @@ def _run_while(
                 break
             state, certain = after, False
         if p is False:
+            if why:
+                tell_cost(turns, turns * size, why.rpartition(": ")[2])
             if watching():
-                decided("loop", f"Python, {turns} turn{'s' * (turns != 1)}", "the test is known when it is traced, in every turn")
+                decided("loop", f"Python, {turns} turn{'s' * (turns != 1)}", f"the test is known when it is traced, in every turn{why}")
             return state
     if place.remembered != ROTATED:
         try:

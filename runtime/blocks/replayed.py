@@ -7,9 +7,10 @@ by turn, from the equations of the compiled turn: the constants in them are Pyth
 from __future__ import annotations
 
 import builtins
+import itertools
 import math
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,21 +32,51 @@ def replayed(
     Raises:
       Inexact: Python would raise an error in a turn, or what it computes is not known here, or not to be told.
     """
-    outs = [*(out for _, out in numbers.values()), *inner]
-    needed = _needed(eqns, [*outs, *last])
-    now: dict[Any, Any] = {v: x for v, (x, _) in numbers.items()}
-    values: dict[Var, list[Any]] = {**{v: [x] for v, x in now.items()}, **{v: [] for v in inner}}
-    for item in items:
-        try:
-            after = _evaluated(needed, {**now, index: item}, [*outs, *last])
-        except (ArithmeticError, ValueError, TypeError) as error:
-            raise Inexact(f"a Python number cannot be computed ahead: {error}") from None
+    values: dict[Var, list[Any]] = {**{v: [x] for v, (x, _) in numbers.items()}, **{v: [] for v in inner}}
+    after: list[Any] = []
+    for after in _turns(eqns, ({index: item} for item in items), numbers, [*inner, *last]):
         for v, x in zip(values, after, strict=False):
             if type(x) not in NUMBERS:
                 raise Inexact("a Python number is computed by what Python does not have")
             values[v].append(x)
+    return values, after[len(values) :]
+
+
+def turns_made(
+    eqns: Sequence[Any], numbers: Mapping[Var, tuple[Any, Any]], test: Sequence[Any], asked: Mapping[Var, Var], going: Any, most: int
+) -> int:
+    """How many turns a loop makes whose test asks such numbers alone; `asked` are the variables of the equations of its test that stand for them.
+
+    Raises:
+      Inexact: the test asks for more, or there are more than `most` turns.
+    """
+    now = {v: x for v, (x, _) in numbers.items()}
+    for count, after in enumerate(_turns(eqns, itertools.repeat({}, most), numbers, [])):
+        p = _computed(test, {u: now[v] for u, v in asked.items() if v in now}, [going])[0]
+        if p is False:
+            return count
+        if p is not True:
+            raise Inexact("its test does not ask Python's numbers alone")
+        now = dict(zip(numbers, after, strict=True))
+    raise Inexact(f"it makes more than {most} turns")
+
+
+def _turns(eqns: Sequence[Any], items: Iterable[dict[Any, Any]], numbers: Mapping[Var, tuple[Any, Any]], more: Sequence[Any]) -> Iterator[list[Any]]:
+    """What numbers, and more variables, are after each turn."""
+    outs = [*(out for _, out in numbers.values()), *more]
+    needed = _needed(eqns, outs)
+    now: dict[Any, Any] = {v: x for v, (x, _) in numbers.items()}
+    for item in items:
+        after = _computed(needed, {**now, **item}, outs)
+        yield after
         now = dict(zip(numbers, after, strict=False))
-    return values, after[len(outs) :]
+
+
+def _computed(eqns: Sequence[Any], known: dict[Any, Any], outs: Sequence[Any]) -> list[Any]:
+    try:
+        return _evaluated(eqns, known, outs)
+    except (ArithmeticError, ValueError, TypeError) as error:
+        raise Inexact(f"a Python number cannot be computed ahead: {error}") from None
 
 
 def _needed(eqns: Sequence[Any], outs: Sequence[Any]) -> list[Any]:

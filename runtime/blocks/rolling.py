@@ -10,7 +10,7 @@ import builtins
 import functools
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -136,20 +136,36 @@ def _size(eqn: Any) -> int:
 
 def _rolled(items: builtins.range, body: Callable[..., Any], state: list[Any], whole: bool, stored: Sequence[Any]) -> list[Any]:
     names = parameter_names(body, len(state))
-    for x, name in zip(state, names, strict=True):
-        if type(x) not in NUMBERS and not isinstance(x, Growing) and any(isinstance(leaf, NUMBERS) for leaf in parts(x)):
-            raise Inexact(f"`{name}` holds Python numbers")
-    index = Type((), jax.dtypes.canonicalize_dtype(int), True)
-    stage = Stage(body, state, body, Place(getattr(body, "__code__", None)), items=[index], turns=len(items), all_made=True, stored=stored)
+    stage = turn_staged(body, state, names, len(items), stored)
     if whole:
         for x, spec, name in zip(state, stage.specs, names, strict=True):
             if not _stands(x, spec):
                 raise Inexact(f"`{name}` gets another type in the first turn")
-    final, places = _checked(stage, items, state, names)
+    return scanned(stage, items, state, names)
+
+
+def turn_staged(body: Callable[..., Any], state: list[Any], names: Sequence[str], turns: int, stored: Sequence[Any]) -> Stage:
+    """A turn with a traced index."""
+    for x, name in zip(state, names, strict=True):
+        if type(x) not in NUMBERS and not isinstance(x, Growing) and any(isinstance(leaf, NUMBERS) for leaf in parts(x)):
+            raise Inexact(f"`{name}` holds Python numbers")
+    index = Type((), jax.dtypes.canonicalize_dtype(int), True)
+    return Stage(body, state, body, Place(getattr(body, "__code__", None)), items=[index], turns=turns, all_made=True, stored=stored)
+
+
+def scanned(stage: Stage, items: builtins.range, state: list[Any], names: Sequence[str]) -> list[Any]:
+    """The state after all turns, as one compiled turn."""
+    block = stage.block
+    turn = slots_of(stage, state, names)
+    found = settled(block, turn.index, items, turn.slots)
+    if turn.code is not None and not isinstance(turn.code, Literal) and found.get(turn.code) == Integer((0, 0)):  # what is checked holds in all turns
+        block.forget_written(ERROR, len(types(stage.specs)))
+        stage.guarded = may_have_failed()
     out = stage.run_scan([], len(items), 1, items)
-    for location, numbers in places.items():
-        location.put(_with_numbers(location.get(), numbers))
-    return [final.get(k, x) for k, x in enumerate(out)]
+    for location, numbers in turn.places.items():
+        if numbers:
+            location.put(_with_numbers(location.get(), numbers))
+    return [turn.final.get(k, x) for k, x in enumerate(out)]
 
 
 def _with_numbers(held: Any, numbers: dict[int, Any]) -> Any:
@@ -166,12 +182,21 @@ def _stands(x: Any, spec: Spec) -> bool:
     return isinstance(spec, Kept) and spec.value is x or bool(spec == widen(spec_of(x)))  # an array that is stored into keeps its type
 
 
-def _checked(stage: Stage, items: builtins.range, state: list[Any], names: list[str]) -> tuple[dict[int, Any], dict[HeapLocation, dict[int, Any]]]:
-    """Check the numbers of the compiled turn; the values after the loop of the variables, and of the places in objects, that are numbers then."""
+class TurnSlots(NamedTuple):
+    """The variables of a staged turn, and what is told of the numbers among them after the loop: by the position in the state, and by the place."""
+
+    index: Any
+    slots: list[Slot]
+    code: Any  # the error code after a turn
+    final: dict[int, Any]
+    places: dict[HeapLocation, dict[int, Any]]
+
+
+def slots_of(stage: Stage, state: list[Any], names: Sequence[str]) -> TurnSlots:
     block = stage.block
     final: dict[int, Any] = {}
     places: dict[HeapLocation, dict[int, Any]] = {}
-    code: Any = None  # the error code after a turn
+    code: Any = None
     flat, outs = iter(block.invars), iter(block.outvars)
     index = next(flat)
     slots: list[Slot] = []
@@ -191,11 +216,7 @@ def _checked(stage: Stage, items: builtins.range, state: list[Any], names: list[
         for k, (x, part) in enumerate(zip(*((held.values, spec.values) if isinstance(held, Items) else ([held], [spec])), strict=True)):
             mine = [(next(inner, None) or Var(t.aval()), next(outs)) for t in types([part])]  # what is not read is no variable yet
             slots += _slots(location.name.strip("`"), x, part, mine, functools.partial(places.setdefault(location, {}).__setitem__, k))
-    found = settled(block, index, items, slots)
-    if code is not None and not isinstance(code, Literal) and found.get(code) == Integer((0, 0)):  # what is checked holds in all turns
-        block.forget_written(ERROR, len(types(stage.specs)))
-        stage.guarded = may_have_failed()
-    return final, {location: numbers for location, numbers in places.items() if numbers}
+    return TurnSlots(index, slots, code, final, places)
 
 
 def _slots(name: str, x: Any, spec: Spec, pairs: Sequence[tuple[Any, Any]], stays: Callable[[Any], None], always: Any = None) -> list[Slot]:

@@ -60,4 +60,6 @@ def _is_fault(error: Exception) -> bool:
 def _reason(error: Exception) -> str:
     if isinstance(error, AutographError):
         return error.message
+    if isinstance(error, OverflowError):
+        return "a Python number does not fit int32"
     return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -131,6 +131,13 @@ def _refuse_items(lists: dict[Any, str], eqns: Any, found: Known) -> None:
                 raise Inexact(f"`{lists[e.invars[0]]}` is given Python numbers")
 
 
+def number_slots(block: Block, index: Var, slots: Sequence[Slot]) -> dict[Var, tuple[Any, Any]]:
+    """The variables that are Python numbers in all turns: what they are before the loop, and what a turn makes of them."""
+    numbers = {s.v: s for s in slots if s.before is not None}
+    still, _ = _still_numbers(block.eqns, {index: Integer(None)}, numbers, set())
+    return {v: (numbers[v].before, numbers[v].out) for v in still}
+
+
 def _after(s: Slot, index: Any, items: builtins.range, eqns: Any) -> tuple[Number, Any] | None:
     """What a Python number is in the turns, and what it is after them, where its equation tells."""
     x, out = s.before, s.out

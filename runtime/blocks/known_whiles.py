@@ -1,0 +1,81 @@
+"""A `while` whose test Python knows in every turn (`while t < 3.0: ...; t += dt`), as one compiled turn wherever a static range would be one.
+
+A turn and the test are traced with their numbers as variables.  What the turns make of the numbers that Python alone computes is followed with
+Python's own (`replayed.py`) until the test fails: that is how many turns there are.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autograph.runtime.blocks.block import Block
+from autograph.runtime.blocks.exact import Inexact
+from autograph.runtime.blocks.replayed import turns_made
+from autograph.runtime.blocks.rolling import LONG, scanned, slots_of, turn_staged
+from autograph.runtime.blocks.settling import given, listed
+from autograph.runtime.blocks.stage import Stage
+from autograph.runtime.blocks.trial import compiled_or_unrolled
+from autograph.runtime.blocks.turn_numbers import number_slots
+from autograph.runtime.frames import Place
+from autograph.runtime.jaxapi import _jax
+from autograph.runtime.messages.places import parameter_names
+from autograph.runtime.sequences.lengths import marks, reset
+from autograph.runtime.sequences.predicates import truth
+from autograph.runtime.sequences.room import discard, snapshot, with_room
+from autograph.runtime.values.heap import HeapLocation
+from autograph.runtime.values.hints import rolling
+from autograph.runtime.values.specs import types
+
+MADE = 3  # turns that are made in Python before
+_FEW = 12  # equations of a turn up to which the turns are made in Python
+_MOST = 10_000_000
+
+
+def rest_of_while(
+    test: Callable[..., Any], body: Callable[..., Any], state: list[Any], source: Callable[..., Any], stored: Sequence[Any], size: int
+) -> tuple[list[Any], int] | str:
+    """The state after the turns that are left, and how many; why they are to be made in Python, if they are. A turn is of `size` equations."""
+    mode = rolling()
+    if mode == "never" or size <= (0 if mode == "always" else _FEW):
+        return "its turns are few operations" if mode != "never" else ""
+
+    @functools.wraps(source)
+    def turn(_: Any, *state: Any) -> Any:
+        return given(listed(body(*state), len(state)))
+
+    code = getattr(body, "__code__", None)
+    place = Place(code)
+    names = parameter_names(source, len(state))
+
+    def staged(state: list[Any], turns: int) -> Stage:
+        return turn_staged(turn, state, names, turns, stored)
+
+    def compiled() -> tuple[list[Any], int]:
+        before, known, recorded = snapshot(), marks(), _jax.equations()
+        with place.scope("counted") as run:
+            count: int = with_room(lambda s: (_count(staged(s, 1), test, s, names),), state, place, 8)[0]
+        _jax.drop_effects(recorded)
+        discard(before, run)
+        reset(known)
+        if count * size <= (0 if mode == "always" else LONG):
+            raise Inexact("its turns are few operations")
+        return with_room(lambda s: scanned(staged(s, count), builtins.range(count), s, names), state, place, count), count
+
+    return compiled_or_unrolled(code, compiled, lambda why: why, "known while")  # type: ignore[no-any-return]
+
+
+def _count(stage: Stage, test: Callable[..., Any], state: list[Any], names: Sequence[str]) -> int:
+    """How many turns are made from a state on."""
+    block = stage.block
+    turn = slots_of(stage, state, names)
+    asked = Block(lambda *s: truth(test(*s[: len(s) - stage.extra])), stage.specs, stage.place, "test", lambda _, p: [p], [test], outside=block.wrote)
+    if asked.frame.written or asked.frame.rebound or asked.left or any(e.effects for e in asked.eqns):
+        raise Inexact("its test changes something")
+    stands = dict(zip(asked.invars, block.invars[len(types(stage.items)) :], strict=False))
+    for location, (_, variables) in asked.reads.items():
+        if isinstance(location, HeapLocation) and location in block.wrote and location in block.reads:
+            stands |= dict(zip(variables, block.reads[location][1], strict=False))
+    return turns_made(block.eqns, number_slots(block, turn.index, turn.slots), asked.eqns, stands, asked.outvars[0], _MOST)
