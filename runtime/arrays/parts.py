@@ -31,6 +31,11 @@ class Part:
     def of_shadow(self, shadow: Any) -> Any:
         return self.get(shadow)
 
+    @property
+    def place(self) -> Any:
+        """What tells the part from others of the same array, hashable; None where only traced values do."""
+        return None
+
 
 @dataclass(frozen=True, eq=False)
 class Index(Part):
@@ -45,6 +50,12 @@ class Index(Part):
 
     def put(self, whole: Any, new: Any) -> Any:
         return jnp.asarray(whole).at[self.index].set(new)
+
+    @property
+    def place(self) -> Any:
+        parts = tuple((i.start, i.stop, i.step) if isinstance(i, slice) else i for i in self.index)
+        flat = [x for i in parts for x in (i if isinstance(i, tuple) else (i,))]
+        return parts if all(x is None or x is Ellipsis or isinstance(x, (int, np.integer)) for x in flat) else None
 
     def of_shadow(self, shadow: Any) -> Any:
         return shadow[tuple(0 if isinstance(i, jax.Array) and not concrete(i) else i for i in self.index)]
@@ -71,11 +82,16 @@ class Window(Part):
 
 @dataclass(frozen=True, eq=False)
 class Arranged(Part):
-    """All elements in another order or shape: `there` and `back` are inverse, and `permuted` says how if it only exchanges axes."""
+    """All elements in another order or shape: `there` and `back` are inverse, and `permuted` or `shapes` say how, if they can."""
 
     there: Callable[[Any], Any]
     back: Callable[[Any], Any]
     permuted: tuple[int, ...] | None = None
+    shapes: tuple[tuple[int, ...], ...] | None = None
+
+    @property
+    def place(self) -> Any:
+        return ("permuted", self.permuted) if self.permuted is not None else self.shapes and ("reshaped", *self.shapes)
 
     def get(self, whole: Any) -> Any:
         return self.there(whole)
@@ -102,6 +118,10 @@ class Component(Part):
     """The real or imaginary part of complex numbers."""
 
     imaginary: bool
+
+    @property
+    def place(self) -> Any:
+        return "imag" if self.imaginary else "real"
 
     def get(self, whole: Any) -> Any:
         return whole.imag if self.imaginary else whole.real
@@ -139,7 +159,7 @@ def transposed(axes: tuple[int, ...]) -> Arranged:
 
 
 def reshaped(before: tuple[int, ...], after: tuple[int, ...]) -> Arranged:
-    return Arranged(lambda x: x.reshape(after), lambda x: x.reshape(before))
+    return Arranged(lambda x: x.reshape(after), lambda x: x.reshape(before), shapes=(before, after))
 
 
 def is_basic(index: Any) -> bool:

@@ -60,11 +60,12 @@ class Identity:
 class Who:
     """Which arrays an object may be, and what tells which: a number, or a function that computes the traced one."""
 
-    __slots__ = ("_tag", "entry", "lost", "place", "possible")
+    __slots__ = ("_tag", "entry", "lost", "place", "possible", "roots")
 
     def __init__(self, possible: Sequence[Identity], tag: Callable[[], Any] | None, entry: Any = None) -> None:
         self.possible, self._tag, self.entry = tuple(possible), tag, entry
         self.lost = False  # is it, perhaps, a view at a place that is not known any more?
+        self.roots: tuple[Any, ...] = ()  # of these arrays, if it is
         self.place: Any = None  # of a variable of a loop: which loop, which variable, and the pairs of them that are never one
 
     def tag(self) -> Any:
@@ -78,9 +79,26 @@ class Who:
 def who(x: Any) -> Who:
     """Which array it may be; itself, if nothing else is known."""
     if x.who is None:
-        be(x, Who((Identity(x.home, x if hasattr(x, "whole") else None),), None))
+        be(x, Who((_identity(x),), None))
     found: Who = x.who
     return found
+
+
+def _identity(x: Any) -> Identity:
+    """The array that it is itself: all views of an array at one place are one."""
+    if not _is_view(x):
+        return Identity(x.home)
+    place, views = x.place, x.root.views
+    if place is None:
+        return Identity(x.home, x)
+    if place not in views:
+        views[place] = Identity(x.home, x)
+    found: Identity = views[place]
+    return found
+
+
+def _is_view(x: Any) -> bool:
+    return hasattr(type(x), "part")
 
 
 def be(x: Array, one_of: Who) -> None:
@@ -88,21 +106,45 @@ def be(x: Array, one_of: Who) -> None:
     x.who = one_of
     for identity in one_of.possible:
         identity.holds(x)
-        if identity.part is not None and identity.part is not x:
-            _dependents.setdefault(id(identity.part.root), []).append((weakref.ref(identity.part.root), weakref.ref(x)))
+        if identity.part is not None and not _is_view(x):
+            _note(x, identity.part.root)
+    for root in one_of.roots:
+        _note(x, root)
 
 
-_dependents: dict[int, list[tuple[Any, Any]]] = {}  # by identity of an array: those that may be a part of it
+def _note(x: Array, root: Any) -> None:
+    """An object may be a view of an array."""
+    root.perhaps = [ref for ref in root.perhaps if ref() is not None and ref() is not x] + [weakref.ref(x)]
 
 
-def dependents(x: Array) -> list[tuple[Array, Array, Any]]:
+def lost_views(x: Any) -> list[Any]:
+    """The objects that may be a view of an array at a place that is not known any more."""
+    here = {id(frame.trace) for frame in frames() if frame.trace is not None}
+    live = [y for ref in getattr(x, "perhaps", ()) if (y := ref()) is not None and id(y.home()) in here]
+    return [y for y in live if y.who is not None and any(root is x for root in y.who.roots)]
+
+
+def lost_in(x: Any, ended: Any) -> tuple[bool, tuple[Any, ...]]:
+    """Whether an object is, perhaps, a view at a place that only a trace knows which ends; and of which arrays that last."""
+    if not isinstance(x, Array) or not x.ndim:
+        return False, ()
+    if _is_view(x):
+        parts = [x] if x.home() is ended else []
+    else:
+        parts = [i.part for i in x.who.possible if i.part is not None and i.part.home() is ended] if x.who is not None else []
+    kept = x.who.roots if x.who is not None else ()
+    roots = {id(root): root for root in (*kept, *(part.root for part in parts)) if root.home() is not ended}
+    return bool(parts) or (x.who is not None and x.who.lost), tuple(roots.values())
+
+
+def dependents(x: Any) -> list[tuple[Array, Array, Any]]:
     """The objects that may be a view of an array: each with the view, and whether it is that."""
     found = []
     here = {id(frame.trace) for frame in frames() if frame.trace is not None}
-    for root, ref in _dependents.get(id(x), ()):
-        if root() is x and (y := ref()) is not None and y.who is not None and id(y.home()) in here:
+    for ref in getattr(x, "perhaps", ()):
+        if (y := ref()) is not None and y.who is not None and id(y.home()) in here:
             for identity in y.who.possible:
-                if identity.part is not None and identity.part.root is x:
+                if identity.part is not None and identity.part.root is x and identity.part.shape == y.shape:
                     found.append((y, identity.part, lax.eq(y.who.tag(), np.int32(identity.number))))
     return found
 
@@ -111,10 +153,12 @@ def others(x: Array) -> list[Array]:
     """The other objects, still held by anybody, that may be the same array."""
     if x.who is None:
         return []
-    found = {id(y): y for identity in x.who.possible for y in identity.live()}
+    found = {id(y): y for identity in x.who.possible for y in identity.live() if not _is_view(y) or y is identity.part}  # one view for all at a place
     found.pop(id(x), None)
     here = {id(frame.trace) for frame in frames() if frame.trace is not None}
-    return [y for y in found.values() if id(y.home()) in here and not _apart(x.who, y.who)]  # a trace that has ended may still be referred to
+    return [
+        y for y in found.values() if id(y.home()) in here and y.shape == x.shape and not _apart(x.who, y.who)
+    ]  # a trace that has ended may still be referred to
 
 
 def _apart(a: Who, b: Who) -> bool:
@@ -135,8 +179,10 @@ def same(x: Array, y: Array) -> Any:
 def chosen(x: Array, sides: Sequence[Who], choose: Callable[[Sequence[Any]], Any]) -> None:
     """An object is one of several arrays: `choose` selects one of their tags."""
     possible = {identity.number: identity for side in sides for identity in side.possible}
-    be(x, Who(tuple(possible.values()), lambda: choose([side.tag() for side in sides])))
-    x.who.lost = any(side.lost for side in sides)
+    one_of = Who(tuple(possible.values()), lambda: choose([side.tag() for side in sides]))
+    one_of.lost = any(side.lost for side in sides)
+    one_of.roots = tuple({id(root): root for side in sides for root in side.roots}.values())
+    be(x, one_of)
 
 
 class Given(NamedTuple):
@@ -146,7 +192,8 @@ class Given(NamedTuple):
     key: int
     possible: tuple[Identity, ...]
     shared: bool
-    lost: bool = False  # a view at a place that only the block knows
+    lost: bool = False  # is it, perhaps, a view at a place that only the block knows?
+    roots: tuple[Any, ...] = ()  # of these arrays, if it is
     tag: Any = None  # the location that says which of the possible
 
     def who(self, made: dict[Any, Who], side: int = 0, tags: Mapping[Any, Any] = MappingProxyType({})) -> Who:
@@ -155,11 +202,14 @@ class Given(NamedTuple):
             return who(self.array)
         if self.possible:
             found = tags.get(self.tag)
-            return Who(self.possible, None if found is None else lambda: found)
+            return self._lost(Who(self.possible, None if found is None else lambda: found))
         if (side, self.key) not in made:
-            made[side, self.key] = Who((Identity(),), None)
-            made[side, self.key].lost = self.lost
+            made[side, self.key] = self._lost(Who((Identity(),), None))
         return made[side, self.key]
+
+    def _lost(self, found: Who) -> Who:
+        found.lost, found.roots = self.lost, self.roots
+        return found
 
     @property
     def is_new(self) -> bool:
@@ -181,7 +231,7 @@ def described(values: Sequence[Any], tags: Mapping[int, Any] = MappingProxyType(
             keys[id(x)],
             () if lasts or x.who is None else x.who.possible,
             count[id(x)] > 1,
-            not lasts and hasattr(type(x), "part"),
+            *(lost_in(x, here) if not lasts else (False, ())),
             tags.get(id(x)),
         )
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime.arrays.ties import Given, Identity, Who, be, chosen, described, who
+from autograph.runtime.arrays.ties import Given, Identity, Who, be, chosen, described, lost_in, who
 from autograph.runtime.frames import frames
 from autograph.runtime.jaxapi.private import core
 from autograph.runtime.jaxapi.tracers import Array, content
@@ -23,7 +24,14 @@ class Turns:
     variable that holds it when the turn ends; two variables that no turn can make one (`apart`) are never tied.
     """
 
-    def __init__(self, before: Sequence[Any], tagged: bool = False, apart: Collection[tuple[int, int]] = (), more: Sequence[Identity] = ()) -> None:
+    def __init__(
+        self,
+        before: Sequence[Any],
+        tagged: bool = False,
+        apart: Collection[tuple[int, int]] = (),
+        more: Sequence[Identity] = (),
+        lost: Mapping[int, Any] = MappingProxyType({}),
+    ) -> None:
         self.before = [x if isinstance(x, Array) and x.ndim else None for x in before]
         self.ends: list[Given | None] = []
         self.alike: list[tuple[Identity, ...]] = []
@@ -32,11 +40,13 @@ class Turns:
         self.slots = [Identity() if x is not None else None for x in self.before]
         self.moves: list[Any] = []
         self.more = list(more)  # the arrays from outside that turns give
+        self.lost = dict(lost)  # the variables that may hold a view at a place that only a turn before knew: of which arrays
 
     def _every(self, shape: tuple[int, ...] | None = None) -> tuple[Identity, ...]:
         """All that a variable may be, of a shape."""
         held = [(x, slot) for x, slot in zip(self.before, self.slots, strict=True) if x is not None and shape in (None, x.shape)]
-        every = [*(slot for _, slot in held if slot is not None), *(i for x, _ in held for i in who(x).possible), *self.more]
+        more = [i for i in self.more if shape is None or i.part is None or i.part.shape == shape]
+        every = [*(slot for _, slot in held if slot is not None), *(i for x, _ in held for i in who(x).possible), *more]
         return tuple({i.number: i for i in every}.values())
 
     def given(self) -> list[Identity]:
@@ -64,11 +74,12 @@ class Turns:
             x, p, slot = self.before[k], self.params[k], self.slots[k]
             if not isinstance(p, Array) or p is x or slot is None:
                 continue
-            if tag is None:
-                be(p, Who((slot, *who(x).possible), None, x))
-            else:
-                be(p, Who(self._every(p.shape), functools.partial(_known, content(tag))))
-                p.who.place = id(self), k, self.apart
+            one_of = Who((slot, *who(x).possible), None, x)
+            if tag is not None:
+                one_of = Who(self._every(p.shape), functools.partial(_known, content(tag)))
+                one_of.place = id(self), k, self.apart
+            one_of.lost, one_of.roots = k in self.lost, self.lost.get(k, ())
+            be(p, one_of)
 
     def numbers(self, ends: Sequence[Any]) -> list[Any]:
         """The tags when a turn ends, one for each variable that holds an array."""
@@ -117,6 +128,11 @@ class Turns:
         self.moves = [_move(ends[k], place) if k < len(ends) else None for k in range(len(self.before))]
         self.alike = [(p.who.possible if isinstance(p, Array) and p.who is not None else ()) for p in self.params]
         self.params = []
+        here = core.trace_ctx.trace
+        for k, x in enumerate(ends[: len(self.before)]):
+            lost, roots = lost_in(x, here)
+            if lost:
+                self.lost[k] = tuple({id(root): root for root in (*self.lost.get(k, ()), *roots)}.values())
 
     def never_one(self) -> set[tuple[int, int]]:
         """The pairs of variables that are never one array, by what a turn moves; none where a turn chooses."""
@@ -152,8 +168,10 @@ class Turns:
         if self.tagged:
             for k, tag in zip(self.arrays, tags, strict=True):
                 if isinstance(results[k], Array) and results[k] is not before[k]:
-                    be(results[k], Who(self._every(results[k].shape), functools.partial(_known, content(tag))))
-                    results[k].who.place = id(self), k, self.apart
+                    one_of = Who(self._every(results[k].shape), functools.partial(_known, content(tag)))
+                    one_of.place = id(self), k, self.apart
+                    one_of.lost, one_of.roots = k in self.lost, self.lost.get(k, ())
+                    be(results[k], one_of)
             return
         new: dict[Any, Who] = {}
         one: dict[Any, Any] = {}
@@ -169,6 +187,7 @@ class Turns:
                 results[k] = first
                 continue
             after = end.who(new) if not end.possible else Who(self._closed(end.possible), None)
+            after.lost, after.roots = k in self.lost, self.lost.get(k, ())
             if made is None or x is None:
                 be(result, after)
             else:

@@ -39,7 +39,7 @@ from autograph.runtime.state.lifted import (
     may_have_failed,
     outer_spec,
     spec_out,
-)
+)  # fmt: skip
 from autograph.runtime.stores.outside import taken_in
 from autograph.runtime.stores.stores import Value
 from autograph.runtime.values.fitting import LOOP, fitted, unsettled
@@ -84,20 +84,18 @@ class Settling:
     ) -> None:  # fmt: skip
         state = [taken_in(x) for x in state]
         self.body, self.state, self.source, self.place, self.items = body, state, source, place, list(items)
+        self.untagged, self.hidden, self.test = body, hidden, test
         self.by_object: set[int] = set()  # identities of arrays that are the same objects in each turn
-        self.untagged = body
         self.tagged, self.extra = False, 0  # does it carry which array is which, and as how many variables?
         self.apart: set[tuple[int, int]] = set()
-        self.more: list[Any] = []  # what turns give of the arrays outside
+        self.more, self.lost = list[Any](), dict[int, Any]()  # what turns give of the arrays outside, and leave of views
         entry = [widen(spec_in_block(x)) for x in state]
         self.opened = [widen(spec_of(x)) for x in state]  # with what lists and dicts hold before the loop
-        self.hidden = hidden
         self.preset: dict[Location, Spec] = {}
         self.specs = self._from_memory(entry)
         if begin is not None:
             self.specs = self.joined(self.specs, [widen(s) for s in begin])
         self._foresee(stored)
-        self.test = test
         self.remembered, self.turns, self.all_made = marks(), turns, all_made
         self._settle()
         own = self.specs[: len(entry)]
@@ -116,7 +114,7 @@ class Settling:
             known_of = functools.partial(_of_state, facts)
             self.places = [location for location in self.preset if isinstance(location, HeapLocation) and not isinstance(location, Value)]
             outside = [x for location in self.places for x in pack(location.get(), self.preset[location], as_is)]
-            self.loop = Turns([*self._before()[: self._own()], *outside], self.tagged, self.apart, self.more)
+            self.loop = Turns([*self._before()[: self._own()], *outside], self.tagged, self.apart, self.more, self.lost)
             if self.tagged and len(self.loop.arrays) != self.extra:  # a place has been found since that holds one
                 self._tag()
                 continue
@@ -135,6 +133,9 @@ class Settling:
                 continue
             if not self.tagged and (self.by_object and not self.stays or self._moves_what_is_stored()):
                 self._tag()
+                continue
+            if self.settled and self.loop.lost != self.lost:
+                self.lost = self.loop.lost
                 continue
             if not self.tagged and self.settled and frames()[0].tagging and self.loop.chooses():
                 self._tag()

@@ -12,7 +12,7 @@ from jax import lax
 
 from autograph.runtime.arrays.numpys import OPERATIONS, Numpys, View, is_known, moment, plain
 from autograph.runtime.arrays.parts import transposed
-from autograph.runtime.arrays.ties import dependents, others, same
+from autograph.runtime.arrays.ties import dependents, lost_views, others, same
 from autograph.runtime.effects.deferred import fine
 from autograph.runtime.frames import frames
 from autograph.runtime.jaxapi import _jax
@@ -71,6 +71,8 @@ def change(x: Array, update: Callable[[Any, Any], Any]) -> None:
             "decide",
             here(), "take it again before the store (`row = m[k]`)",
         )  # fmt: skip
+    for y in lost_views(x):
+        y.__class__ = StaleView
     tied = [(y, same(x, y)) for y in others(x)]
     _put(x, update(_value(x), _unless_failed(x, None)))
     for y, p in tied:
@@ -80,6 +82,20 @@ def change(x: Array, update: Callable[[Any, Any], Any]) -> None:
             _put(y, update(_value(y), _unless_failed(y, p)))
     for y, part, p in dependents(x):
         _put(y, jnp.where(p, content(part), content(y)))
+
+
+class StaleView(Numpys):
+    """What may be a view, at a place that is not known any more, of an array that has been stored into since: nobody can tell what it holds."""
+
+    __slots__ = ()
+
+    @property
+    def now(self) -> Any:
+        raise AliasError(
+            "an array is read that is a row, slice or other view taken in a compiled loop or branch before, at a place that traced values decide, "
+            "and its array has been stored into since",
+            here(), "take a copy (`row = m[k].copy()`), or take it again before it is read (`row = m[k]`)",
+        )  # fmt: skip
 
 
 def _value(x: Array) -> Any:
