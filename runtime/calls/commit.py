@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autograph.runtime.arrays.handles import Handle
 from autograph.runtime.calls.changes import Change, Changes, Known, Reached
 from autograph.runtime.effects.leaving import settled
 from autograph.runtime.jaxapi import _jax, trees
@@ -14,13 +15,14 @@ from autograph.runtime.jaxapi.tracers import Array
 from autograph.runtime.messages.errors import ArrayStoreError
 from autograph.runtime.messages.places import here
 from autograph.runtime.sequences.regrown import Left, longer, whole_list
-from autograph.runtime.state.lifted import touch
+from autograph.runtime.state.lifted import reachable, touch
 from autograph.runtime.state.made import Made
 from autograph.runtime.state.objects import Walk
+from autograph.runtime.state.reading import would_keep
 from autograph.runtime.stores.stores import replace_whole
 from autograph.runtime.values.heap import Attribute, Contents, HeapLocation
 from autograph.runtime.values.packing import unpack
-from autograph.runtime.values.values import Counted, Maybe, is_value
+from autograph.runtime.values.values import Counted, Maybe, is_value, traced
 
 
 def reached(value: Any, walk: Walk, made: dict[int, Any]) -> Any:
@@ -91,8 +93,11 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> d
         def whole(x: Any, own: Callable[[Any], Any] = own) -> Any:
             return trees.map(own, x, is_leaf=lambda x: x is None or isinstance(x, (Maybe, Counted, Left, Made)))
 
+        new = whole(value)
+        if isinstance(place.obj, Handle) and traced(new) and not reachable():
+            raise would_keep(place.name, here(), compiled=True)
         touch(place)
-        place.put(whole(value))
+        place.put(new)
     return made
 
 

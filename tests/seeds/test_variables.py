@@ -509,3 +509,25 @@ def test_13_keys_of_dicts_and_items_of_lists() -> None:
     np.testing.assert_allclose([float(v) for v in variables], [0.9, 1.9, 2.9], rtol=1e-6)
     assert float(local(2.0)) == pytest.approx(3.8)
     assert float(ag.function(lambda i: variables[i] * 2)(2)) == pytest.approx(5.8)
+
+
+@pytest.mark.parametrize("transform", [jax.grad, jax.jit, lambda f: lambda x: jax.vmap(f)(jnp.full(2, x))], ids=["grad", "jit", "vmap"])
+def test_a_compiled_function_that_assigns_under_a_transformation(transform: Any) -> None:
+    v, steps = ag.Variable(2.0, name="v"), ag.Variable(0)
+
+    @ag.function
+    def f(x: Any) -> Any:
+        v.assign_add(x)
+        return v * x
+
+    with pytest.raises(ag.AutographError, match=r"`v` is assigned in a function under .* `ag.GradientTape`") as caught:
+        transform(f)(3.0)
+    assert caught.value.id == "AG702" and v == 2.0
+    assert f(3.0) == 15.0 and v == 5.0
+
+    @ag.function
+    def counted(x: Any) -> Any:
+        steps.assign_add(1)
+        return x * x
+
+    assert jax.grad(counted)(3.0) == 6.0 and steps == 1  # the transformation does not see what does not depend on its inputs
