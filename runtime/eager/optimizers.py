@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -24,6 +26,29 @@ optax = needed("optax", "optimizers")
 Pairs = Iterable[tuple[Any, Variable]]
 
 _global_step: Variable | None = None
+
+
+def _pairs(given: Any) -> list[tuple[Any, Variable]]:
+    """Gradients and their Variables.
+
+    Raises:
+      OptimizerError: (AG704) it is no sequence of such pairs.
+    """
+    pairs = list(given)
+    if any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in pairs):
+        raise OptimizerError("`apply_gradients` takes pairs of a gradient and its Variable", here(), "pair them: `zip(gradients, variables)`")
+    for g, v in pairs:
+        if not isinstance(v, Variable):
+            swapped = isinstance(g, Variable)
+            why = "the Variable of a pair comes first, and the gradient second" if swapped else "the second of a pair is no Variable"
+            raise OptimizerError(why, here(), "give pairs `(gradient, variable)`: `zip(gradients, variables)`")
+    return [(g, v) for g, v in pairs]
+
+
+def _named(variables: Sequence[Variable]) -> str:
+    """The names of Variables in a sentence, each once."""
+    count = Counter(f"`{v.name}`" if v.name else "a Variable" for v in variables)
+    return ", ".join(name if n == 1 else f"{name} ({n} of that name)" if name != "a Variable" else f"{n} Variables" for name, n in count.items())
 
 
 def get_or_create_global_step() -> Variable:
@@ -116,19 +141,21 @@ class Optimizer:
         Raises:
           OptimizerError: (AG704) there is no gradient; a gradient has another shape; or a whole transformation is given other Variables than before.
         """
-        grads_and_vars = list(grads_and_vars)
+        grads_and_vars = _pairs(grads_and_vars)
         if waiting := [g for g, _ in grads_and_vars if isinstance(g, Deferred)]:
             variables = [v for _, v in grads_and_vars]
             return waiting[0].deferred(_Step(self, variables, global_step), *(g for g, _ in grads_and_vars))
         pairs = [(value_of(g), v) for g, v in grads_and_vars]
         there = [(g, v) for g, v in pairs if g is not None]
         if not there:
-            names = ", ".join(f"`{v.name}`" if v.name else "a Variable" for _, v in pairs)
-            why = f"the gradients of {names} are None: the loss does not depend on them" if pairs else "there is no gradient"
+            why = f"the gradients of {_named([v for _, v in pairs])} are None: the loss does not depend on them" if pairs else "there is no gradient"
             raise OptimizerError(why, here(), "compute the loss from these Variables, in the tape's block")
+        if len(there) < len(pairs) and (at := here()) is not None:
+            text = (
+                f"the gradients of {_named([v for g, v in pairs if g is None])} are None, and these are not changed: the loss does not depend on them"
+            )
+            warnings.warn_explicit(text, UserWarning, at.file, at.line)
         for g, v in there:
-            if not isinstance(v, Variable):
-                raise OptimizerError(f"the second of a pair is a `{type(v).__name__}`", here(), "give pairs `(gradient, variable)`")
             if jnp.shape(g) != v.shape:
                 raise OptimizerError(
                     f"a gradient of shape {jnp.shape(g)} is given for a Variable of shape {v.shape}", here(), "pair each with its own"

@@ -40,6 +40,8 @@ class Dense(Layer):
         build_at_once(self, input_shape)
 
     def build(self, input_shape: Any) -> None:
+        if not len(input_shape):
+            raise LayerError(f"`{self.name}` is given a number, and works on the last axis of its input", here(), "give it an axis: `x[None]`")
         self.kernel = self.add_variable("kernel", (input_shape[-1], self.units), self.kernel_initializer)
         self.bias = self.add_variable("bias", (self.units,), self.bias_initializer) if self.use_bias else None
 

@@ -84,8 +84,17 @@ class Layer:
         """
 
     def call(self, inputs: Any) -> Any:
-        """What the layer makes of its inputs."""
-        return inputs
+        """What the layer makes of its inputs.
+
+        Raises:
+          LayerError: (AG708) the class does not say.
+        """
+        cls = type(self)
+        other = next((name for name in ("forward", "apply", "__forward__") if callable(getattr(cls, name, None))), "")
+        raise LayerError(
+            f"`{cls.__name__}` has no `call`, which says what it makes of its inputs", here(),
+            f"name its method `{other}` `call`" if other else "give the class a method `call(self, inputs)`",
+        )  # fmt: skip
 
     def __call__(self, inputs: Any, *args: Any, training: Any = None, **kwargs: Any) -> Any:
         """Compute, after the Variables have been made.

@@ -313,3 +313,11 @@ def test_31_what_is_no_placeholder_or_feed(session: Any) -> None:
     ):
         with pytest.raises(GraphError, match=why):
             make()
+
+
+def test_losses_of_nodes() -> None:
+    with graph.Graph().as_default(), graph.Session() as session:
+        x, y = graph.placeholder("float32", [None, 3]), graph.placeholder("int32", [None])
+        entropy, error = ag.losses.sparse_softmax_cross_entropy(y, x), ag.losses.mean_squared_error(x, x * 2)
+        got = session.run([entropy, error], {x: np.ones((2, 3), np.float32), y: np.array([0, 2], np.int32)})
+    np.testing.assert_allclose(got, [np.log(3.0), 1.0], rtol=1e-6)

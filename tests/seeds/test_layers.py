@@ -400,3 +400,19 @@ def test_21_the_rate_of_an_inner_dropout_changes() -> None:
     assert set(np.unique(trainer.outputs(jnp.ones(100)))) == {0.0, 2.0}
     trainer.model[0].rate = 0.0
     np.testing.assert_array_equal(trainer.outputs(jnp.ones(100)), np.ones(100))
+
+
+def test_a_layer_that_does_not_say_what_it_computes() -> None:
+    class Forward(ag.layers.Layer):
+        def forward(self, x: Any) -> Any:
+            return x * 2
+
+    class Nothing(ag.layers.Model):
+        pass
+
+    with pytest.raises(LayerError, match="`Forward` has no `call`.*\n.*\n.*\n.*name its method `forward` `call`"):
+        Forward()(jnp.ones(3))
+    with pytest.raises(LayerError, match="`Nothing` has no `call`"):
+        Nothing()(jnp.ones(3))
+    with pytest.raises(LayerError, match="`dense` is given a number"):
+        layers.Dense(2)(jnp.float32(1.0))

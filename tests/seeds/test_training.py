@@ -276,3 +276,40 @@ def test_24_what_a_tapes_block_sets_is_no_loop_variable() -> None:
     report = str(ag.explain(train, 2))
     assert "scan of 2 turns" in report and "unrolled" not in report, report
     assert "outputs" not in "".join(line for line in report.splitlines() if "loop variable" in line)
+
+
+def test_what_is_no_pair_of_a_gradient_and_a_variable() -> None:
+    w, b = ag.Variable(jnp.ones(2), name="w"), ag.Variable(0.0, name="b")
+    opt = ag.optimizers.SGD(0.1)
+    with ag.GradientTape() as tape:
+        loss = (w.value**2).sum()
+    gradients = tape.gradient(loss, [w, b])
+    for given in (gradients, [gradients[0]], [(gradients[0], w, b)]):
+        with pytest.raises(OptimizerError, match=r"takes pairs of a gradient and its Variable[\s\S]*`zip\(gradients, variables\)`"):
+            opt.apply_gradients(given)
+    with pytest.raises(OptimizerError, match="takes pairs"):
+        opt.apply_gradients(gradients, [w, b])
+    with pytest.raises(OptimizerError, match="the Variable of a pair comes first, and the gradient second"):
+        opt.apply_gradients(zip([w, b], gradients, strict=True))
+    with pytest.raises(OptimizerError, match="the second of a pair is no Variable"):
+        opt.apply_gradients([(gradients[0], jnp.ones(2))])
+    assert w.value.tolist() == [1.0, 1.0] and opt.iterations == 0
+
+
+def test_a_variable_without_a_gradient_is_told() -> None:
+    w, b = ag.Variable(1.0, name="w"), ag.Variable(0.0, name="b")
+    opt = ag.optimizers.SGD(0.1)
+    with pytest.warns(UserWarning, match="the gradients of `b` are None, and these are not changed") as caught:
+        opt.apply_gradients([(2.0, w), (None, b)])
+    assert caught[0].filename == __file__ and abs(float(w) - 0.8) < 1e-6 and b == 0.0
+    with pytest.raises(OptimizerError, match=r"the gradients of `b` \(2 of that name\) are None"):
+        opt.apply_gradients([(None, b), (None, ag.Variable(1.0, name="b"))])
+
+
+def test_losses_of_other_shapes() -> None:
+    with pytest.raises(ag.AutographError, match=r"the labels have shape \(5,\) and the predictions \(5, 1\), which should be \(5,\)"):
+        ag.losses.mean_squared_error(jnp.ones(5), jnp.ones((5, 1)))
+    with pytest.raises(ag.AutographError, match=r"the labels have shape \(5, 1\) and the logits \(5, 3\), which should be \(5, 1, classes\)"):
+        ag.losses.sparse_softmax_cross_entropy(jnp.ones((5, 1), int), jnp.ones((5, 3)))
+    with pytest.raises(ag.AutographError, match="the labels are float32, and classes are given by their numbers"):
+        ag.losses.sparse_softmax_cross_entropy(jnp.ones(5), jnp.ones((5, 3)))
