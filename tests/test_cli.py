@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import errno
+import inspect
 import io
 import json
 import os
@@ -790,14 +791,12 @@ def test_run_shows_the_lines_of_the_script(folder: Path) -> None:
     assert "UnboundLocalError: cannot access local variable 'found'" in done.stderr and done.returncode == 1
 
 
-def test_run_shows_no_frames_of_ours(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_shows_no_frames_of_ours(folder: Path) -> None:
     (folder / "no.py").write_text("def f(x):\n    if x > 0:\n        raise ValueError(x)\n    return x\n\n\nf(3)\n")
     done = command("run", "--all", "no.py", cwd=folder)
     assert done.returncode == 1 and done.stderr.endswith("ValueError: 3\n")
     files = re.findall(r'File ".*?([^/]+)", line (\d+)', done.stderr)
     assert files[0] == ("no.py", "7") and files[-1] == ("no.py", "3") and {name for name, _ in files} == {"no.py"}
-    monkeypatch.setenv("AUTOGRAPH_TRACEBACK", "full")
-    assert "entry.py" in command("run", "--all", "no.py", cwd=folder).stderr
 
 
 IMPORTED = """\
@@ -820,33 +819,36 @@ if __name__ == "__main__":
 
 
 def test_a_script_that_runs_converted_is_imported_as_it_is(folder: Path) -> None:
-    """What was converted ahead is the script, and no other module of its file."""
+    """What is decorated is the script, and no other module of its file."""
     (folder / "imported.py").write_text(IMPORTED)
     done = command("run", "imported.py", cwd=folder)
     assert (done.returncode, done.stdout) == (0, "1 -1 2\n"), done.stderr
 
 
-def test_every_converted_function_keeps_its_places() -> None:
-    """What `run` compiles is the transpiled text, and each line of a converted function is one of the lines that it was."""
+def _functions_of(code: Any) -> list[Any]:
+    """The functions in code, with the places of their instructions."""
+    inner = [c for c in code.co_consts if isinstance(c, type(code))]
+    mine = [(code.co_qualname, code.co_firstlineno, [*code.co_positions()])] if code.co_flags & inspect.CO_OPTIMIZED else []
+    return mine + [found for c in inner for found in _functions_of(c)]
+
+
+def test_every_function_is_decorated_where_it_stands() -> None:
+    """What `run --all` compiles is the text of the script: its functions are found by their lines."""
     from autograph.commands.running import script_code
-    from autograph.forms.module import edits_of, transpile
-    from autograph.source.edits import apply
 
     for file in sorted((Path(__file__).parent.parent / "examples").glob("*.py")):
         text = file.read_text()
-        parsed, chosen, edits = edits_of(text, str(file), True)
-        assert chosen and apply(parsed.lines, edits) == transpile(text, str(file), True)
-        lines: dict[str, set[int]] = {}
-        codes = [(script_code(text, str(file), True, {}), "")]
-        while codes:
-            code, name = codes.pop()
-            codes += [(c, name or c.co_name) for c in code.co_consts if isinstance(c, type(code))]
-            lines.setdefault(name, set()).update(first for first, *_ in code.co_positions() if first)
-        for node in chosen:
-            if node in parsed.tree.body:
-                first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-                assert lines[node.name] <= set(range(first, node.end_lineno + 1)), (file.name, node.name)
-                assert {b.lineno for b in node.body[-1:]} & lines[node.name], (file.name, node.name)
+        plain, decorated = compile(text, str(file), "exec"), script_code(text, str(file), True)
+        first, second = (_functions_of(code) for code in (plain, decorated))
+        assert first and first == second, file
+
+
+def test_run_every_function_at_native_speed_of_python(folder: Path) -> None:
+    """With nothing traced the very statements of the script run."""
+    text = "import sys\n\ndef f(n):\n    while n > 0:\n        n -= 1\n        seen.append(sys._getframe().f_code.co_name)\n    return n\n\nseen = []\nf(2)\nprint(seen)\n"
+    (folder / "plain.py").write_text(text)
+    done = command("run", "--all", "plain.py", cwd=folder)
+    assert (done.returncode, done.stdout) == (0, "['f', 'f']\n"), done.stderr
 
 
 def test_run_passes_errors_and_exit_codes_on(folder: Path) -> None:

@@ -92,7 +92,7 @@ def _parser() -> tuple[_Parser, dict[str, _Parser]]:
     check.add_argument("--all", action="store_true", help="look at every function")
     check.set_defaults(run=_check)
 
-    text = "Run a script with its decorated functions converted ahead; with --all every function that can be."
+    text = "Run a script as `python` does; with --all every function of it is under `ag.convert`."
     run = commands.add_parser("run", help="run a script converted", description=text)
     run.add_argument("--all", action="store_true", help="convert every function, also those without a decorator")
     run.add_argument("script", metavar="SCRIPT", help="a Python file")
@@ -252,7 +252,7 @@ def _run(options: Any) -> int:
     text, _, _ = read(options.script)
     path = os.path.abspath(options.script)
     module = type(sys)("__main__")
-    code = script_code(text, path, options.all, module.__dict__)
+    code = script_code(text, path, options.all)
     sys.argv = [options.script, *options.args]
     sys.path[0] = os.path.dirname(path)
     module.__dict__.update(__file__=path, __builtins__=__builtins__)

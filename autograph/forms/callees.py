@@ -30,7 +30,7 @@ from autograph.runtime.stores.outside import adopt_arrays
 from autograph.source import notebooks, unconvertible
 from autograph.source.errors import ConversionError, SourceUnavailable
 from autograph.source.policy import CALLERS, CONTEXT_MANAGER, is_library, is_listed, is_of_jax, is_stdlib, is_users, is_wrapper
-from autograph.source.source import converted_ahead, file_of
+from autograph.source.source import file_of
 
 KEY = "__autograph_twin__"
 
@@ -75,7 +75,7 @@ def twin_of(f: types.FunctionType) -> types.FunctionType:
         entry = _entry(f)
         if entry is not None:
             return entry.twin  # type: ignore[no-any-return]
-        if any(f.__globals__ is space for space in converted_ahead) or file_of(f.__code__.co_filename, f.__globals__, f.__code__).transpiled:
+        if file_of(f.__code__.co_filename, f.__globals__, f.__code__).transpiled:
             leave_alone(f)
             return f
         form = form_of(f.__code__, f.__globals__)

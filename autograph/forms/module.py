@@ -28,16 +28,10 @@ def transpile(text: str, name: str = "<string>", everything: bool = False) -> st
     Raises:
       SourceUnavailable: (AG101) it does not parse.
     """
-    file, _, edits = edits_of(text, name, everything)
-    return apply(file.lines, edits) if edits else text
-
-
-def edits_of(text: str, name: str, everything: bool) -> tuple[File, list[Any], list[Edit]]:
-    """A file, the functions of it that are converted, and what that changes."""
     file = parsed(text, name)
     chosen = [] if file.transpiled else [node for node in chosen_functions(file, everything) if stageable(node)]
     edits = [edit for node in chosen for edit in _converted(node, file, everything)]
-    return file, chosen, _imports(file, chosen) + edits if chosen else []
+    return apply(file.lines, _imports(file, chosen) + edits) if chosen else text
 
 
 def parsed(text: str, name: str) -> File:
@@ -125,7 +119,7 @@ def _converted(node: Any, file: File, everything: bool) -> list[Edit]:
     """The edits of one function: its decorators and its body; the lines of its header and docstring stay."""
     later, marks = _runs_later(node), _marks(node, file)
     edits = [edit for d in node.decorator_list for edit in _decorator(d, later or "function" in marks, file)]
-    if everything and not (later or marks) and (node.name == "__call__" or not node.name.startswith("__")):
+    if everything and not later and not is_left(node, file):
         edits.append(Edit(node.lineno, node.lineno - 1, f"{_indent(file.lines[node.lineno - 1])}@{file.alias}.converted{file.newline}"))
     new = converted(node, file)
     if ast.dump(ast.Module(new.body, [])) == ast.dump(ast.Module(node.body, [])):
@@ -138,6 +132,11 @@ def _converted(node: Any, file: File, everything: bool) -> list[Edit]:
         new.decorator_list = []
         return [*edits, Edit(node.lineno, node.end_lineno, _text([new], _indent(file.lines[node.lineno - 1]), file))]
     return [*edits, Edit(first, node.end_lineno, _text(new.body[doc:], _indent(file.lines[first - 1]), file))]
+
+
+def is_left(node: Any, file: File) -> bool:
+    """Whether a function is no one to decorate: it is so, or special, and called by Python alone."""
+    return bool(_marks(node, file)) or _stays(node, file) or (node.name.startswith("__") and node.name != "__call__")
 
 
 def _indent(line: str) -> str:

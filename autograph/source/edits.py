@@ -16,16 +16,11 @@ class Edit(NamedTuple):
 def apply(lines: list[str], edits: list[Edit]) -> str:
     """The text of some lines after edits that do not overlap; of insertions at one place, the first comes first."""
     out = list(lines)
-    for edit in reversed(ordered(edits)):
+    for edit in reversed(sorted(edits, key=lambda edit: edit[:2])):
         if edit.last < edit.first and edit.first > 1 and out and not out[edit.first - 2].endswith(("\n", "\r")):
             out[edit.first - 2] += "\n"  # the file ends without a line end
         out[edit.first - 1 : edit.last] = [edit.text]
     return "".join(out)
-
-
-def ordered(edits: list[Edit]) -> list[Edit]:
-    """Edits by their lines, and as they were given at one place."""
-    return sorted(edits, key=lambda edit: edit[:2])
 
 
 def alone(node: Any, lines: list[str]) -> bool:

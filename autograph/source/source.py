@@ -192,7 +192,6 @@ def _decorated(tree: ast.Module, modules: dict[str, str], counts: Counter[str]) 
 
 
 _files: dict[str, File] = {}
-converted_ahead: list[dict[str, Any]] = []  # the namespaces of scripts that run converted, under their own names
 
 
 def file_of(name: str, module_globals: dict[str, Any] | None = None, code: CodeType | None = None) -> File:
