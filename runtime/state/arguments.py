@@ -58,6 +58,9 @@ def wrapped(args: Any, objects: list[Any], abstract: bool = False) -> Any:
     `abstract`: a `jax.ShapeDtypeStruct` stands for an array, and is no object of the program.
     """
 
+    if type(args) is ArrayImpl:
+        return args
+
     def leaf(x: Any) -> Any:
         if is_array(x) or abstract and isinstance(x, jax.ShapeDtypeStruct):
             return x
@@ -69,7 +72,7 @@ def wrapped(args: Any, objects: list[Any], abstract: bool = False) -> Any:
     def whole(x: Any) -> bool:
         return is_container(x) and not (abstract and any(isinstance(part, jax.ShapeDtypeStruct) for part in trees.leaves(x)))
 
-    return trees.map(leaf, args, is_leaf=whole)
+    return leaf(args) if is_state(args) and not trees.is_node(args) else trees.map(leaf, args, is_leaf=whole)
 
 
 def unwrapped(args: Any, objects: Iterable[Any]) -> Any:
@@ -92,7 +95,7 @@ def mutable_parts(args: Sequence[Any], kwargs: dict[str, Any], containers: bool 
     stack = [*(kwargs[k] for k in sorted(kwargs, reverse=True)), *reversed(args)]
     while stack:
         x = stack.pop()
-        if isinstance(x, ARRAYS) or x is None or (is_container(x) and not containers):
+        if type(x) is ArrayImpl or isinstance(x, ARRAYS) or x is None or (is_container(x) and not containers):
             continue
         children = trees.children(x)
         if len(children) == 1 and children[0] is x:

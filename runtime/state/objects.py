@@ -10,17 +10,17 @@ import enum
 import sys
 import types
 import weakref
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 import numpy as np
 
 from autograph.runtime.jaxapi import trees
+from autograph.runtime.jaxapi._jax import ArrayImpl
 from autograph.runtime.values.heap import Attribute, Contents, HeapLocation, Items, is_intercepted
-from autograph.runtime.values.packing import as_is, pack
 from autograph.runtime.values.specs import Spec, Static, is_container, one_level, type_of
 from autograph.runtime.values.specs import types as types_in
-from autograph.runtime.values.values import ARRAYS, NUMBERS, Counted, Stale, Unset, arrays_in
+from autograph.runtime.values.values import ARRAYS, NUMBERS, Counted, Stale, Unset
 
 _VALUES = (str, bytes, type(None), range, slice, np.dtype)
 _IDENTICAL = (type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, enum.Enum)
@@ -60,18 +60,34 @@ def constant(key: Any) -> Any:
 
 def is_state(x: Any) -> bool:
     """Whether an object's attributes are looked at: one of the user's or a library's classes, not of Python's own."""
+    cls = type(x)
+    if (known := _states.get(cls)) is None or x.__class__ is not cls:
+        known = _states[cls] = _is_state(x)
+    return known
+
+
+_states: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary()
+
+
+def _is_state(x: Any) -> bool:
     if isinstance(x, _IDENTICAL) or isinstance(x, (*NUMBERS, *_VALUES, *ARRAYS)) or type(x) in (Stale, Unset):
         return False
     return type(x).__module__.split(".")[0] not in sys.stdlib_module_names and bool(type(x).__dictoffset__ or _slots(type(x)))
 
 
 def _slots(cls: type) -> list[str]:
+    if (known := _slots_of.get(cls)) is not None:
+        return known
     found = [
         s
         for k in cls.__mro__
         for s in ((k.__dict__.get("__slots__", ()),) if isinstance(k.__dict__.get("__slots__"), str) else k.__dict__.get("__slots__", ()))
     ]
-    return [s for s in found if s not in ("__weakref__", "__dict__")]
+    _slots_of[cls] = [s for s in found if s not in ("__weakref__", "__dict__")]
+    return _slots_of[cls]
+
+
+_slots_of: weakref.WeakKeyDictionary[type, list[str]] = weakref.WeakKeyDictionary()
 
 
 def attributes(x: Any) -> list[str]:
@@ -95,24 +111,28 @@ class Walk:
     `dynamic` are places (the number of an object, and a name) whose numbers are inputs, because the function changes them; `variables` are the
     function's globals.  `pinned` are those whose numbers have to be known all the same; `made` are the codes of functions
     that are made anew in each call.
+
+    A call needs the arrays and the guards; only a trace asks for the `slots`, the places with their specs, which a second walk finds.
     """
 
     def __init__(
         self,
-        roots: Iterable[Any],
+        roots: Sequence[Any],
         places: Iterable[HeapLocation],
         dynamic: set[Any],
         variables: dict[str, Any],
         pinned: Set[Any] = frozenset(),
         made: Set[Any] = frozenset(),
+        slots: bool = False,
     ) -> None:
         self.objects: list[Any] = []
         self.arrays: list[Any] = []
         self.guards: list[Any] = []
-        self.slots: list[tuple[HeapLocation, Spec]] = []
-        self.places = list(places)
+        self._slots: list[tuple[HeapLocation, Spec]] | None = [] if slots else None
+        self.roots, self.places = roots, list(places)
         self.dynamic, self.variables, self.pinned, self.made = dynamic, variables, pinned, made
         self._seen: dict[int, int] = {}
+        self._taken: list[Any] = []  # the arrays in the place that is looked at
         self._given = False  # is what is met part of an argument, whose numbers are inputs?
         for root in roots:
             self._given = is_container(root)
@@ -124,15 +144,22 @@ class Walk:
                 if not met:
                     self._visit(place.obj)
             elif not (met and isinstance(place, Attribute) and place.attribute in own_attributes(place.obj)):  # else it is among those of the object
-                self._place(place, ("place", k))
+                self._take(place, place.get(), ("place", k))
         self.guards.append(self._shared())
+
+    @property
+    def slots(self) -> list[tuple[HeapLocation, Spec]]:
+        """The places in which the arrays stand, with what they are."""
+        if self._slots is None:
+            self._slots = Walk(self.roots, self.places, self.dynamic, self.variables, self.pinned, self.made, slots=True).slots
+        return self._slots
 
     def _shared(self) -> Any:
         """Which of the arrays are one, and which are global variables: a store into one of them is seen in the others."""
         first: dict[int, Any] = {}
         arrays = [(k, x) for k, x in enumerate(self.arrays) if isinstance(x, ARRAYS) and x.ndim]
         same = tuple(k for k, x in arrays if first.setdefault(id(x), k) != k)
-        names = tuple((n, k) for n, v in arrays_in(self.variables).items() if (k := first.get(id(v))) is not None)
+        names = tuple((n, k) for n, v in self.variables.items() if (k := first.get(id(v))) is not None) if first else ()
         return (tuple(first[id(self.arrays[k])] for k in same), same, names) if same or names else None
 
     def number(self, obj: Any) -> int | None:
@@ -151,17 +178,22 @@ class Walk:
             return
         number = self._seen[id(x)] = len(self.objects)
         self.objects.append(x)
-        if is_container(x):
-            self._place(Contents(x), (number, None))
+        if type(x) is list:
+            self._take((Contents, x), Items(None, x), (number, None))
+            self._given = False
+        elif is_container(x):
+            self._take((Contents, x), Contents(x).get(), (number, None))
             self._given = False
         names = own_attributes(x)
         if names or not is_container(x):
             self.guards.append(tuple(names))
+        own = x.__dict__ if type(x).__dictoffset__ else {}
         for name in names:
-            self._place(Attribute(x, name), (number, name))
+            self._take((Attribute, x, name), own[name] if name in own else Attribute(x, name).get(), (number, name))
 
-    def _place(self, place: HeapLocation, name: Any) -> None:
-        held = place.get()
+    def _take(self, place: Any, held: Any, name: Any) -> None:
+        """What a place holds; the place is given, or how it is made."""
+        around, self._taken = self._taken, []
         if not isinstance(held, Items):
             spec: Spec = self._spec(held, name)
         else:
@@ -170,20 +202,26 @@ class Walk:
                 (None if keys is None else tuple(map(key_of, keys)) if isinstance(held.keys, tuple) else frozenset(keys), len(held.values))
             )
             spec = Items(keys, [self._spec(v, (*name, k)) for k, v in enumerate(held.values)])
-        arrays = pack(held, spec, as_is)
-        if arrays:
-            self.arrays += arrays
-            self.slots.append((place, spec))
+        self.arrays += self._taken  # after those of the objects in it
+        if self._taken and self._slots is not None:
+            self._slots.append((place if isinstance(place, HeapLocation) else place[0](*place[1:]), spec))
+        self._taken = around
 
     def _spec(self, v: Any, name: Any) -> Spec:
-        """The spec of a value whose arrays are inputs; notes the guards of everything else."""
+        """The spec of a value whose arrays are inputs; notes them, and the guards of everything else."""
+        if type(v) is ArrayImpl and self._slots is None:
+            self.guards.append("array")
+            self._taken.append(v)
+            return None
         if isinstance(v, ARRAYS):
             t = type_of(v) if not isinstance(v, np.ndarray) or v.dtype.kind in "biufcV" else None
             self.guards.append(Identity(v) if t is None else "numpy" if isinstance(v, np.ndarray) and v.ndim else "array")
+            self._taken += [] if t is None else [v]
             return t or Static(v)
         if isinstance(v, NUMBERS) and not isinstance(v, enum.Enum):
             if (self._given or name in self.dynamic) and name not in self.pinned:
                 self.guards.append("array")
+                self._taken.append(v)
                 return type_of(v)
             self.guards.append(key_of(v))
             return Static(v)

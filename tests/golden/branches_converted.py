@@ -1,16 +1,19 @@
 import autograph.runtime as ag
 
 
+@ag.converted
 def sign(x):
     return ag.cond(x > 0, lambda: 1.0, lambda: ag.cond(x < 0, lambda: -1.0, lambda: 0.0))
 
 
+@ag.converted
 def clamp(x, low, high):
     x = ag.cond(x < low, lambda: low, lambda: x)
     x = ag.cond(x > high, lambda: high, lambda: x)
     return x
 
 
+@ag.converted
 def relu_and_count(x, count):
     def then(count):
         y = x
@@ -20,6 +23,7 @@ def relu_and_count(x, count):
     return y, count
 
 
+@ag.converted
 def choose(x, y):
     return ag.cond(
         ag.and_(ag.and_(0 <= x, lambda: x < 10), lambda: ag.not_(y)),
@@ -28,6 +32,7 @@ def choose(x, y):
     )
 
 
+@ag.converted
 def log(x, verbose):
     def then():
         ag.print('x is', x)

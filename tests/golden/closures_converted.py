@@ -2,6 +2,7 @@ import jax
 import autograph.runtime as ag
 
 
+@ag.converted
 def shared(x):
     scale = 1.0
 
@@ -18,6 +19,7 @@ def shared(x):
     return x
 
 
+@ag.converted
 def inner_loss(w, xs):
     def loss(w):
         s = 0.0
@@ -33,5 +35,6 @@ def inner_loss(w, xs):
 
 
 class Model:
+    @ag.converted
     def __call__(self, x):
         return ag.cond(x > 0, lambda: ag.call(super(__class__, self).__call__)(x), lambda: x)

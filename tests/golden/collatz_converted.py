@@ -1,6 +1,7 @@
 import autograph.runtime as ag
 
 
+@ag.converted
 def collatz(n):
     steps = 0
     done = False

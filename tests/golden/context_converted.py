@@ -2,6 +2,7 @@ import contextlib
 import autograph.runtime as ag
 
 
+@ag.converted
 def inside_with(x, lock):
     returned, result = False, ag.blank
     y = ag.Unset('y')
@@ -25,6 +26,7 @@ def inside_with(x, lock):
     return ag.cond(returned, lambda: result, lambda: ag.some(y) + 1)
 
 
+@ag.converted
 def inside_try(xs):
     s = 0
 
@@ -43,6 +45,7 @@ def inside_try(xs):
     return s
 
 
+@ag.converted
 def suppressed(x):
     with ag.entering(ag.call(contextlib.suppress)(ValueError)):
         def then(x_):

@@ -1,6 +1,7 @@
 import autograph.runtime as ag
 
 
+@ag.converted
 def classify(x):
     def orelse():
         def orelse():

@@ -8,9 +8,11 @@ class Stack:
     def __init__(self):
         ag.set_attr(self, 'items', [])
 
+    @ag.converted
     def push(self, x):
         ag.call_in(self, 'items', 'append')(x)
 
+    @ag.converted
     def pop(self):
         return ag.call_in(self, 'items', 'pop')()
 
@@ -18,6 +20,7 @@ class Stack:
         return ag.len(self.items)
 
 
+@ag.converted
 def positive(v):
     found = []
 
@@ -27,6 +30,7 @@ def positive(v):
     return found, ag.len(found)
 
 
+@ag.converted
 def by_sign(v, table):
     def body(x):
         def then():
@@ -39,6 +43,7 @@ def by_sign(v, table):
     return ag.len(table['positive']), ag.len(v)
 
 
+@ag.converted
 def remembered(v):
     kept = []
 

@@ -1,6 +1,7 @@
 import autograph.runtime as ag
 
 
+@ag.converted
 def gcd(a, b):
     def body(a, b):
         a, b = b, a % b
@@ -9,6 +10,7 @@ def gcd(a, b):
     return a
 
 
+@ag.converted
 def total(xs):
     s = 0.0
 
@@ -19,6 +21,7 @@ def total(xs):
     return s
 
 
+@ag.converted
 def find(xs, wanted):
     done, result = False, ag.blank
 
@@ -29,6 +32,7 @@ def find(xs, wanted):
     return ag.cond(done, lambda: result, lambda: -1)
 
 
+@ag.converted
 def first_square_above(n):
     done = False
     i = ag.blank
@@ -37,11 +41,12 @@ def first_square_above(n):
         i = item
         done = ag.cond(i * i > n, lambda: True, lambda: done)
         return done, i
-    done, i = ag.for_loop(ag.range(n), body, done, i, until='done')
+    done, i = ag.for_loop(ag.range(n), body, done, i, until='done', targets=('i',))
     i = ag.cond(ag.not_(done), lambda: -1, lambda: i)
     return i
 
 
+@ag.converted
 def skip_odd(n):
     s = 0
 
@@ -54,6 +59,7 @@ def skip_odd(n):
     return s
 
 
+@ag.converted
 def nested(n):
     count = 0
 

@@ -2,6 +2,7 @@ import jax
 import autograph.runtime as ag
 
 
+@ag.converted
 def newton(f, x, tol=1e-6, most=50):
     """A root of f near x."""
     steps = 0

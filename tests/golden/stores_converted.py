@@ -2,6 +2,7 @@ import jax.numpy as jnp
 import autograph.runtime as ag
 
 
+@ag.converted
 def histogram(xs, bins):
     counts = jnp.zeros(bins, int)
 
@@ -12,6 +13,7 @@ def histogram(xs, bins):
     return counts
 
 
+@ag.converted
 def sieve(n):
     prime = jnp.ones(100, bool)
     prime = ag.set_item(prime, ag.slice(None, 2), False)
@@ -35,6 +37,7 @@ def sieve(n):
 
 
 class Counter:
+    @ag.converted
     def add(self, x):
         ag.update_attr(self, 'total', '+=', x)
         ag.set_attr_item(self, 'seen', 0, x)

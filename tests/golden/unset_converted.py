@@ -1,6 +1,7 @@
 import autograph.runtime as ag
 
 
+@ag.converted
 def may_be_unset(x, n):
     y = ag.Unset('y')
 
@@ -11,6 +12,7 @@ def may_be_unset(x, n):
     return ag.read(y)
 
 
+@ag.converted
 def proved(x):
     returned, result = False, ag.blank
     y = ag.Unset('y')
