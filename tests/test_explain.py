@@ -8,6 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import autograph as ag
@@ -161,3 +162,26 @@ def test_explaining_leaves_no_trace() -> None:
 
     ag.explain(helper, jnp.ones(3))
     assert not watching()
+
+
+class Counts:
+    def __init__(self) -> None:
+        self.n, self.h = 0, np.zeros(3, np.float32)
+
+    def run(self, x: Any) -> Any:
+        while x > 1:
+            x /= 2
+            self.n += 1
+            self.h[0] += x
+        if x > 0.7:
+            self.n = self.n * 2
+        return x
+
+
+def test_places_that_loops_and_branches_change() -> None:
+    loop, branch = ag.explain(Counts().run, 20.0).statements
+    assert [(v.name, v.role, v.after, v.why) for v in loop.variables[1:]] == [
+        ("self.n", "place", "int32[]", "changed in its turns"),
+        ("self.h", "place", "float32[3]", "changed in its turns"),
+    ]
+    assert [(v.name, v.role, v.after, v.why) for v in branch.variables] == [("self.n", "place", "int32[]", "changed on a side")]

@@ -193,6 +193,11 @@ def traced(report: Report, fn: Any, args: Sequence[Any], kwargs: Any) -> Report:
             elif len(d.types) == 1 and len(statement.carried()) == 1:
                 only = statement.carried()[0]
                 only.before, only.after = before or only.before, after
+        for name, after in d.places:
+            if name not in known:
+                known[name] = Variable(name, "place", "changed in its turns" if d.kind == "loop" else "changed on a side")
+                statement.variables.append(known[name])
+            known[name].after = _short(after)
     for statement in report.statements:
         if not statement.became and not report.error:
             statement.became, statement.why = "not reached", "the trace on these arguments does not come here"

@@ -12,7 +12,10 @@ from autograph.runtime.messages.errors import file_name
 
 @dataclass
 class Variable:
-    """A variable that a statement assigns.  `role` is "loop variable", "result" or "local"; `before` and `after` are types."""
+    """A variable that a statement assigns, or a place in an object or array that it changes.
+
+    `role` is "loop variable", "result", "local" or "place"; `before` and `after` are types.
+    """
 
     name: str
     role: str

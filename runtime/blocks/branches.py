@@ -307,7 +307,7 @@ class _Sides:
         else:
             became, why = f"switch of {len(self.blocks)}", "what is compared with the keys is traced: only the case that is taken runs"
         outs = list(self.joint) if type(self.joint) is tuple else [self.joint]
-        decided("branch", became, why, given_names(len(outs)), (), outs)
+        decided("branch", became, why, given_names(len(outs)), (), outs, self.wrote)
 
     def _given(self, flat: Iterator[Any]) -> Any:
         results = [as_kind(as_object(content(x)), t.numpys) for x, t in zip(flat, self.types, strict=True)]

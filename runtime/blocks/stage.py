@@ -113,7 +113,7 @@ class Stage(Settling):
         if watching():
             names = parameter_names(self.source, len(self.state) - len(self.hidden) - self.extra)
             first = len(self.hidden)
-            decided("loop", became, why, names, [spec_of(x) for x in self.state[first:]], self.specs[first:])
+            decided("loop", became, why, names, [spec_of(x) for x in self.state[first:]], self.specs[first:], self.block.wrote)
 
     def run_while(self, test: Callable[..., Any], certain: bool) -> list[Any]:
         self._check()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from autograph.runtime.messages.places import caller, handed_to, place_of
-from autograph.runtime.values.spec_text import describe
+from autograph.runtime.messages.places import caller, handed_to, place_of, variable_of
+from autograph.runtime.values.heap import Attribute, HeapLocation
+from autograph.runtime.values.spec_text import describe, described
 
 _logs: list[list[Decision]] = []  # empty where nobody asks: then a decision costs one look
 
@@ -21,6 +23,7 @@ class Decision(NamedTuple):
     became: str
     why: str
     types: tuple[tuple[str, str, str], ...] = ()  # name, before, after
+    places: tuple[tuple[str, str], ...] = ()  # what it changes of objects and arrays: name, and what that is afterwards
 
 
 def watching() -> bool:
@@ -39,15 +42,28 @@ def decisions() -> Iterator[list[Decision]]:
         _logs.remove(log)
 
 
-def decided(kind: str, became: str, why: str, names: Sequence[str] = (), before: Sequence[Any] = (), after: Sequence[Any] = ()) -> None:
-    """Tell of a decision about the statement that the user's code is at; `before` and `after` are specs."""
+def decided(
+    kind: str, became: str, why: str, names: Sequence[str] = (), before: Sequence[Any] = (), after: Sequence[Any] = (),
+    wrote: Mapping[Any, Any] = MappingProxyType({}),
+) -> None:  # fmt: skip
+    """Tell of a decision about the statement that the user's code is at; `before`, `after` and `wrote`, of places that it changes, are specs."""
     place = place_of(caller())
     if place is None:
         return
     texts = [("" if s is None else describe(s)) for s in before] or [""] * len(names)
     types = tuple(zip(names, texts, map(describe, after), strict=False)) if after else tuple((n, "", "") for n in names)
+    places = tuple(dict.fromkeys((_shown(p), described(spec)) for p, spec in wrote.items() if isinstance(p, HeapLocation)))
     for log in _logs:
-        log.append(Decision(place.file, place.line, kind, became, why, types))
+        log.append(Decision(place.file, place.line, kind, became, why, types, places))
+
+
+def _shown(place: HeapLocation) -> str:
+    """A place by the user's name for its object."""
+    name = place.name.strip("`")
+    known = variable_of(place.obj)
+    if isinstance(place, Attribute):
+        return f"{known}.{place.attribute}" if known else name
+    return known or name
 
 
 def given_names(count: int) -> list[str]:
