@@ -30,6 +30,8 @@ def variables_in(objects: Mapping[str, Any]) -> dict[str, Variable]:
     paths = {id(v): path for path, v in found.items()}
     for path, optimizer in optimizers:
         found[f"{path}/iterations"] = optimizer.iterations
+        if isinstance(rate := getattr(optimizer, "learning_rate", None), Variable) and id(rate) not in paths:
+            found[f"{path}/learning_rate"] = rate
         for of, slots in optimizer.slots():
             if all(id(v) in paths for v in of):
                 owner = paths[id(of[0])] if len(of) == 1 else "all"

@@ -210,12 +210,30 @@ class _Step:
         self._optimizer.apply_gradients(zip(gradients, self._variables, strict=True), self._global_step)
 
 
+_RATE = "learning_rate"
+
+
 class _OfEach(Optimizer):
     """One that changes each Variable by itself: a direction, times a learning rate."""
 
     def __init__(self, direction: Any, learning_rate: Any) -> None:
         super().__init__(direction)
+        self._held.rate = None
         self.learning_rate = learning_rate
+
+    @property
+    def learning_rate(self) -> Any:
+        """What the direction is multiplied by: a Variable where a number was given, so that compiled steps see another that is set; or as given."""
+        return self._held.rate
+
+    @learning_rate.setter
+    def learning_rate(self, rate: Any) -> None:
+        if not (isinstance(rate, Handle) or callable(rate)) and getattr(self._held.rate, "name", None) == _RATE:
+            self._held.rate.assign(rate)
+        elif isinstance(rate, (Handle, Tracer)) or callable(rate):
+            self._held.rate = rate
+        else:
+            self._held.rate = Variable(rate, trainable=False, dtype=jnp.result_type(float), name=_RATE)
 
     def _rate(self) -> Any:
         rate = self.learning_rate

@@ -313,3 +313,47 @@ def test_losses_of_other_shapes() -> None:
         ag.losses.sparse_softmax_cross_entropy(jnp.ones((5, 1), int), jnp.ones((5, 3)))
     with pytest.raises(ag.AutographError, match="the labels are float32, and classes are given by their numbers"):
         ag.losses.sparse_softmax_cross_entropy(jnp.ones(5), jnp.ones((5, 3)))
+
+
+def test_a_learning_rate_that_is_set_later() -> None:
+    """Compiled steps see it, it may be set in them, and a checkpoint has it."""
+    w, opt = ag.Variable(1.0), ag.optimizers.SGD(0.1)
+
+    @ag.function
+    def step() -> None:
+        opt.apply_gradients([(jnp.float32(1.0), w)])
+
+    @ag.function
+    def decayed() -> None:
+        for _ in range(3):
+            opt.learning_rate = opt.learning_rate * 0.5
+            opt.apply_gradients([(jnp.float32(1.0), w)])
+
+    step()
+    assert abs(float(w) - 0.9) < 1e-6 and opt.learning_rate == jnp.float32(0.1)
+    opt.learning_rate = 0.5
+    step()
+    assert abs(float(w) - 0.4) < 1e-6
+    decayed()
+    assert abs(float(w) - (0.4 - 0.25 - 0.125 - 0.0625)) < 1e-6 and opt.learning_rate == 0.0625
+    opt.learning_rate = lambda: 1.0
+    opt.apply_gradients([(1.0, w)])
+    assert abs(float(w) - (0.4 - 0.4375 - 1)) < 1e-6
+
+    @ag.function
+    def made(rate: Any) -> Any:
+        v = ag.Variable(1.0)
+        ag.optimizers.SGD(rate).apply_gradients([(jnp.float32(1.0), v)])
+        return v.value
+
+    assert abs(float(made(0.25)) - 0.75) < 1e-6
+
+
+def test_a_checkpoint_has_the_learning_rate(tmp_path: Any) -> None:
+    w, opt = ag.Variable(1.0), ag.optimizers.Adam(0.1)
+    opt.apply_gradients([(1.0, w)])
+    opt.learning_rate = 0.01
+    path = ag.Checkpoint(w=w, opt=opt).save(str(tmp_path / "c"))
+    other = ag.optimizers.Adam(0.1)
+    ag.Checkpoint(w=w, opt=other).restore(path)
+    assert other.learning_rate == jnp.float32(0.01)
