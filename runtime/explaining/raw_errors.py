@@ -66,6 +66,8 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
             error.args = (f"'Array' object has no attribute '{missing[1]}'",)
             if missing[1] in _OF_LISTS:
                 error.add_note(f"an array keeps its shape: use a list for `{missing[1]}`, or store into the array (`x[k] = v`)")
+            if missing[1] in _OF_VARIABLES:
+                error.add_note(f"traced values decide which Variable this is, so it is a value: call `{missing[1]}` in a branch for each")
             if missing[1] in _OF_NUMPYS:
                 error.add_note(f"an array of JAX's has no `{missing[1]}`: write {_OF_NUMPYS[missing[1]]}")
             raise error from (error.__cause__ if _jax.full() else None)
@@ -248,6 +250,7 @@ def _for_key(names: Sequence[str], text: str) -> str:
 
 _OF_TEXTS = frozenset("json pickle csv re string textwrap pprint copyreg struct base64 hashlib sqlite3 configparser html xml yaml".split())
 _OF_NUMPYS = {"fill": "`x[:] = v`", "itemset": "`x[i] = v`", "put": "`x[places] = values`", "resize": "`jnp.resize(x, shape)`"}
+_OF_VARIABLES = frozenset({"assign", "assign_add", "assign_sub"})
 _OF_LISTS = frozenset({"append", "extend", "insert", "pop", "remove", "count", "index"})
 
 

@@ -297,7 +297,9 @@ def _if_fine(code: Any, now: Any, before: Any, location: HeapLocation, conflict:
             raise Mismatch("", joint, joint)
     except Mismatch:
         conflict(location, (spec_of(before), spec_of(now)))
-        raise location.refusal("an error before, which only traced values decide, would prevent this change", here()) from None
+        raise location.refusal(
+            "an error before it that only traced values decide (an index out of range, an `assert`, a `raise`) would prevent this change", here()
+        ) from None
     fine = jax.lax.eq(code, jax.numpy.int32(0))
     flat = zip(pack(now, joint), pack(before, joint), strict=True)
     return unpack(joint, iter([jax.numpy.where(fine, new, old) for new, old in flat]))
