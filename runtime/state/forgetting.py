@@ -15,7 +15,7 @@ from autograph.runtime.state.counting import VARIABLE
 from autograph.runtime.state.lifted import Location, _settle
 from autograph.runtime.state.made import codes_before, made_for
 from autograph.runtime.state.objects import is_state
-from autograph.runtime.values.heap import Contents, HeapLocation
+from autograph.runtime.values.heap import Contents, HeapLocation, Items
 from autograph.runtime.values.specs import (
     Spec,
     is_container,
@@ -64,7 +64,8 @@ def _is_hidden(place: HeapLocation) -> bool:
 def _comes_back(hidden: list[Any], frame: Frame) -> bool:
     """Whether the home of a list, which holds another in its place, will hold the list again when the trace ends."""
     home = getattr(getattr(hidden[0].make, "bound", None), "home", None)
-    return home is not None and home.location in frame.saved
+    before = frame.saved.get(home.location) if home is not None else None
+    return any(x is hidden for x in (before.values if isinstance(before, Items) else (before,)))
 
 
 def _forgotten(frame: Frame, places: list[HeapLocation]) -> bool:
