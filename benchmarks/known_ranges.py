@@ -688,3 +688,45 @@ def power_iteration() -> Any:
         return lax.fori_loop(0, 500, turn, jnp.ones(len(a)))
 
     return eigenvector, by_hand, (jnp.abs(normal(20, 20)),)
+
+
+@program
+def a_pendulum_in_steps_of_time() -> Any:
+    def pendulum(angle: Any) -> Any:
+        speed, t, dt = 0.0 * angle, 0.0, 0.01
+        while t < 10.0:
+            speed = speed - dt * (9.81 * jnp.sin(angle) + 0.1 * speed * jnp.abs(speed))
+            angle = angle + dt * speed
+            t += dt
+        return angle, speed
+
+    def by_hand(angle: Any) -> Any:
+        def turn(_: Any, carry: Any) -> Any:
+            angle, speed = carry
+            speed = speed - 0.01 * (9.81 * jnp.sin(angle) + 0.1 * speed * jnp.abs(speed))
+            return angle + 0.01 * speed, speed
+
+        return lax.fori_loop(0, 1001, turn, (angle, 0.0 * angle))
+
+    return pendulum, by_hand, (jnp.float32(1.0),)
+
+
+@program
+def a_rate_that_decays() -> Any:
+    def descent(x: Any) -> Any:
+        rate = 0.1
+        for i in range(1000):
+            x = x - rate * (4 * x**3 - 6 * x + jnp.cos(x))
+            rate *= 0.995
+            if i % 100 == 99:
+                rate *= 1.5
+        return x
+
+    rates = [0.1]
+    for i in range(999):
+        rates.append(rates[-1] * 0.995 * (1.5 if i % 100 == 99 else 1.0))
+
+    def by_hand(x: Any) -> Any:
+        return lax.scan(lambda x, rate: (x - rate * (4 * x**3 - 6 * x + jnp.cos(x)), None), x, jnp.array(rates, jnp.float32))[0]
+
+    return descent, by_hand, (jnp.float32(1.0),)

@@ -29,18 +29,21 @@ from autograph.runtime.values.heap import HeapLocation
 from autograph.runtime.values.hints import rolling
 from autograph.runtime.values.specs import types
 
-MADE = 3  # turns that are made in Python before
-_FEW = 12  # equations of a turn up to which the turns are made in Python
+_MADE = 3  # turns that are made in Python at least
 _MOST = 10_000_000
+
+
+def is_worth_a_trial(turns: int, size: int) -> bool:
+    """Whether to look for one compiled turn after some turns in Python, of which the last was `size` operations."""
+    return turns >= _MADE and size > 0 and (4 * turns * size > LONG or rolling() == "always")
 
 
 def rest_of_while(
     test: Callable[..., Any], body: Callable[..., Any], state: list[Any], source: Callable[..., Any], stored: Sequence[Any], size: int
 ) -> tuple[list[Any], int] | str:
-    """The state after the turns that are left, and how many; why they are to be made in Python, if they are. A turn is of `size` equations."""
-    mode = rolling()
-    if mode == "never" or size <= (0 if mode == "always" else _FEW):
-        return "its turns are few operations" if mode != "never" else ""
+    """The state after the turns that are left, and how many; why they are not compiled, "" if they are few. A turn is of `size` equations."""
+    if (mode := rolling()) == "never":
+        return ""
 
     @functools.wraps(source)
     def turn(_: Any, *state: Any) -> Any:
@@ -53,7 +56,7 @@ def rest_of_while(
     def staged(state: list[Any], turns: int) -> Stage:
         return turn_staged(turn, state, names, turns, stored)
 
-    def compiled() -> tuple[list[Any], int]:
+    def compiled() -> tuple[list[Any], int] | str:
         before, known, recorded = snapshot(), marks(), _jax.equations()
         with place.scope("counted") as run:
             count: int = with_room(lambda s: (_count(staged(s, 1), test, s, names),), state, place, 8)[0]
@@ -61,7 +64,7 @@ def rest_of_while(
         discard(before, run)
         reset(known)
         if count * size <= (0 if mode == "always" else LONG):
-            raise Inexact("its turns are few operations")
+            return ""
         return with_room(lambda s: scanned(staged(s, count), builtins.range(count), s, names), state, place, count), count
 
     return compiled_or_unrolled(code, compiled, lambda why: why, "known while")  # type: ignore[no-any-return]

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from autograph.runtime.blocks.known_whiles import MADE, rest_of_while
+from autograph.runtime.blocks.known_whiles import is_worth_a_trial, rest_of_while
 from autograph.runtime.blocks.rolling import cost, tell_cost
 from autograph.runtime.blocks.settling import ROTATED, Rotate, given, listed, unless_failed
 from autograph.runtime.blocks.stage import Stage
@@ -91,21 +91,23 @@ def _run_while(
     certain = p is True  # at least one turn is made
     if not place.remembers:
         turns, size, why = 0, 0, ""
+        looked = finite or not _jax.staging()
         while p is True:
             before, recorded = snapshot(), _jax.equations()
-            with nullcontext() if turns not in (0, MADE - 1) else place.scope("turn" if turns else "body") as frame:
+            with place.scope(("turn", turns) if turns else "body") if not turns or not looked else nullcontext() as frame:
                 p, after = _going(test, listed(body(*state), len(state)), finite)
             turns += 1
-            perhaps_known = turns == 1 and not isinstance(p, bool) and may_have_failed()
-            if (perhaps_known or (p is True and turns == MADE)) and not finite and frame is not None and _jax.staging():
+            only_errors_end_it = turns == 1 and not isinstance(p, bool) and may_have_failed()
+            size = cost(1, recorded) if not looked else size
+            if not looked and frame is not None and (only_errors_end_it or p is True and is_worth_a_trial(turns, size)):
+                looked = True
                 held = {id(part) for x in after for part in parts(x)}
                 stored = [location.obj for location in frame.saved if isinstance(location, Value) and id(location.obj) in held]
-                size = cost(1, recorded)
                 if not isinstance(rest := rest_of_while(test, body, after, source, stored, size), str):
                     if watching():
                         decided("loop", f"scan of {rest[1]} turns", "the test is known when it is traced, in every turn")
                     return rest[0]
-                why = f"; one compiled turn is not possible: {rest}" if size and rest else ""
+                why = f"; one compiled turn is not possible: {rest}" if rest else ""
             if turns == 1 and not isinstance(p, bool) and _jax.staging() and frame is not None and not frame.changed:
                 begin = [spec_in_block(x) for x in after]
                 _jax.drop_effects(recorded)
