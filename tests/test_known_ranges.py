@@ -279,12 +279,92 @@ def counted_beside_an_error(x):
     return x, c
 
 
+def every_tenth_in_a_list(x):
+    kept = []
+    for i in range(300):
+        x = work(x)
+        if i % 10 == 0:
+            kept.append(x)
+    return jnp.stack(kept), jnp.zeros(len(kept)), kept[-3:]
+
+
+def after_a_while_in_a_list(x):
+    kept = []
+    for i in range(300):
+        x = work(x)
+        if i >= 250:
+            kept.append(x)
+    return jnp.stack(kept).mean(0)
+
+
+class Log:
+    def __init__(self):
+        self.kept, self.n = [], 0
+
+    def step(self, x):
+        self.n += 1
+        if self.n % 10 == 0:
+            self.kept.append(x)
+
+
+def a_list_of_an_object(x):
+    log = Log()
+    for _ in range(300):
+        x = work(x)
+        log.step(x)
+    return jnp.stack(log.kept), log.n
+
+
+def the_last_four(x):
+    kept = []
+    for i in range(300):
+        x = work(x)
+        if i % 10 == 0:
+            kept.append(x)
+        if len(kept) > 4:
+            kept.pop(0)
+    return jnp.stack(kept)
+
+
+def what_data_and_the_index_append(x):
+    kept = []
+    for i in range(300):
+        x = work(x)
+        if i % 10 == 0:
+            if x > 0.3:
+                kept.append(x)
+    return sum(kept), len(kept)
+
+
+def a_row_that_data_change(x):
+    out = np.zeros((4, 3), np.float32)
+    row = out[0]
+    for _ in range(300):
+        x = work(x)
+        if x > 0.2:
+            row = out[2]
+        row[1] += 1
+    return out
+
+
+def two_rows_by_turns(x):
+    u = np.zeros((2, 8), np.float32)
+    u[0] = np.arange(8)
+    old, new = u[0], u[1]
+    for _ in range(100):
+        new[1:-1] = old[1:-1] + 0.1 * (old[2:] - 2 * old[1:-1] + old[:-2]) + x * 0
+        old, new = new, old
+    return old, u
+
+
 ROW = jnp.array(np.random.RandomState(0).randn(200), jnp.float32)
 ROLLED = [
     a_flag_of_the_first_turn, a_variable_that_becomes_a_number, a_number_set_in_each_turn, counts_and_the_last_index, counts_in_an_object,
     a_list_that_grows, a_triangle, best_and_where, borders, in_reverse, a_sum_and_an_extreme, fractions_of_the_index, time_in_steps,
     time_in_an_object, twice_the_index_afterwards, a_rate_that_decays, corrected_moments, every_tenth, to_and_fro, within_a_time, a_least_rate,
     begun_again, of_two_before, numbers_of_an_object, a_scale_that_data_changes, a_count_that_is_reset, a_cosine, counted_beside_an_error,
+    every_tenth_in_a_list, after_a_while_in_a_list, a_list_of_an_object, the_last_four, what_data_and_the_index_append, a_row_that_data_change,
+    two_rows_by_turns,
 ]  # fmt: skip
 ARRAYS = (best_and_where, borders, in_reverse, a_sum_and_an_extreme)
 

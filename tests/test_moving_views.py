@@ -183,6 +183,50 @@ def test_rows_at_traced_places(f: Callable[..., Any], n: int) -> None:
     as_numpy(f, lambda: (n,), [(ag.convert, np), *COMPILED])
 
 
+def all_in_reverse(x: Any) -> Any:
+    m = np.arange(4, dtype=np.float32)
+    v = m[::-1]
+    v[:] = x
+    v *= x
+    v += np.arange(4)
+    return m
+
+
+def every_second_in_reverse(x: Any) -> Any:
+    m = np.arange(5, dtype=np.float32)
+    v = m[::-2]
+    v[:] = x
+    v += np.arange(3)
+    m[4:1:-1] += x
+    return m
+
+
+def columns_in_reverse(x: Any) -> Any:
+    m = np.arange(6, dtype=np.float32).reshape(2, 3)
+    v = m[:, ::-1]
+    v *= x
+    v[0] = x
+    v[:] += 1
+    w = np.flip(m)
+    w[0, 1] = 7
+    w[:] = w + 1
+    return m
+
+
+def part_of_a_reverse(x: Any) -> Any:
+    m = np.arange(6, dtype=np.float32)
+    v = m[::-1][1:3]
+    v[:] = x
+    w = m[-1:-4:-2]
+    w *= 3
+    return m
+
+
+@pytest.mark.parametrize("f", [all_in_reverse, every_second_in_reverse, columns_in_reverse, part_of_a_reverse], ids=lambda f: f.__name__)
+def test_views_in_reverse(f: Callable[..., Any]) -> None:
+    as_numpy(f, lambda: (np.float32(2),), [(ag.convert, np), *COMPILED])
+
+
 def stored_into_a_turn_later(n: Any) -> Any:
     m = np.zeros((3, 4), np.float32)
     r = m[1]

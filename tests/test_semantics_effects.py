@@ -350,3 +350,15 @@ def test_30_recursion_under_a_traced_condition_is_refused() -> None:
 
     error = refused(ag.function(collatz), 8)
     assert error.id == "AG501" and "collatz" in str(error)
+
+
+@pytest.mark.parametrize("form", [ag.convert, ag.function])
+def test_a_format_in_a_format(form: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    def f(x: Any, width: int = 8) -> Any:
+        digits = 2
+        print(f"{3:>{width}}|{x:{width}.{digits}f}|{{{'a':<{width - 5}}}}")
+        return x
+
+    form(f)(1.5)
+    jax.effects_barrier()
+    assert capsys.readouterr().out == "       3|    1.50|{a  }\n"

@@ -26,12 +26,20 @@ def lower_texts(fn: Any, context: Context) -> None:
 
 class _Texts(s.Transformer):
     def visit_JoinedStr(self, node: Any) -> Any:
-        self.generic_visit(node)
+        self._visit_values(node)
         values: list[Any] = []
         template = _template(node, values, "")
         if not values:
             return node
         return quote_expr("ag.text($parts)", node, parts=[s.at(s.constant(template), node), *values])
+
+    def _visit_values(self, node: Any) -> None:
+        """The values in a text, and in the formats of these: `f"{x:>{width}}"`."""
+        for part in node.values:
+            if isinstance(part, s.FormattedValue):
+                part.value = self.visit(part.value)
+                if part.format_spec is not None:
+                    self._visit_values(part.format_spec)
 
     def visit_BinOp(self, node: Any) -> Any:
         self.generic_visit(node)

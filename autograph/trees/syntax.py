@@ -40,6 +40,7 @@ from gast import (
     ExceptHandler,
     Expr,
     For,
+    FormattedValue,
     FunctionDef,
     GeneratorExp,
     Global,
@@ -326,7 +327,7 @@ def blocks(node: Any) -> list[list[Any]]:
 __all__ = [
     "AST", "Add", "AnnAssign", "And", "Assert", "Assign", "AsyncFor", "AsyncFunctionDef", "AsyncWith", "Attribute", "AugAssign", "Await", "BinOp", "BoolOp", "Break",
     "COMPREHENSIONS", "Call", "ClassDef", "Compare", "Constant", "Continue", "Del", "Delete", "Dict", "DictComp", "Eq", "ExceptHandler", "Expr", "FUNCTIONS", "For",
-    "FunctionDef", "GeneratorExp", "Global", "If", "IfExp", "Import", "ImportFrom", "In", "Is", "IsNot", "JoinedStr", "LOOPS", "Lambda", "List",
+    "FormattedValue", "FunctionDef", "GeneratorExp", "Global", "If", "IfExp", "Import", "ImportFrom", "In", "Is", "IsNot", "JoinedStr", "LOOPS", "Lambda", "List",
     "ListComp", "Load", "Match", "MatchAs", "MatchClass", "MatchMapping", "MatchOr", "MatchSequence", "MatchSingleton", "MatchStar", "Mod", "Mult",
     "MatchValue", "Name", "NamedExpr", "NodeTransformer", "Nonlocal", "Not", "NotIn", "Or",
     "Param", "Pass", "RUNTIME", "Raise", "Return", "SCOPES", "SetComp", "Slice", "Starred", "Store", "Sub", "Subscript", "Try", "Transformer", "TryStar", "Tuple", "USub", "UnaryOp",

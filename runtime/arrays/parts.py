@@ -49,7 +49,18 @@ class Index(Part):
         return whole[self.index]
 
     def put(self, whole: Any, new: Any) -> Any:
-        return jnp.asarray(whole).at[self.index].set(new)
+        whole = jnp.asarray(whole)
+        index = whole_index(whole.shape, self.index)
+        if index is not None and len(index) == whole.ndim and all(isinstance(i, slice) and is_known_slice(i) for i in index):
+            ranges = [range(*i.indices(n)) for i, n in zip(index, whole.shape, strict=True)]
+            new = jnp.flip(
+                jnp.broadcast_to(new, tuple(map(len, ranges))), [k for k, r in enumerate(ranges) if r.step < 0]
+            )  # XLA fails on reversed scatters
+            ranges = [r[::-1] if r.step < 0 else r for r in ranges]
+            if new.shape == whole.shape:
+                return new.astype(whole.dtype)
+            return whole.at[tuple(slice(r.start, r.stop, r.step) for r in ranges)].set(new)
+        return whole.at[self.index].set(new)
 
     @property
     def place(self) -> Any:
@@ -162,6 +173,19 @@ def reshaped(before: tuple[int, ...], after: tuple[int, ...]) -> Arranged:
     return Arranged(lambda x: x.reshape(after), lambda x: x.reshape(before), shapes=(before, after))
 
 
+def is_all(shape: tuple[int, ...], index: Any) -> bool:
+    """Whether an index takes all of an array, as it stands."""
+    parts = as_tuple(index)
+    if not shape or not all(i is Ellipsis or isinstance(i, slice) and is_known_slice(i) for i in parts):
+        return False
+    found = whole_index(shape, parts)
+    return found is not None and len(found) == len(shape) and all(range(*i.indices(n)) == range(n) for i, n in zip(found, shape, strict=True))
+
+
+def is_known_slice(i: slice) -> bool:
+    return all(x is None or isinstance(x, (int, np.integer)) for x in (i.start, i.stop, i.step))
+
+
 def is_basic(index: Any) -> bool:
     """Whether an index takes a view in NumPy."""
     return all(i is None or i is Ellipsis or isinstance(i, slice) or is_integer(i) for i in as_tuple(index))
@@ -207,7 +231,7 @@ def composed(shape: tuple[int, ...], first: tuple[Any, ...], second: tuple[Any, 
     out = list(outer)
     for k, places, i in zip(kept, ranges, inner, strict=True):
         if isinstance(i, slice):
-            if not all(x is None or isinstance(x, (int, np.integer)) for x in (i.start, i.stop, i.step)):
+            if not is_known_slice(i):
                 return None
             part = places[i]
             out[k] = slice(part.start, None if part.stop < 0 else part.stop, part.step)

@@ -31,7 +31,7 @@ from autograph.runtime.jaxapi._jax import Literal, Var
 from autograph.runtime.messages.errors import LargeUnrollWarning
 from autograph.runtime.messages.places import here, parameter_names
 from autograph.runtime.sequences.growing import Growing
-from autograph.runtime.sequences.lengths import marks, reset
+from autograph.runtime.sequences.lengths import Marks, marks, reset
 from autograph.runtime.sequences.room import discard, snapshot, unless_grown, with_room
 from autograph.runtime.state.iterators import Positions
 from autograph.runtime.state.lifted import ERROR, may_have_failed
@@ -138,7 +138,7 @@ def _rolled(items: builtins.range, body: Callable[..., Any], state: list[Any], w
     names = parameter_names(body, len(state))
     stage = turn_staged(body, state, names, len(items), stored)
     if whole:
-        for x, spec, name in zip(state, stage.specs, names, strict=True):
+        for x, spec, name in zip(state, stage.specs, names, strict=False):
             if not _stands(x, spec):
                 raise Inexact(f"`{name}` gets another type in the first turn")
     return scanned(stage, items, state, names)
@@ -200,11 +200,12 @@ def slots_of(stage: Stage, state: list[Any], names: Sequence[str]) -> TurnSlots:
     flat, outs = iter(block.invars), iter(block.outvars)
     index = next(flat)
     slots: list[Slot] = []
-    for k, (x, spec) in enumerate(zip(state, stage.specs, strict=True)):
+    for k, (x, spec) in enumerate(zip(stage.state, stage.specs, strict=True)):  # with the tags of arrays
         mine = [(next(flat), next(outs)) for _ in types([spec])]
         if (always := stage.numbers[k]) is not None and not (isinstance(spec, Type) and type(x) in NUMBERS):
             final[k] = always
-        slots += _slots(names[k], x, spec, mine, functools.partial(final.__setitem__, k), always)
+        name = names[k] if k < len(names) else "which array it is"
+        slots += _slots(name, x, spec, mine, functools.partial(final.__setitem__, k), always, stage.remembered)
     for location, spec in block.wrote.items():
         inner = iter(block.reads[location][1] if location in block.reads else ())
         if not isinstance(location, HeapLocation):
@@ -215,15 +216,22 @@ def slots_of(stage: Stage, state: list[Any], names: Sequence[str]) -> TurnSlots:
         held = location.get()
         for k, (x, part) in enumerate(zip(*((held.values, spec.values) if isinstance(held, Items) else ([held], [spec])), strict=True)):
             mine = [(next(inner, None) or Var(t.aval()), next(outs)) for t in types([part])]  # what is not read is no variable yet
-            slots += _slots(location.name.strip("`"), x, part, mine, functools.partial(places.setdefault(location, {}).__setitem__, k))
+            slots += _slots(
+                location.name.strip("`"), x, part, mine, functools.partial(places.setdefault(location, {}).__setitem__, k), None, stage.remembered
+            )
     return TurnSlots(index, slots, code, final, places)
 
 
-def _slots(name: str, x: Any, spec: Spec, pairs: Sequence[tuple[Any, Any]], stays: Callable[[Any], None], always: Any = None) -> list[Slot]:
-    """The variables of a turn that stand for what a variable or place holds."""
+def _slots(name: str, x: Any, spec: Spec, pairs: Sequence[tuple[Any, Any]], stays: Callable[[Any], None], always: Any, known: Marks) -> list[Slot]:
+    """The variables of a turn that stand for what a variable or place holds; `known` is what is known of lengths before the loop."""
+    if isinstance(x, Growing):
+        (length, after), *buffers = pairs
+        _, exact, _ = known.get(x.kind.bound, (0, None, 0))
+        count = Slot(name, exact, length, after, None, True, True, False, functools.partial(setattr, x.kind.bound, "exact"), length=True)
+        return [*([count] if exact is not None else []), *(Slot(name, None, v, out, None, False, True, True, stays) for v, out in buffers)]
     before = x if type(x) in NUMBERS and isinstance(spec, Type) else None
     single = isinstance(spec, Type)
-    return [Slot(name, before, v, out, always, single, before is None or _stands(x, spec), isinstance(x, Growing), stays) for v, out in pairs]
+    return [Slot(name, before, v, out, always, single, before is None or _stands(x, spec), False, stays) for v, out in pairs]
 
 
 def counted(stage: Stage, turns: int, state: list[Any]) -> dict[int, int]:
@@ -233,7 +241,7 @@ def counted(stage: Stage, turns: int, state: list[Any]) -> dict[int, int]:
     block = stage.block
     mine, outs = iter(block.invars[len(types(stage.items)) :]), iter(block.outvars)
     final: dict[int, int] = {}
-    for k, (x, spec) in enumerate(zip(state, stage.specs, strict=True)):
+    for k, (x, spec) in enumerate(zip(stage.state, stage.specs, strict=True)):
         pairs = [(next(mine), next(outs)) for _ in types([spec])]
         if type(x) is int and isinstance(spec, Type) and (step := constant_step(block.eqns, *pairs[0])) is not None:
             after = x + turns * step

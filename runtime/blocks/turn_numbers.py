@@ -30,6 +30,7 @@ class Slot(NamedTuple):
     stands: bool  # whether an array of its type can be for the number
     is_list: bool  # whether it is of a list
     stays: Callable[[Any], None]  # takes what it is after the loop, if it is a Python number then
+    length: bool = False  # whether it is how many items a list has, which may be traced
 
 
 def settled(block: Block, index: Var, items: builtins.range, slots: Sequence[Slot]) -> Known:
@@ -107,7 +108,7 @@ def _still_numbers(eqns: Any, known: Known, candidates: dict[Any, Slot], compare
 def _check_sometimes(s: Slot, eqns: Any, known: Known, now: Number | None) -> None:
     """Check a variable that is a Python number in some turns only: the array of the compiled turn is to give what the number does."""
     number = now.number if isinstance(now, Mixed) else None
-    if number is None:
+    if number is None or s.length:
         return
     aval = s.v.aval
     kind = "f" if isinstance(number, Fraction) else "b" if isinstance(number, Truth) else "iu"

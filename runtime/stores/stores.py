@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime.arrays.numpys import OPERATIONS, Numpys, View, is_known, moment, plain
-from autograph.runtime.arrays.parts import transposed
+from autograph.runtime.arrays.parts import is_all, transposed
 from autograph.runtime.arrays.ties import dependents, lost_views, others, same
 from autograph.runtime.effects.deferred import fine
 from autograph.runtime.frames import frames
@@ -202,7 +202,12 @@ def stored_at(x: Any, i: Any, value: Any) -> Any:
     if (split := split_index(i)) is not None:
         whole, part = split
         return x.at[whole].set(stored(x[whole], part, value)) if whole else stored(x, part, value)
-    return store_span(x, i, value) if has_span(i) else x.at[as_index(i)].set(value)
+    if has_span(i):
+        return store_span(x, i, value)
+    fits = np.ndim(value) <= x.ndim and all(n in (1, m) for n, m in zip(np.shape(value)[::-1], x.shape[::-1], strict=False))
+    if fits and is_all(x.shape, i):
+        return jnp.broadcast_to(jnp.asarray(value), x.shape).astype(x.dtype)
+    return x.at[as_index(i)].set(value)
 
 
 def replace_whole(x: Array, new: Any) -> None:
