@@ -358,7 +358,14 @@ def a_row_given_to_a_helper(n: Any) -> Any:
     return a.sum()
 
 
+def methods_that_are_given_lists(n: Any) -> Any:
+    m = np.zeros((4, 3), np.float32)
+    m[1, 1] = n
+    return m.take([0, 1], axis=0), m.dot([1.0, 2.0, 3.0]), m[0].searchsorted([0.5]), m.clip(0, [1, 2, 3]), m.repeat([1, 2, 1, 1], axis=0)
+
+
 NEW = [
+    methods_that_are_given_lists,
     a_row_of_a_new_array,
     a_new_array_with_a_view,
     a_store_without_control_flow,

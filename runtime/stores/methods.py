@@ -13,6 +13,7 @@ from autograph.runtime.arrays.numpys import Numpys, is_known, numpys, plain, vie
 from autograph.runtime.arrays.parts import Bits, Chosen, Component, Index, Part, reshaped, transposed
 from autograph.runtime.jaxapi.tracers import Array, content
 from autograph.runtime.stores.stores import replace_whole, store
+from autograph.runtime.values.values import traced
 
 METHODS_IN_PLACE = frozenset("fill put sort partition itemset".split())
 
@@ -96,6 +97,7 @@ def method(name: str) -> Callable[..., Any]:
         if self.known and not any(_is_traced(v) for v in (*args, *kwargs.values())):
             return numpys(getattr(self.now, name)(*map(plain, args), **{k: plain(v) for k, v in kwargs.items()}))
         out = kwargs.pop("out", None)
+        args, kwargs = tuple(map(_array, args)), {k: _array(v) for k, v in kwargs.items()}
         made = numpys(getattr(jnp.asarray(content(self)), name)(*args, **kwargs))
         if out is None:
             return made
@@ -104,6 +106,11 @@ def method(name: str) -> Callable[..., Any]:
 
     called.__name__ = called.__qualname__ = name
     return called
+
+
+def _array(x: Any) -> Any:
+    """An argument of a method: NumPy's take lists for arrays, and JAX's do not."""
+    return x if type(x) is not list else jnp.asarray(x) if traced(x) else np.asarray(x)
 
 
 def _is_traced(x: Any) -> bool:
