@@ -68,10 +68,11 @@ def within(interval: Interval, what: str) -> Interval:
 class Numbers:
     """The Python numbers of a turn; `strict`: bounds are asked for.
 
-    `ahead` takes the variables that only Python's own arithmetic tells, where they can be computed before the loop: comparisons of floats.
+    `ahead` takes the variables that only Python's own arithmetic tells, where they can be computed before the loop, with what they are: comparisons
+    of floats, remainders, integers that may not fit.
     """
 
-    def __init__(self, strict: bool = True, ahead: set[Any] | None = None) -> None:
+    def __init__(self, strict: bool = True, ahead: dict[Any, Number] | None = None) -> None:
         self.strict = strict
         self.ahead = ahead
         self._depth = 0
@@ -91,10 +92,32 @@ class Numbers:
         known = dict(known)
         for e in eqns:
             if any(not isinstance(v, Literal) and v in known for v in e.invars) or programs(e):
-                for v, number in zip(e.outvars, self._results(e, known), strict=True):
+                for v, number in zip(e.outvars, self._looked_at(e, known), strict=True):
                     if number is not None:
                         known[v] = number
         return known
+
+    def _looked_at(self, e: Any, known: Known) -> Sequence[Number | None]:
+        """What an equation gives; one of numbers alone that the compiled turn cannot compute as Python does is computed ahead, if it may be."""
+        v = e.outvars[0] if len(e.outvars) == 1 else None
+        may_be_ahead = self.ahead is not None and not self._depth
+        if v is None or self.strict and not may_be_ahead:
+            return self._results(e, known)
+        if may_be_ahead and v in self.ahead:  # type: ignore[operator]
+            return [self.ahead[v]]  # type: ignore[index]
+        given = [_of(u, known) for u in e.invars]
+        try:
+            if not any(isinstance(g, Integer) and g.bounds is not None and (g.bounds[0] < INT32.min or g.bounds[1] > INT32.max) for g in given):
+                return self._results(e, known)
+            raise Inexact("what is computed from the index does not fit int32")
+        except Inexact:
+            if any(g is None or isinstance(g, Mixed) for g in given) or getattr(v.aval, "shape", None) != ():
+                raise
+            kind = getattr(v.aval.dtype, "kind", "")
+            found = Truth() if kind == "b" else Integer(None) if kind in "iu" else Fraction()
+            if may_be_ahead:
+                self.ahead[v] = found  # type: ignore[index]
+            return [found]
 
     def _results(self, e: Any, known: Known) -> Sequence[Number | None]:
         name, none = e.primitive.name, [None] * len(e.outvars)
@@ -126,10 +149,7 @@ class Numbers:
             return [given[0]]
         if name in _COMPARISONS:
             if any(isinstance(g, Fraction) for g in given):
-                if self.ahead is None or self._depth:
-                    raise Inexact("Python floats are compared")
-                self.ahead.add(e.outvars[0])
-                return [Truth()]
+                raise Inexact("Python floats are compared")
             return [Truth(_compared(name, *given))]
         if all(isinstance(g, Integer) for g in given) and (of := _INTEGERS.get(name)) is not None:
             return [Integer(self._bounds(of, name, given, e.params))]

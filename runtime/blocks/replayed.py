@@ -75,6 +75,8 @@ def _turns(eqns: Sequence[Any], items: Iterable[dict[Any, Any]], numbers: Mappin
 def _computed(eqns: Sequence[Any], known: dict[Any, Any], outs: Sequence[Any]) -> list[Any]:
     try:
         return _evaluated(eqns, known, outs)
+    except OverflowError:
+        raise Inexact("a Python number becomes too large") from None
     except (ArithmeticError, ValueError, TypeError) as error:
         raise Inexact(f"a Python number cannot be computed ahead: {error}") from None
 
@@ -119,8 +121,10 @@ def _results(e: Any, given: list[Any]) -> Sequence[Any]:
     if name in ("jit", "pjit") and None not in given:
         return [_DIVISIONS[e.params["name"]](*given)] if e.params["name"] in _DIVISIONS else _inside(programs(e)[0], given)
     kind = getattr(getattr(e.outvars[0].aval, "dtype", None), "kind", "")
-    if None in given or (name == "convert_element_type" and isinstance(given[0], float) and kind in "iu"):
+    if None in given:
         return unknown
+    if name == "round":
+        return [float(round(given[0])) if int(e.params["rounding_method"]) == 1 else unknown[0]]
     if name == "convert_element_type":
         return [{"b": bool, "f": float}.get(kind, int)(given[0])]
     if name == "integer_pow":
@@ -148,6 +152,7 @@ _PYTHONS: dict[str, Callable[..., Any]] = {
     "and": operator.and_, "or": operator.or_, "xor": operator.xor, "not": _not, "eq": operator.eq, "ne": operator.ne, "lt": operator.lt,
     "le": operator.le, "gt": operator.gt, "ge": operator.ge,
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "neg": operator.neg, "abs": abs, "max": max, "min": min,
+    "floor": math.floor, "ceil": math.ceil, "rem": math.fmod, "shift_left": operator.lshift, "shift_right_arithmetic": operator.rshift,
     "pow": pow, "square": lambda x: x * x, "copy": lambda x: x, "sqrt": math.sqrt, "exp": math.exp, "exp2": math.exp2, "expm1": math.expm1,
     "log": math.log, "log1p": math.log1p, "log2": math.log2, "cbrt": math.cbrt, "sin": math.sin, "cos": math.cos, "tan": math.tan, "asin": math.asin,
     "acos": math.acos, "atan": math.atan, "atan2": math.atan2, "sinh": math.sinh, "cosh": math.cosh, "tanh": math.tanh, "asinh": math.asinh,

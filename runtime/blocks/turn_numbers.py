@@ -1,13 +1,14 @@
 """The Python numbers among the variables of a compiled turn: which stay numbers, what they are in each turn, and what they are after the loop.
 
 A number that each turn sets to a constant, or adds one to, is told by its equation.  Any other that Python alone computes is computed before the
-loop (`replayed.py`), and looked up by each turn; so are comparisons of floats.  What traced values decide is an array from the start.
+loop (`replayed.py`), and looked up by each turn; so are comparisons of floats, remainders, and integers that may not fit.  What traced values
+decide is an array from the start.
 """
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,28 +53,31 @@ def settled(block: Block, index: Var, items: builtins.range, slots: Sequence[Slo
             s.stays(now)
             if type(s.before) is float and type(s.always) is not float:
                 sums.append(s)
-    compared: set[Any] = set()
-    still, found = _still_numbers(block.eqns, known, changing, compared)
+    ahead: dict[Any, Number] = {}
+    still, found = _still_numbers(block.eqns, known, changing, ahead)
     sometimes = [s for s in slots if s.single and s.v not in still and isinstance(_of(s, found), Mixed)]
-    tables: dict[Any, list[Any]] = {}
-    if still or compared or sometimes:
-        of = {v: (s.before, s.out) for v, s in numbers.items() if v in known or v in still}
-        values, last = replayed(block.eqns, index, items, of, list(compared), [s.out for s in sometimes])
-        tables = {v: values[v] for v in (*still, *compared)}
-        for s, x in zip(sometimes, last, strict=True):
-            if x is not None:
-                s.stays(x)
+    of = {v: (s.before, s.out) for v, s in numbers.items() if v in known or v in still}
+    values: dict[Any, list[Any]] = {}
+    last: list[Any] = []
+    while True:
+        if still or ahead or sometimes:
+            values, last = replayed(block.eqns, index, items, of, list(ahead), [s.out for s in sometimes])
+            ahead.update({v: union([*map(Numbers.constant, values[v])]) or Mixed() for v in ahead})
+            known.update({v: union([*map(Numbers.constant, values[v][:-1])]) or Mixed() for v in still})
+        count = len(ahead)
+        found = Numbers(ahead=ahead).follow(block.eqns, known)
+        if len(ahead) == count:  # none more that has to be computed before
+            break
     for v in still:
-        if {type(x) for x in tables[v]} != {type(changing[v].before)}:
-            raise Inexact(f"the Python number `{changing[v].name}` becomes one of another kind")
-        if type(changing[v].before) is int:
-            within((min(tables[v]), max(tables[v])), f"the Python number `{changing[v].name}`")
-        changing[v].stays(tables[v].pop())
-        known[v] = union([*map(Numbers.constant, tables[v])]) or Mixed()
+        _check_kind(changing[v], values[v])
+        changing[v].stays(values[v][-1])
+    for s, x in zip(sometimes, last, strict=True):
+        if x is not None:
+            s.stays(x)
     for v, s in changing.items():
         if v not in still and not s.stands:
             raise Inexact(f"the Python number `{s.name}` becomes an array of another type")
-    found = Numbers(ahead=compared).follow(block.eqns, known)
+    tables = {**{v: values[v][:-1] for v in still}, **{v: values[v] for v in ahead}}
     for s in sometimes:
         _check_sometimes(s, block.eqns, known, _of(s, found))
     for s in slots:
@@ -84,8 +88,24 @@ def settled(block: Block, index: Var, items: builtins.range, slots: Sequence[Slo
     for s in sums:
         _compute_sum(block, index, items, s)
     for v, row in tables.items():
-        block.look_up(v, row)
+        if v not in ahead or _is_used(v, block, ahead):
+            if type(row[0]) is int:
+                within((min(row), max(row)), "what is computed from the index")
+            block.look_up(v, row)
     return found
+
+
+def _check_kind(s: Slot, values: list[Any]) -> None:
+    """Check a number that Python alone computes: its values in all turns, and after them."""
+    if {type(x) for x in values} != {type(s.before)}:
+        raise Inexact(f"the Python number `{s.name}` becomes one of another kind")
+    if type(s.before) is int:
+        within((min(values[:-1]), max(values[:-1])), f"the Python number `{s.name}`")
+
+
+def _is_used(v: Any, block: Block, ahead: Collection[Any]) -> bool:
+    """Whether a variable is used for more than for others that are computed before the loop."""
+    return any(u is v for u in block.outvars) or any(any(u is v for u in e.invars) and not all(o in ahead for o in e.outvars) for e in block.eqns)
 
 
 def _of(s: Slot, found: Known) -> Number | None:
@@ -93,12 +113,12 @@ def _of(s: Slot, found: Known) -> Number | None:
     return None if isinstance(s.out, Literal) else found.get(s.out)
 
 
-def _still_numbers(eqns: Any, known: Known, candidates: dict[Any, Slot], compared: set[Any]) -> tuple[set[Any], Known]:
-    """Which of some variables are Python numbers in all turns: computed of such numbers alone; `compared` takes what compares floats then."""
+def _still_numbers(eqns: Any, known: Known, candidates: dict[Any, Slot], ahead: dict[Any, Number]) -> tuple[set[Any], Known]:
+    """Which of some variables are Python numbers in all turns: computed of such numbers alone; `ahead` takes what is to be computed before."""
     now = set(candidates)
     while True:
-        compared.clear()
-        found = Numbers(strict=False, ahead=compared).follow(eqns, {**known, **{v: Numbers.unknown(candidates[v].before) for v in now}})
+        ahead.clear()
+        found = Numbers(strict=False, ahead=ahead).follow(eqns, {**known, **{v: Numbers.unknown(candidates[v].before) for v in now}})
         left = {v for v in now if isinstance(out := candidates[v].out, Literal) or not isinstance(found.get(out, Mixed()), Mixed)}
         if left == now:
             return now, found
@@ -135,7 +155,7 @@ def _refuse_items(lists: dict[Any, str], eqns: Any, found: Known) -> None:
 def number_slots(block: Block, index: Var, slots: Sequence[Slot]) -> dict[Var, tuple[Any, Any]]:
     """The variables that are Python numbers in all turns: what they are before the loop, and what a turn makes of them."""
     numbers = {s.v: s for s in slots if s.before is not None}
-    still, _ = _still_numbers(block.eqns, {index: Integer(None)}, numbers, set())
+    still, _ = _still_numbers(block.eqns, {index: Integer(None)}, numbers, {})
     return {v: (numbers[v].before, numbers[v].out) for v in still}
 
 
