@@ -357,6 +357,23 @@ def two_rows_by_turns(x):
     return old, u
 
 
+def a_sequence_of_random_integers(x):
+    seed = 12345
+    for _ in range(300):
+        seed = (seed * 16807) % 2147483647  # the product does not fit int32
+        x = work(x) + (seed % 100) * 1e-4
+    return x, seed
+
+
+def places_by_fractions(x):
+    v = jnp.arange(50.0) * x
+    s = 0.0
+    for i in range(300):
+        k, r, f = int(i * 0.1), round(i / 7), math.floor(i * 0.3)
+        s = s * 0.9 + work(v[k % 50]) * r + f + (i ^ 5) * 0.01 + (i >> 2) * 0.001 + (i * 0.3 % 1.0) + i // 0.7
+    return s
+
+
 ROW = jnp.array(np.random.RandomState(0).randn(200), jnp.float32)
 ROLLED = [
     a_flag_of_the_first_turn, a_variable_that_becomes_a_number, a_number_set_in_each_turn, counts_and_the_last_index, counts_in_an_object,
@@ -364,7 +381,7 @@ ROLLED = [
     time_in_an_object, twice_the_index_afterwards, a_rate_that_decays, corrected_moments, every_tenth, to_and_fro, within_a_time, a_least_rate,
     begun_again, of_two_before, numbers_of_an_object, a_scale_that_data_changes, a_count_that_is_reset, a_cosine, counted_beside_an_error,
     every_tenth_in_a_list, after_a_while_in_a_list, a_list_of_an_object, the_last_four, what_data_and_the_index_append, a_row_that_data_change,
-    two_rows_by_turns,
+    two_rows_by_turns, a_sequence_of_random_integers, places_by_fractions,
 ]  # fmt: skip
 ARRAYS = (best_and_where, borders, in_reverse, a_sum_and_an_extreme)
 

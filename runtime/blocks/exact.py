@@ -200,8 +200,10 @@ class Numbers:
     def _inside(self, jaxpr: Any, given: Sequence[Number | None]) -> list[Number | None]:
         """What a program gives for numbers among its operands."""
         self._depth += 1
-        known = self.follow(jaxpr.eqns, {v: g for v, g in zip(jaxpr.invars, given, strict=True) if g is not None})
-        self._depth -= 1
+        try:
+            known = self.follow(jaxpr.eqns, {v: g for v, g in zip(jaxpr.invars, given, strict=True) if g is not None})
+        finally:
+            self._depth -= 1
         return [None if isinstance(v, Literal) else known.get(v) for v in jaxpr.outvars]
 
     def _cond(self, e: Any, given: Sequence[Number | None]) -> Sequence[Number | None]:
