@@ -380,7 +380,8 @@ ROLLED = [
     a_list_that_grows, a_triangle, best_and_where, borders, in_reverse, a_sum_and_an_extreme, fractions_of_the_index, time_in_steps,
     time_in_an_object, twice_the_index_afterwards, a_rate_that_decays, corrected_moments, every_tenth, to_and_fro, within_a_time, a_least_rate,
     begun_again, of_two_before, numbers_of_an_object, a_scale_that_data_changes, a_count_that_is_reset, a_cosine, counted_beside_an_error,
-    every_tenth_in_a_list, after_a_while_in_a_list, a_list_of_an_object, the_last_four, what_data_and_the_index_append, a_sequence_of_random_integers, places_by_fractions,
+    every_tenth_in_a_list, after_a_while_in_a_list, a_list_of_an_object, the_last_four, what_data_and_the_index_append, a_row_that_data_change,
+    two_rows_by_turns, a_sequence_of_random_integers, places_by_fractions,
 ]  # fmt: skip
 ARRAYS = (best_and_where, borders, in_reverse, a_sum_and_an_extreme)
 

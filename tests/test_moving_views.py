@@ -117,6 +117,27 @@ def of_two_arrays(n: Any) -> Any:
     return ms[0], ms[1], r
 
 
+def replaced_now_and_then(n: Any) -> Any:
+    m = np.arange(4, dtype=np.float32)
+    row = m[1:]
+    for i in range(n):
+        if i == 2:
+            row = row * 2
+        m[1] += 7
+    return m, row
+
+
+def stored_into_or_replaced(n: Any) -> Any:
+    m = np.arange(4, dtype=np.float32)
+    row = m[1:]
+    for i in range(n):
+        if i != 2:
+            m[1] += 7
+        else:
+            row = row * 2
+    return m, row
+
+
 def after_the_loop(n: Any) -> Any:
     m = np.zeros((3, 4), np.float32)
     r = m[1]
@@ -138,6 +159,8 @@ KNOWN = [
     of_every_second,
     of_a_transpose,
     of_two_arrays,
+    replaced_now_and_then,
+    stored_into_or_replaced,
     after_the_loop,
 ]
 
@@ -291,7 +314,50 @@ def changed_after_the_loop(n: Any) -> Any:
     return r.sum()
 
 
-@pytest.mark.parametrize("f", [read_after_a_store, the_best_of_what_changes, changed_after_the_loop], ids=lambda f: f.__name__)
+def of_a_variable_of_the_loop(n: Any) -> Any:
+    m = np.arange(8, dtype=np.float32).reshape(2, 4)
+    row = m[0]
+    for i in range(n):
+        if i != 2:
+            m[:, 1] += 7
+        else:
+            row = m[1]
+    return m, row
+
+
+def of_an_array_of_the_turn(n: Any) -> Any:
+    m = np.arange(8, dtype=np.float32).reshape(2, 4)
+    row = m[0]
+    for i in range(n):
+        if i > 0:
+            m[0, 0] += 1
+        m = m * 1
+        row = m[0] if i >= 0 else row
+    m[0] = 3
+    return m, row
+
+
+def of_an_array_of_a_branch(n: Any) -> Any:
+    m = np.arange(8, dtype=np.float32).reshape(2, 4)
+    row = m[0]
+    if n > 1:
+        m = m * 2
+        row = m[1]
+    m[:, 1] = 9
+    return m, row
+
+
+STALE = [
+    read_after_a_store,
+    the_best_of_what_changes,
+    changed_after_the_loop,
+    of_a_variable_of_the_loop,
+    of_an_array_of_the_turn,
+    of_an_array_of_a_branch,
+]
+
+
+@pytest.mark.parametrize("f", STALE, ids=lambda f: f.__name__)
 def test_reading_what_an_earlier_turn_took_of_an_array_that_has_changed(f: Callable[..., Any]) -> None:
     with pytest.raises(AliasError, match=r"an array is read that is a row[\s\S]*help: take a copy"):
         ag.function(f)(jnp.int32(5))

@@ -451,9 +451,7 @@ def test_10_a_large_unrolled_loop_warns_and_says_why() -> None:
             x = x * 0.5 + 2**i % 7 + x
         return x
 
-    with pytest.warns(
-        ag.LargeUnrollWarning, match=r"8000 turns is compiled turn by turn, about 2\d{4} operations, because a Python number "
-    ) as log:
+    with pytest.warns(ag.LargeUnrollWarning, match=r"8000 turns is compiled turn by turn, about 2\d{4} operations, because a Python number ") as log:
         jax.make_jaxpr(ag.function(f))(1.0)
     assert log[0].filename == __file__
 

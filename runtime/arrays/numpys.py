@@ -30,13 +30,13 @@ def moment() -> int:
 class Numpys(Array):
     """An array of NumPy's.  `shadow` is memory of its layout that nobody touches: what NumPy makes of it tells what is a view."""
 
-    __slots__ = ("_shadow", "changed", "frozen", "perhaps", "raw", "views")
+    __slots__ = ("_shadow", "before", "changed", "frozen", "perhaps", "raw", "views")
 
     def __init__(self, now: Any, home: Any, shadow: Any = None) -> None:
         super().__init__(now, home)
         self._shadow, self.frozen, self.changed = shadow, None, 0  # `changed`: the moment of the last store
-        self.views: dict[Any, Any] = {}  # which array the view at a place is (`ties.py`)
-        self.perhaps: list[Any] = []  # what may be a view of it, held weakly
+        self.views: dict[Any, Any] | None = None  # which array the view at a place is (`ties.py`)
+        self.perhaps: Any = ()  # what may be a view of it, held weakly
         self.raw: Any = None  # the array of the code around that it stands for, which stays what it is while a trace is made
 
     @property

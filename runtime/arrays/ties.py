@@ -88,12 +88,14 @@ def _identity(x: Any) -> Identity:
     """The array that it is itself: all views of an array at one place are one."""
     if not _is_view(x):
         return Identity(x.home)
-    place, views = x.place, x.root.views
-    if place is None:
+    if (place := x.place) is None:
         return Identity(x.home, x)
-    if place not in views:
-        views[place] = Identity(x.home, x)
-    found: Identity = views[place]
+    root = x.root
+    if root.views is None:
+        root.views = {}
+    found: Identity | None = root.views.get(place)
+    if found is None:
+        found = root.views[place] = Identity(x.home, x)
     return found
 
 
@@ -114,7 +116,16 @@ def be(x: Array, one_of: Who) -> None:
 
 def _note(x: Array, root: Any) -> None:
     """An object may be a view of an array."""
+    if not isinstance(root, Array) or not hasattr(root, "perhaps"):
+        return
     root.perhaps = [ref for ref in root.perhaps if ref() is not None and ref() is not x] + [weakref.ref(x)]
+
+
+def also_of(x: Array, roots: Sequence[Any]) -> None:
+    """What may be a lost view may be one of these arrays, too."""
+    x.who.roots = tuple({id(root): root for root in (*x.who.roots, *roots) if root is not x}.values())
+    for root in x.who.roots:
+        _note(x, root)
 
 
 def lost_views(x: Any) -> list[Any]:
@@ -124,17 +135,15 @@ def lost_views(x: Any) -> list[Any]:
     return [y for y in live if y.who is not None and any(root is x for root in y.who.roots)]
 
 
-def lost_in(x: Any, ended: Any) -> tuple[bool, tuple[Any, ...]]:
-    """Whether an object is, perhaps, a view at a place that only a trace knows which ends; and of which arrays that last."""
-    if not isinstance(x, Array) or not x.ndim:
-        return False, ()
+def _lost_in(x: Any, ended: Any) -> tuple[bool, list[Any]]:
+    """Whether an object is, perhaps, a view at a place that only a trace knows which ends; and of which arrays."""
     if _is_view(x):
         parts = [x] if x.home() is ended else []
     else:
         parts = [i.part for i in x.who.possible if i.part is not None and i.part.home() is ended] if x.who is not None else []
-    kept = x.who.roots if x.who is not None else ()
-    roots = {id(root): root for root in (*kept, *(part.root for part in parts)) if root.home() is not ended}
-    return bool(parts) or (x.who is not None and x.who.lost), tuple(roots.values())
+    roots = [*(x.who.roots if x.who is not None else ()), *(part.root for part in parts)]
+    roots += [y for root in roots if root.who is not None for i in root.who.possible for y in i.live()]  # a parameter, and what it may stand for
+    return bool(parts) or (x.who is not None and x.who.lost), roots
 
 
 def dependents(x: Any) -> list[tuple[Array, Array, Any]]:
@@ -194,6 +203,7 @@ class Given(NamedTuple):
     shared: bool
     lost: bool = False  # is it, perhaps, a view at a place that only the block knows?
     roots: tuple[Any, ...] = ()  # of these arrays, if it is
+    inner: frozenset[int] = frozenset()  # and of these of the block's, by their keys
     tag: Any = None  # the location that says which of the possible
 
     def who(self, made: dict[Any, Who], side: int = 0, tags: Mapping[Any, Any] = MappingProxyType({})) -> Who:
@@ -225,15 +235,14 @@ def described(values: Sequence[Any], tags: Mapping[int, Any] = MappingProxyType(
     keys = {k: n for n, k in enumerate(count)}
 
     def given(x: Array) -> Given:
-        lasts = x.home() is not here
+        if x.home() is not here:
+            return Given(x, keys[id(x)], (), count[id(x)] > 1)
+        lost, found = _lost_in(x, here)
+        roots = {id(root): root for root in found}
         return Given(
-            x if lasts else None,
-            keys[id(x)],
-            () if lasts or x.who is None else x.who.possible,
-            count[id(x)] > 1,
-            *(lost_in(x, here) if not lasts else (False, ())),
-            tags.get(id(x)),
-        )
+            None, keys[id(x)], () if x.who is None else x.who.possible, count[id(x)] > 1, lost,
+            tuple(root for root in roots.values() if root.home() is not here), frozenset(keys[k] for k in roots if k in keys), tags.get(id(x)),
+        )  # fmt: skip
 
     return [given(x) if isinstance(x, Array) and x.ndim else None for x in values]
 
@@ -258,3 +267,8 @@ def tie(results: list[Any], sides: Sequence[Sequence[Given | None]], choose: Cal
                 continue
         sources = [g.who(made, k, tags) if g is not None else Who((Identity(),), None) for k, g in enumerate(given)]
         chosen(result, sources, choose)
+    for result, *given in zip(results, *sides, strict=False):
+        if isinstance(result, Array) and result.who is not None and result.who.lost:
+            inner = [(side, key) for side, g in zip(sides, given, strict=True) if type(g) is Given for key in g.inner]
+            found = [r for side, key in inner for r, g in zip(results, side, strict=False) if type(g) is Given and g.array is None and g.key == key]
+            also_of(result, found)

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime.arrays.ties import Given, Identity, Who, be, chosen, described, lost_in, who
+from autograph.runtime.arrays.ties import Given, Identity, Who, also_of, be, chosen, described, who
 from autograph.runtime.frames import frames
 from autograph.runtime.jaxapi.private import core
 from autograph.runtime.jaxapi.tracers import Array, content
@@ -40,7 +40,8 @@ class Turns:
         self.slots = [Identity() if x is not None else None for x in self.before]
         self.moves: list[Any] = []
         self.more = list(more)  # the arrays from outside that turns give
-        self.lost = dict(lost)  # the variables that may hold a view at a place that only a turn before knew: of which arrays
+        # The variables that may hold a view at a place that only a turn before knew: of which arrays, and of those of which variables.
+        self.lost, self.more_lost = dict(lost), False
 
     def _every(self, shape: tuple[int, ...] | None = None) -> tuple[Identity, ...]:
         """All that a variable may be, of a shape."""
@@ -78,8 +79,9 @@ class Turns:
             if tag is not None:
                 one_of = Who(self._every(p.shape), functools.partial(_known, content(tag)))
                 one_of.place = id(self), k, self.apart
-            one_of.lost, one_of.roots = k in self.lost, self.lost.get(k, ())
+            one_of.lost = k in self.lost
             be(p, one_of)
+            self._lose(k, p, self.params)
 
     def numbers(self, ends: Sequence[Any]) -> list[Any]:
         """The tags when a turn ends, one for each variable that holds an array."""
@@ -128,11 +130,20 @@ class Turns:
         self.moves = [_move(ends[k], place) if k < len(ends) else None for k in range(len(self.before))]
         self.alike = [(p.who.possible if isinstance(p, Array) and p.who is not None else ()) for p in self.params]
         self.params = []
-        here = core.trace_ctx.trace
-        for k, x in enumerate(ends[: len(self.before)]):
-            lost, roots = lost_in(x, here)
-            if lost:
-                self.lost[k] = tuple({id(root): root for root in (*self.lost.get(k, ()), *roots)}.values())
+        keys = {given.key: k for k, given in enumerate(self.ends) if given is not None and given.array is None}
+        for k, given in enumerate(self.ends[: len(self.before)]):
+            if given is not None and given.lost:
+                roots, variables = self.lost.get(k, ((), frozenset()))
+                known = {id(root): root for root in roots}
+                new = known | {id(root): root for root in given.roots}, variables | {keys[key] for key in given.inner if key in keys}
+                self.more_lost |= k not in self.lost or len(new[0]) > len(known) or new[1] > variables
+                self.lost[k] = tuple(new[0].values()), new[1]
+
+    def _lose(self, k: int, x: Any, of: Sequence[Any]) -> None:
+        """Say of which arrays a variable may be a lost view; `of` are those of the variables now."""
+        if k in self.lost:
+            roots, variables = self.lost[k]
+            also_of(x, [*roots, *(of[j] for j in sorted(variables) if j < len(of) and isinstance(of[j], Array))])
 
     def never_one(self) -> set[tuple[int, int]]:
         """The pairs of variables that are never one array, by what a turn moves; none where a turn chooses."""
@@ -170,8 +181,9 @@ class Turns:
                 if isinstance(results[k], Array) and results[k] is not before[k]:
                     one_of = Who(self._every(results[k].shape), functools.partial(_known, content(tag)))
                     one_of.place = id(self), k, self.apart
-                    one_of.lost, one_of.roots = k in self.lost, self.lost.get(k, ())
+                    one_of.lost = k in self.lost
                     be(results[k], one_of)
+                    self._lose(k, results[k], results)
             return
         new: dict[Any, Who] = {}
         one: dict[Any, Any] = {}
@@ -187,11 +199,12 @@ class Turns:
                 results[k] = first
                 continue
             after = end.who(new) if not end.possible else Who(self._closed(end.possible), None)
-            after.lost, after.roots = k in self.lost, self.lost.get(k, ())
+            after.lost = k in self.lost
             if made is None or x is None:
                 be(result, after)
             else:
                 chosen(result, [who(x), after], functools.partial(_last, made))
+            self._lose(k, result, results)
 
     def _closed(self, possible: Sequence[Identity]) -> list[Identity]:
         """With what the variables may hold whose arrays are possible."""

@@ -156,8 +156,6 @@ def turn_staged(body: Callable[..., Any], state: list[Any], names: Sequence[str]
 def scanned(stage: Stage, items: builtins.range, state: list[Any], names: Sequence[str]) -> list[Any]:
     """The state after all turns, as one compiled turn."""
     block = stage.block
-    if stage.extra:
-        raise Inexact("which array a variable is changes from turn to turn")
     turn = slots_of(stage, state, names)
     found = settled(block, turn.index, items, turn.slots)
     if turn.code is not None and not isinstance(turn.code, Literal) and found.get(turn.code) == Integer((0, 0)):  # what is checked holds in all turns
@@ -238,7 +236,7 @@ def _slots(name: str, x: Any, spec: Spec, pairs: Sequence[tuple[Any, Any]], stay
 
 def counted(stage: Stage, turns: int, state: list[Any]) -> dict[int, int]:
     """The Python integers that each turn of a compiled loop changes by a constant: what they are after it."""
-    if stage.guarded or stage.extra:  # turns after an error change nothing
+    if stage.guarded:  # turns after an error change nothing
         return {}
     block = stage.block
     mine, outs = iter(block.invars[len(types(stage.items)) :]), iter(block.outvars)

@@ -134,7 +134,7 @@ class Settling:
             if not self.tagged and (self.by_object and not self.stays or self._moves_what_is_stored()):
                 self._tag()
                 continue
-            if self.settled and self.loop.lost != self.lost:
+            if self.settled and self.loop.more_lost:
                 self.lost = self.loop.lost
                 continue
             if not self.tagged and self.settled and frames()[0].tagging and self.loop.chooses():

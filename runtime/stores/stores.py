@@ -16,6 +16,7 @@ from autograph.runtime.arrays.ties import dependents, lost_views, others, same
 from autograph.runtime.effects.deferred import fine
 from autograph.runtime.frames import frames
 from autograph.runtime.jaxapi import _jax
+from autograph.runtime.jaxapi.private import core
 from autograph.runtime.jaxapi.tracers import Array, content, note_change
 from autograph.runtime.messages.errors import AliasError
 from autograph.runtime.messages.places import here, variable_of
@@ -71,23 +72,46 @@ def change(x: Array, update: Callable[[Any, Any], Any]) -> None:
             "decide",
             here(), "take it again before the store (`row = m[k]`)",
         )  # fmt: skip
-    for y in lost_views(x):
-        y.__class__ = StaleView
     tied = [(y, same(x, y)) for y in others(x)]
+    roots = [x, *(y for y, _ in tied if not isinstance(y, View))]
+    for y in (y for root in roots for y in lost_views(root)):
+        if not isinstance(y, Numpys):
+            raise unknown_array()
+        if type(y) is not StaleView:
+            y.before, y.__class__ = y.now, StaleView
     _put(x, update(_value(x), _unless_failed(x, None)))
     for y, p in tied:
         if isinstance(y, View):
             change(y, lambda now, q, p=p: update(now, _both(p, q)))  # type: ignore[misc]
         else:
             _put(y, update(_value(y), _unless_failed(y, p)))
-    for y, part, p in dependents(x):
+    for y, part, p in (found for root in roots for found in dependents(root)):
         _put(y, jnp.where(p, content(part), content(y)))
 
 
 class StaleView(Numpys):
-    """What may be a view, at a place that is not known any more, of an array that has been stored into since: nobody can tell what it holds."""
+    """What may be a view, at a place that is not known any more, of an array that has been stored into since: nobody can tell what it holds.
+
+    Its type is what it was `before`, which whoever comes across it may ask for.
+    """
 
     __slots__ = ()
+
+    @property
+    def aval(self) -> Any:
+        return core.typeof(self.before)
+
+    @property  # type: ignore[misc]
+    def shape(self) -> Any:
+        return self.before.shape
+
+    @property
+    def dtype(self) -> Any:
+        return self.before.dtype
+
+    @property
+    def _trace(self) -> Any:
+        return self.before._trace if isinstance(self.before, core.Tracer) else core.eval_trace
 
     @property
     def now(self) -> Any:
