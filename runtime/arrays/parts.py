@@ -53,9 +53,8 @@ class Index(Part):
         index = whole_index(whole.shape, self.index)
         if index is not None and len(index) == whole.ndim and all(isinstance(i, slice) and is_known_slice(i) for i in index):
             ranges = [range(*i.indices(n)) for i, n in zip(index, whole.shape, strict=True)]
-            new = jnp.flip(
-                jnp.broadcast_to(new, tuple(map(len, ranges))), [k for k, r in enumerate(ranges) if r.step < 0]
-            )  # XLA fails on reversed scatters
+            new = jnp.broadcast_to(new, tuple(map(len, ranges)))
+            new = jnp.flip(new, [k for k, r in enumerate(ranges) if r.step < 0])  # in its own order: XLA fails on scatters in reverse
             ranges = [r[::-1] if r.step < 0 else r for r in ranges]
             if new.shape == whole.shape:
                 return new.astype(whole.dtype)

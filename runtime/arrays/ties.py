@@ -165,9 +165,8 @@ def others(x: Array) -> list[Array]:
     found = {id(y): y for identity in x.who.possible for y in identity.live() if not _is_view(y) or y is identity.part}  # one view for all at a place
     found.pop(id(x), None)
     here = {id(frame.trace) for frame in frames() if frame.trace is not None}
-    return [
-        y for y in found.values() if id(y.home()) in here and y.shape == x.shape and not _apart(x.who, y.who)
-    ]  # a trace that has ended may still be referred to
+    live = [y for y in found.values() if id(y.home()) in here]  # a trace that has ended may still be referred to
+    return [y for y in live if y.shape == x.shape and not _apart(x.who, y.who)]
 
 
 def _apart(a: Who, b: Who) -> bool:

@@ -204,14 +204,13 @@ class Block:
             *(e.replace(invars=[_renamed(u, {v: result}) for u in e.invars]) for e in self.eqns),
         ]
 
-    def look_up(self, v: Var, values: Sequence[Any]) -> None:
-        """Let a variable be one of some numbers, one in each turn."""
-        if not any(u is v for e in self.eqns for u in e.invars) and not any(u is v for u in self.outvars):
-            return
-        row = Var(v.aval)
-        self.rows[row] = convert_type(np.asarray(values, v.aval.dtype), v.aval.dtype, v.aval.weak_type)
-        self.eqns = [e.replace(invars=[_renamed(u, {v: row}) for u in e.invars]) for e in self.eqns]
-        self.outvars = [_renamed(u, {v: row}) for u in self.outvars]
+    def look_up(self, tables: Mapping[Var, Sequence[Any]]) -> None:
+        """Let variables be some numbers, one in each turn."""
+        used = {u for e in self.eqns for u in e.invars if isinstance(u, Var)} | {u for u in self.outvars if isinstance(u, Var)}
+        env = {v: Var(v.aval) for v in tables if v in used}
+        self.rows |= {row: convert_type(np.asarray(tables[v], v.aval.dtype), v.aval.dtype, v.aval.weak_type) for v, row in env.items()}
+        self.eqns = [e.replace(invars=[_renamed(u, env) for u in e.invars]) for e in self.eqns] if env else self.eqns
+        self.outvars = [_renamed(u, env) for u in self.outvars]
 
     def jaxpr(self, invars: Sequence[Var], outvars: Sequence[Any] | None = None) -> ClosedJaxpr:
         return _jax.jaxpr_with(self.whole, invars, self.outvars if outvars is None else outvars, self.eqns)

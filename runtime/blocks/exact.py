@@ -100,11 +100,11 @@ class Numbers:
     def _looked_at(self, e: Any, known: Known) -> Sequence[Number | None]:
         """What an equation gives; one of numbers alone that the compiled turn cannot compute as Python does is computed ahead, if it may be."""
         v = e.outvars[0] if len(e.outvars) == 1 else None
-        may_be_ahead = self.ahead is not None and not self._depth
-        if v is None or self.strict and not may_be_ahead:
+        ahead = None if self._depth else self.ahead
+        if v is None or self.strict and ahead is None:
             return self._results(e, known)
-        if may_be_ahead and v in self.ahead:  # type: ignore[operator]
-            return [self.ahead[v]]  # type: ignore[index]
+        if ahead is not None and v in ahead:
+            return [ahead[v]]
         given = [_of(u, known) for u in e.invars]
         try:
             if not any(isinstance(g, Integer) and g.bounds is not None and (g.bounds[0] < INT32.min or g.bounds[1] > INT32.max) for g in given):
@@ -115,8 +115,8 @@ class Numbers:
                 raise
             kind = getattr(v.aval.dtype, "kind", "")
             found = Truth() if kind == "b" else Integer(None) if kind in "iu" else Fraction()
-            if may_be_ahead:
-                self.ahead[v] = found  # type: ignore[index]
+            if ahead is not None:
+                ahead[v] = found
             return [found]
 
     def _results(self, e: Any, known: Known) -> Sequence[Number | None]:

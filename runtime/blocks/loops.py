@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from autograph.runtime.blocks.known_whiles import is_worth_a_trial, rest_of_while
-from autograph.runtime.blocks.rolling import cost, tell_cost
+from autograph.runtime.blocks.rolling import cost, stored_into, tell_cost
 from autograph.runtime.blocks.settling import ROTATED, Rotate, given, listed, unless_failed
 from autograph.runtime.blocks.stage import Stage
 from autograph.runtime.effects.deferred import fail
@@ -29,11 +29,10 @@ from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.sequences.room import discard, snapshot, with_room
 from autograph.runtime.state.cells import left_in
 from autograph.runtime.state.lifted import may_have_failed
-from autograph.runtime.stores.stores import Value
 from autograph.runtime.untraced.native import while_known
 from autograph.runtime.values.hints import hints_here
 from autograph.runtime.values.specs import Spec, Static, spec_in_block
-from autograph.runtime.values.values import Maybe, is_value, parts
+from autograph.runtime.values.values import Maybe, is_value
 
 
 def while_loop(test: Callable[..., Any], body: Callable[..., Any], *state: Any) -> Any:
@@ -101,9 +100,7 @@ def _run_while(
             size = cost(1, recorded) if not looked else size
             if not looked and frame is not None and (only_errors_end_it or p is True and is_worth_a_trial(turns, size)):
                 looked = True
-                held = {id(part) for x in after for part in parts(x)}
-                stored = [location.obj for location in frame.saved if isinstance(location, Value) and id(location.obj) in held]
-                if not isinstance(rest := rest_of_while(test, body, after, source, stored, size), str):
+                if not isinstance(rest := rest_of_while(test, body, after, source, stored_into(frame, after), size), str):
                     if watching():
                         decided("loop", f"scan of {rest[1]} turns", "the test is known when it is traced, in every turn")
                     return rest[0]

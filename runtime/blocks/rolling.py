@@ -25,7 +25,7 @@ from autograph.runtime.blocks.stage import Stage
 from autograph.runtime.blocks.trial import compiled_or_unrolled
 from autograph.runtime.blocks.turn_numbers import Slot, settled
 from autograph.runtime.explaining.decisions import decided, watching
-from autograph.runtime.frames import Place
+from autograph.runtime.frames import Frame, Place
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi._jax import Literal, Var
 from autograph.runtime.messages.errors import LargeUnrollWarning
@@ -96,8 +96,7 @@ def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any
         return unrolled(items[made:], state, "the range is known, and its turns are few operations")
     if positions.moved():  # a trial would take items as well
         return unrolled(items[made + 1 :], after, "a turn takes items of an iterator from outside of the loop")
-    held = {id(part) for x in state for part in parts(x)}
-    stored = [location.obj for location in frame.saved if isinstance(location, Value) and id(location.obj) in held]
+    stored = stored_into(frame, state)
     if frame.changed or place.memory.get(("apart", code)) is not None:
         return apart(after)
     _jax.drop_effects(recorded)
@@ -112,6 +111,12 @@ def _made(turn: Turn, items: builtins.range, state: list[Any]) -> list[Any]:
     for item in items:
         state = turn(item, state)
     return state
+
+
+def stored_into(turn: Frame, state: Sequence[Any]) -> list[Any]:
+    """The arrays of a state into which a turn has stored."""
+    held = {id(part) for x in state for part in parts(x)}
+    return [location.obj for location in turn.saved if isinstance(location, Value) and id(location.obj) in held]
 
 
 def cost(turns: int, before: int) -> int:

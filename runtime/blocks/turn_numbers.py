@@ -87,11 +87,11 @@ def settled(block: Block, index: Var, items: builtins.range, slots: Sequence[Slo
     _refuse_items({s.v: s.name for s in slots if s.is_list}, block.eqns, found)
     for s in sums:
         _compute_sum(block, index, items, s)
-    for v, row in tables.items():
-        if v not in ahead or _is_used(v, block, ahead):
-            if type(row[0]) is int:
-                within((min(row), max(row)), "what is computed from the index")
-            block.look_up(v, row)
+    used = {v: row for v, row in tables.items() if v not in ahead or _is_used(v, block, ahead)}
+    for row in used.values():
+        if type(row[0]) is int:
+            within((min(row), max(row)), "what is computed from the index")
+    block.look_up(used)
     return found
 
 
