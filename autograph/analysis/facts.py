@@ -58,16 +58,21 @@ class Liveness:
         self._block(body, Exits(always, always, always, always, always))
 
     def _block(self, body: Sequence[Any], exits: Exits) -> Names:
+        live = exits.next
         for stmt in reversed(body):
-            live = self._stmt(stmt, exits)
-            self.after[stmt] |= exits.next
-            self.before[stmt] |= live
+            self.after[stmt] |= live
             self.raising[stmt] |= exits.exc
-            exits = exits._replace(next=live)
-        return exits.next
+            if type(stmt) in _STRUCTURED:
+                live = self._stmt(stmt, exits._replace(next=live))
+            else:
+                live = self._memo.live_before(stmt, live)
+                if self._memo.may_raise(stmt):
+                    live |= exits.exc
+            self.before[stmt] |= live
+        return live
 
     def _stmt(self, stmt: Any, x: Exits) -> Names:
-        fails = x.exc if _may_raise(stmt) else NONE
+        fails = x.exc if self._memo.may_raise(stmt) else NONE
         match stmt:
             case s.If():
                 return fails | self._memo.live_before_test(stmt.test, self._block(stmt.body, x), self._block(stmt.orelse, x))
@@ -98,12 +103,13 @@ class Liveness:
                 return x.cont
             case s.Return():
                 return fails | self._memo.live_before(stmt.value, x.ret)
+            case s.Delete():
+                return fails | self._memo.live_before(stmt, x.next)
             case s.Raise():
                 return fails | self._memo.live_before(stmt.exc, self._memo.live_before(stmt.cause, x.exc))
             case s.Assert():
                 return fails | self._memo.live_before_test(stmt.test, x.next, self._memo.live_before(stmt.msg, x.exc))
-            case _:
-                return fails | self._memo.live_before(stmt, x.next)
+        raise AssertionError(stmt)
 
     def _loop(self, loop: Any, x: Exits, head_of: Callable[[Names], Names]) -> Names:
         """The least solution of head = head_of(what is live at the start of the body)."""
@@ -160,17 +166,22 @@ class Bound:
 
     def _block(self, body: Sequence[Any], bound: State) -> Ends:
         ends = Ends()
+        raised: State = None
         for stmt in body:
             if bound is None:
                 break
             self.before[stmt] = meet(self.before[stmt], bound)
-            left = self._stmt(stmt, bound)
-            ends, bound = _join(ends, left), left.next
-        return ends._replace(next=bound)
+            if type(stmt) in _STRUCTURED:
+                left = self._stmt(stmt, bound)
+                ends, bound = _join(ends, left), left.next
+            else:  # what a statement binds before it raises is more than `bound`: only `del` takes away
+                if self._memo.may_raise(stmt):
+                    raised = meet(raised, bound)
+                bound |= self._memo.surely_binds(stmt)
+        return _join(ends, Ends(exc=raised))._replace(next=bound)
 
     def _stmt(self, stmt: Any, bound: Names) -> Ends:
-        # What a statement binds before it raises is more than `bound`: only `del` takes away.
-        fails = Ends(exc=bound if _may_raise(stmt) else None)
+        fails = Ends(exc=bound if self._memo.may_raise(stmt) else None)
         match stmt:
             case s.If():
                 yes, no = self._memo.binds_if(stmt.test, bound)
@@ -196,8 +207,7 @@ class Bound:
             case s.Delete():
                 after = (bound | self._memo.surely_binds(stmt)) - deletes(stmt)
                 return Ends(next=after, exc=bound if isinstance(stmt.targets[0], s.Name) and len(stmt.targets) == 1 else bound & after)
-            case _:
-                return fails._replace(next=bound | self._memo.surely_binds(stmt))
+        raise AssertionError(stmt)
 
     def _loop(self, loop: Any, bound: Names) -> Ends:
         head: Names = bound if isinstance(loop, s.While) else bound | self._memo.surely_binds(loop.iter)
@@ -210,7 +220,7 @@ class Bound:
             head = again or NONE
         self.tests[loop] = meet(self.tests.get(loop), head) if loop in self.tests else head
         leave = self._block(loop.orelse, no)
-        fails = Ends(exc=bound & head if _may_raise(loop) else None)
+        fails = Ends(exc=bound & head if self._memo.may_raise(loop) else None)
         return _join(fails, leave, Ends(next=inside.brk, ret=inside.ret, exc=inside.exc))
 
     def _with(self, items: Sequence[Any], body: Sequence[Any], bound: Names) -> Ends:
@@ -272,28 +282,11 @@ def _join(first: Ends, *rest: Ends) -> Ends:
 
 
 _NOWHERE = Ends()
-
-
-def _may_raise(stmt: Any) -> bool:
-    """Whether a statement may raise in what it evaluates itself, outside its blocks."""
-    match stmt:
-        case s.Pass() | s.Break() | s.Continue() | s.Global() | s.Nonlocal() | s.Try() | s.TryStar():
-            return False
-        case s.If() | s.While():
-            return not isinstance(stmt.test, s.Constant)
-        case s.Assign():
-            return not (_harmless(stmt.value) and all(isinstance(target, s.Name) for target in stmt.targets))
-        case s.AnnAssign():
-            return not (_harmless(stmt.value) and isinstance(stmt.target, s.Name))
-        case s.Return() | s.Expr():
-            return not _harmless(stmt.value)
-        case _:
-            return True
-
-
-def _harmless(expr: Any) -> bool:
-    """Whether an expression cannot raise.  Reading a name can: it may be unbound."""
-    return expr is None or isinstance(expr, s.Constant) or isinstance(expr, s.Lambda) and not (expr.args.defaults or any(expr.args.kw_defaults))
+_STRUCTURED = frozenset(
+    {
+        s.If, s.While, s.For, s.AsyncFor, s.With, s.AsyncWith, s.Try, s.TryStar, s.Match, s.Break, s.Continue, s.Return, s.Raise, s.Assert, s.Delete,
+    }
+)  # fmt: skip
 
 
 def _statements(body: Sequence[Any]) -> list[Any]:

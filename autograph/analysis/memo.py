@@ -16,6 +16,7 @@ from autograph.analysis.names import (
     live_before,
     live_before_test,
     loads,
+    may_raise,
     reads,
     surely_binds,
 )
@@ -35,6 +36,7 @@ class Memo:
         self._back: dict[Any, tuple[Names, Names]] = {}
         self._test: dict[Any, tuple[Names | None, Names | None, Names]] = {}
         self._if: dict[Any, tuple[State, State]] = {}
+        self._raises: dict[Any, bool] = {}
 
     def swallows_nothing(self, manager: Any) -> bool:
         """Whether the manager of a `with` is one that is known to let every exception through."""
@@ -49,7 +51,7 @@ class Memo:
     def forget(self, *nodes: Any) -> None:
         """These nodes have changed."""
         for node in nodes:
-            for known in (self._binds, self._sure, self._back, self._test, self._if):
+            for known in (self._binds, self._sure, self._back, self._test, self._if, self._raises):
                 known.pop(node, None)
 
     def binds_all(self, block: Sequence[Any]) -> Names:
@@ -111,6 +113,12 @@ class Memo:
             case s.Delete():
                 return reads(stmt) | deletes(stmt)
         return self.live_before(stmt, NONE)
+
+    def may_raise(self, stmt: Any) -> bool:
+        found = self._raises.get(stmt)
+        if found is None:
+            found = self._raises[stmt] = may_raise(stmt)
+        return found
 
     def live_before(self, node: Any, live: Names) -> Names:
         if node is None:

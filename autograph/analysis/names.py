@@ -84,42 +84,52 @@ def binds(node: Any) -> Names:
 
 
 def _binds(node: Any, found: set[str]) -> None:
+    stack = [node]
+    while stack:
+        n = stack.pop()
+        kind = type(n)
+        if kind is s.Name:
+            if type(n.ctx) in _BINDING:
+                found.add(n.id)
+        elif kind in _BINDS_OTHERWISE:
+            stack += _binds_otherwise(n, found)
+        elif kind is not s.Constant:
+            stack += s.children(n)
+
+
+_BINDING = frozenset({s.Store, s.Del})
+_BINDS_OTHERWISE = frozenset({*s.SCOPES, *s.COMPREHENSIONS, s.alias, s.ExceptHandler, s.MatchAs, s.MatchStar, s.MatchMapping, s.AnnAssign})
+
+
+def _binds_otherwise(node: Any, found: set[str]) -> list[Any]:
+    """What a node binds by a text, and the nodes in it that may bind something."""
     match node:
-        case s.Name():
-            if isinstance(node.ctx, (s.Store, s.Del)):
-                found.add(node.id)
         case s.FunctionDef() | s.AsyncFunctionDef() | s.ClassDef():
             found.add(node.name)
-            for child in _evaluated(node):
-                _binds(child, found)
+            return _evaluated(node)
         case s.Lambda():
-            for child in _evaluated(node):
-                _binds(child, found)
+            return _evaluated(node)
         case s.ListComp() | s.SetComp() | s.DictComp() | s.GeneratorExp():
             found |= {n.target.id for n in s.own(node) if isinstance(n, s.NamedExpr)}
+            return []
         case s.alias():
             found.add(node.asname or node.name.split(".")[0])
+            return []
         case s.ExceptHandler():
             if node.name is not None:
                 found.add(node.name.id)
-            for child in (node.type, *node.body):
-                if child is not None:
-                    _binds(child, found)
+            return [child for child in (node.type, *node.body) if child is not None]
         case s.MatchAs() | s.MatchStar():
             if node.name is not None:
                 found.add(_text(node.name))
-            if getattr(node, "pattern", None) is not None:
-                _binds(node.pattern, found)
+            pattern = getattr(node, "pattern", None)
+            return [] if pattern is None else [pattern]
         case s.MatchMapping():
             if node.rest is not None:
                 found.add(_text(node.rest))
-            for child in s.children(node):
-                _binds(child, found)
         case s.AnnAssign(target=s.Name(), value=None):
-            pass  # a bare annotation binds nothing
-        case _:
-            for child in s.children(node):
-                _binds(child, found)
+            return []  # a bare annotation binds nothing
+    return s.children(node)
 
 
 def binds_itself(stmt: Any) -> Names:
@@ -281,6 +291,28 @@ def meet(*states: State) -> State:
 
 def deletes(stmt: Any) -> Names:
     return frozenset(n.id for n in s.own(stmt) if isinstance(n, s.Name) and isinstance(n.ctx, s.Del))
+
+
+def may_raise(stmt: Any) -> bool:
+    """Whether a statement may raise in what it evaluates itself, outside its blocks."""
+    match stmt:
+        case s.Pass() | s.Break() | s.Continue() | s.Global() | s.Nonlocal() | s.Try() | s.TryStar():
+            return False
+        case s.If() | s.While():
+            return not isinstance(stmt.test, s.Constant)
+        case s.Assign():
+            return not (_harmless(stmt.value) and all(isinstance(target, s.Name) for target in stmt.targets))
+        case s.AnnAssign():
+            return not (_harmless(stmt.value) and isinstance(stmt.target, s.Name))
+        case s.Return() | s.Expr():
+            return not _harmless(stmt.value)
+        case _:
+            return True
+
+
+def _harmless(expr: Any) -> bool:
+    """Whether an expression cannot raise.  Reading a name can: it may be unbound."""
+    return expr is None or isinstance(expr, s.Constant) or isinstance(expr, s.Lambda) and not (expr.args.defaults or any(expr.args.kw_defaults))
 
 
 def irrefutable(pattern: Any) -> bool:

@@ -15,7 +15,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from autograph.forms.listing import LOCK, lowered
-from autograph.forms.load import KEY, Table, compiled, refer
+from autograph.forms.load import KEY, Table, compiled, placed, refer
 from autograph.forms.plain import Plain
 from autograph.passes.stageable import WHY_PYTHON, obstacle
 from autograph.runtime.access.unstaged import noticing
@@ -116,6 +116,7 @@ class Form:
     def _build_plain(self, entry: bool) -> CodeType:
         table: Table = {KEY: Form.runtime}
         node = Plain(self, self.file, table, entry).rewrite(self.node)
+        placed(node, node)
         return compiled(node, self.code, self.cls, table, self._form_of)
 
     def _form_of(self, code: CodeType) -> Form | Staged:

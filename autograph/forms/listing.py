@@ -8,7 +8,7 @@ from collections import OrderedDict
 from typing import Any
 
 from autograph.analysis.memo import Memo
-from autograph.forms.load import refer, runtime_references
+from autograph.forms.load import placed, refer
 from autograph.passes import PASSES, run_passes
 from autograph.passes.context import Context
 from autograph.passes.stageable import WHY_PYTHON, obstacle
@@ -42,7 +42,7 @@ def lowered(node: Any, file: File, free: frozenset[str], after: str = "") -> Low
         tree = s.read(node)
         run_passes(tree, context_of(node, tree, file, free), after)
         new = s.write(tree)
-        found = new, runtime_references(new)
+        found = new, placed(new, new)
     _recent[key] = found
     if len(_recent) > _MOST_RECENT:
         _recent.popitem(last=False)

@@ -33,21 +33,38 @@ def planted(table: Table, value: Any) -> Any:
 KEY = "\0ag"
 
 
-def runtime_references(tree: ast.AST) -> list[ast.Attribute]:
-    """The `ag$.name` nodes of a written tree."""
+def placed(tree: ast.AST, where: Any) -> list[ast.Attribute]:
+    """Give new nodes that have no place that of what they stand in; the nodes `ag$.name` of the tree."""
     found: list[ast.Attribute] = []
-    stack: list[ast.AST] = [tree]
+    stack: list[tuple[Any, Any]] = [(tree, where)]
     while stack:
-        node = stack.pop()
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == s.RUNTIME:
-            found.append(node)
-            continue
-        for field in node._fields:
-            value = getattr(node, field, None)
-            if isinstance(value, list):
-                stack += [v for v in value if isinstance(v, ast.AST)]
-            elif isinstance(value, ast.AST):
-                stack.append(value)
+        n, around = stack.pop()
+        has_place, fields = _parts.get(n.__class__) or _parts_of(n.__class__)
+        if has_place:
+            if getattr(n, "lineno", None) is None:
+                n.lineno, n.col_offset = around.lineno, around.col_offset
+                n.end_lineno, n.end_col_offset = around.end_lineno, around.end_col_offset
+            around = n
+        for field in fields:
+            value = getattr(n, field, None)
+            if value.__class__ is list:
+                stack += [(item, around) for item in value if item is not None]
+            elif value is not None:
+                stack.append((value, around))
+        if n.__class__ is ast.Attribute and n.value.__class__ is ast.Name and n.value.id == s.RUNTIME:
+            found.append(n)
+    return found
+
+
+_NO_NODES = frozenset("ctx op ops id attr n kind type_comment lineno module level arg asname conversion simple is_async rest kwd_attrs".split())
+_parts: dict[type, tuple[bool, tuple[str, ...]]] = {}
+
+
+def _parts_of(kind: Any) -> tuple[bool, tuple[str, ...]]:
+    """Whether nodes of a class have a place, and which of their fields may hold nodes."""
+    named = {"name"} if kind is not getattr(ast, "TypeAlias", None) else set()
+    fields = () if kind in (ast.Constant, ast.Global, ast.Nonlocal, ast.MatchSingleton) else kind._fields
+    found = _parts[kind] = "lineno" in kind._attributes, tuple(f for f in fields if f not in _NO_NODES | named)
     return found
 
 
@@ -82,39 +99,18 @@ _NO_TYPE_PARAMETERS: Any = {"type_params": []} if sys.version_info >= (3, 12) el
 
 
 def compiled(node: Any, code: CodeType, cls: str, table: Table, mark: Callable[[CodeType], Any]) -> CodeType:
-    """The code object of a written function, in the place of `code`."""
+    """The code object of a written function, all whose nodes have places, in the place of `code`."""
     node = without_outside(node)
     statement: Any = ast.copy_location(ast.Expr(node), node) if isinstance(node, ast.Lambda) else node
     if cls:  # a class that mangles private names like the user's and gives `__class__`, but binds another name
-        statement = ast.ClassDef("_" * 9 + cls.lstrip("_"), [], [], [statement], [], **_NO_TYPE_PARAMETERS)
+        statement = ast.copy_location(ast.ClassDef("_" * 9 + cls.lstrip("_"), [], [], [statement], [], **_NO_TYPE_PARAMETERS), node)
     free = [n for n in code.co_freevars if not (cls and n == "__class__")]
     module = ast.parse(f"def make({', '.join(free)}): pass")
     module.body[0].body = [statement]  # type: ignore[attr-defined]
-    _place(module.body[0], statement)
     top = compile(module, code.co_filename, "exec", code.co_flags & _FUTURE, dont_inherit=True)
     found = _dig(top, code)
     assert found is not None, code.co_qualname
     return _plant(found, code, table, mark)
-
-
-def _place(node: ast.AST, where: Any) -> None:
-    """Give a place to new nodes that have none: that of what they stand in.  Nodes that have one are left as they are."""
-    stack: list[tuple[Any, Any]] = [(node, where)]
-    while stack:
-        n, around = stack.pop()
-        if "lineno" in n._attributes:
-            if getattr(n, "lineno", None) is None:
-                n.lineno, n.col_offset = around.lineno, around.col_offset
-                n.end_lineno, n.end_col_offset = around.end_lineno, around.end_col_offset
-            around = n
-        for field in n._fields:
-            value = getattr(n, field, None)
-            if value.__class__ is list:
-                for item in value:
-                    if isinstance(item, ast.AST):
-                        stack.append((item, around))
-            elif isinstance(value, ast.AST) and field != "ctx":
-                stack.append((value, around))
 
 
 def _dig(top: CodeType, code: CodeType) -> CodeType | None:

@@ -16,7 +16,7 @@ An operand that is not always evaluated and binds a name (`a and (b := c)`) keep
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from autograph.passes.context import Context
@@ -44,64 +44,99 @@ class _Expressions(s.Transformer):
     def __init__(self, test: str, optional: frozenset[str]) -> None:
         self.test, self.optional = test, optional  # the name of the functions that are tests of loops; variables that may be None
 
-    def visit(self, node: Any, truth: bool = False) -> Any:
+    def truth(self, node: Any) -> Any:
+        """An expression of which only the truth is wanted."""
         match node:
             case s.BoolOp():
-                return self._bool(node, truth)
+                return self._bool(node, self.truth, "ag.and_" if isinstance(node.op, s.And) else "ag.or_")
             case s.Compare() if len(node.ops) > 1:
-                return self._chain(node, truth)
-            case s.Compare():
-                return self._compare(self.generic_visit(node))
-            case s.Subscript(ctx=s.Load()) if not (_is_static(node.slice) or _is_update(node)):
-                return quote_expr("ag.get_item($x, $i)", node, x=self.visit(node.value), i=self.visit(index_of(node.slice)))
-            case s.AnnAssign():
-                node.value = node.value and self.visit(node.value)
-                return node
-            case s.Match():
-                if any(isinstance(p, _STRUCTURE) for c in node.cases for p in s.walk(c.pattern)):
-                    numbers = s.constant(any(_sorts(c.pattern) for c in node.cases))
-                    node.subject = quote_expr("ag.matched($subject, $numbers)", node.subject, subject=node.subject, numbers=numbers)
-                return self.generic_visit(node)
-            case s.UnaryOp(op=s.Not()):
-                operand = self.visit(node.operand, truth=True)
-                return quote_expr("ag.not_($operand)", node, operand=operand)
+                return self._chain(node, "ag.and_")
             case s.IfExp():
-                return self._ternary(node, truth)
-            case s.If() | s.While():
-                node.test = self.visit(node.test, truth=True)
-                node.body = [self.visit(b) for b in node.body]
-                node.orelse = [self.visit(b) for b in node.orelse]
+                return self._ternary(node, self.truth)
+        return self.visit(node)
+
+    def visit_BoolOp(self, node: Any) -> Any:
+        return self._bool(node, self.visit, "ag.and_then" if isinstance(node.op, s.And) else "ag.or_else")
+
+    def visit_Compare(self, node: Any) -> Any:
+        return self._chain(node, "ag.and_then") if len(node.ops) > 1 else self._compare(self.generic_visit(node))
+
+    def visit_IfExp(self, node: Any) -> Any:
+        return self._ternary(node, self.visit)
+
+    def visit_UnaryOp(self, node: Any) -> Any:
+        if isinstance(node.op, s.Not):
+            return quote_expr("ag.not_($operand)", node, operand=self.truth(node.operand))
+        return self.generic_visit(node)
+
+    def visit_Subscript(self, node: Any) -> Any:
+        if not isinstance(node.ctx, s.Load) or _is_static(node.slice) or _is_update(node):
+            return self.generic_visit(node)
+        return quote_expr("ag.get_item($x, $i)", node, x=self.visit(node.value), i=self.visit(index_of(node.slice)))
+
+    def visit_AnnAssign(self, node: Any) -> Any:
+        node.value = node.value and self.visit(node.value)
+        return node
+
+    def visit_Match(self, node: Any) -> Any:
+        if any(isinstance(p, _STRUCTURE) for c in node.cases for p in s.walk(c.pattern)):
+            numbers = s.constant(any(_sorts(c.pattern) for c in node.cases))
+            node.subject = quote_expr("ag.matched($subject, $numbers)", node.subject, subject=node.subject, numbers=numbers)
+        return self.generic_visit(node)
+
+    def visit_If(self, node: Any) -> Any:
+        node.test = self.truth(node.test)
+        node.body = [self.visit(b) for b in node.body]
+        node.orelse = [self.visit(b) for b in node.orelse]
+        return node
+
+    visit_While = visit_If
+
+    def visit_Assert(self, node: Any) -> Any:
+        parts = [self.truth(node.test), *([s.thunk(self.visit(node.msg))] if node.msg else [])]
+        node.test, node.msg = quote_expr("ag.asserted($parts)", node.test, parts=parts), None
+        return node
+
+    def visit_ClassDef(self, node: Any) -> Any:
+        """A class body stays Python: a lambda in it would not see its names."""
+        for field in ("decorator_list", "bases", "keywords"):
+            setattr(node, field, [self.visit(n) for n in getattr(node, field)])
+        node.body = [self.visit(b) if isinstance(b, s.SCOPES) else b for b in node.body]
+        return node
+
+    def visit_FunctionDef(self, node: Any) -> Any:
+        if node.name != self.test:
+            return self.generic_visit(node)
+        *first, last = node.body
+        last.value = self.truth(last.value)
+        node.body = [*map(self.visit, first), last]
+        return node
+
+    def visit_Call(self, node: Any) -> Any:
+        match node.func:
+            case s.Attribute(value=s.Name(id=s.RUNTIME), attr="cond"):
+                test, *rest = node.args
+                node.args = [self.truth(test), *map(self.visit, rest)]
                 return node
-            case s.Assert():
-                parts = [self.visit(node.test, truth=True), *([s.thunk(self.visit(node.msg))] if node.msg else [])]
-                node.test, node.msg = quote_expr("ag.asserted($parts)", node.test, parts=parts), None
-                return node
-            case s.ClassDef():
-                return self._class(node)
-            case s.FunctionDef(name=name) if name == self.test:
-                *first, last = node.body
-                last.value = self.visit(last.value, truth=True)
-                node.body = [*map(self.visit, first), last]
-                return node
-            case s.Call(func=s.Attribute(value=s.Name(id=s.RUNTIME), attr="cond")):
-                node.args = [self.visit(a, truth=k == 0) for k, a in enumerate(node.args)]
-                return node
-            case s.Call(func=s.Attribute(value=s.Name(id=s.RUNTIME), attr="while_loop")):
+            case s.Attribute(value=s.Name(id=s.RUNTIME), attr="while_loop"):
                 test, *rest = node.args
                 if isinstance(test, s.Lambda):
-                    test.body = self.visit(test.body, truth=True)
+                    test.body = self.truth(test.body)
                 node.args = [test, *map(self.visit, rest)]
                 return node
-            case s.Call(func=s.Attribute(value=s.Name(id=s.RUNTIME), attr="each")):
-                *others, last = node.args
-                if len(others) == 2 and isinstance(last, s.Lambda):
-                    last.body = self.visit(last.body, truth=True)
-                else:
-                    others = node.args
-                others[:] = map(self.visit, others)
-                node.args = others if others is node.args else [*others, last]
-                return node
+            case s.Attribute(value=s.Name(id=s.RUNTIME), attr="each"):
+                return self._each(node)
         return self.generic_visit(node)
+
+    def _each(self, node: Any) -> Any:
+        """The elements of a comprehension, what it evaluates for each, and perhaps its condition."""
+        values, condition = node.args[:2], node.args[2:]
+        if len(condition) == 1 and isinstance(condition[0], s.Lambda):
+            condition[0].body = self.truth(condition[0].body)
+        else:
+            condition = [*map(self.visit, condition)]
+        node.args = [*map(self.visit, values), *condition]
+        return node
 
     def _compare(self, node: Any) -> Any:
         """One comparison, whose operands are lowered, that traced values may decide in another way than by their own operator."""
@@ -125,25 +160,16 @@ class _Expressions(s.Transformer):
             return quote_expr("ag.ordered($left, $symbol, $right)", node, left=node.left, symbol=symbol, right=right)
         return quote_expr(f"{operator}($left, $right)", node, left=node.left, right=right) if operator else node
 
-    def _class(self, node: Any) -> Any:
-        """A class body stays Python: a lambda in it would not see its names."""
-        for field in ("decorator_list", "bases", "keywords"):
-            setattr(node, field, [self.visit(n) for n in getattr(node, field)])
-        node.body = [self.visit(b) if isinstance(b, s.SCOPES) else b for b in node.body]
-        return node
-
-    def _bool(self, node: Any, truth: bool) -> Any:
-        kind = "and" if isinstance(node.op, s.And) else "or"
-        values = [self.visit(v, truth) for v in node.values]
+    def _bool(self, node: Any, visit: Callable[[Any], Any], operator: str) -> Any:
+        values = [visit(v) for v in node.values]
         if _binds_late(*values[1:]):
             return _with(node, values=values)
-        operator = f"ag.{kind}_" if truth else {"and": "ag.and_then", "or": "ag.or_else"}[kind]
         *rest, out = values
         for left in reversed(rest):
             out = quote_expr(f"{operator}($left, lambda: $right)", node, left=left, right=out)
         return out
 
-    def _chain(self, node: Any, truth: bool) -> Any:
+    def _chain(self, node: Any, operator: str) -> Any:
         self.generic_visit(node)
         if _binds_late(*node.comparators[1:]):
             return node
@@ -152,7 +178,6 @@ class _Expressions(s.Transformer):
             pairs = [s.at(s.Compare(a, [op], [b]), node) for a, op, b in zip(operands, node.ops, operands[1:], strict=False)]
             for pair in pairs[1:]:  # the middle operands stand twice
                 pair.left = s.copy_location(s.name(pair.left.id) if isinstance(pair.left, s.Name) else s.constant(pair.left.value), pair.left)
-            operator = "ag.and_" if truth else "ag.and_then"
             *rest, out = map(self._compare, pairs)
             for left in reversed(rest):
                 out = quote_expr(f"{operator}($left, lambda: $right)", node, left=left, right=out)
@@ -162,8 +187,8 @@ class _Expressions(s.Transformer):
             parts += [s.at(s.constant(_SYMBOLS[type(op).__name__]), node), operand if k == 0 else s.thunk(operand)]
         return quote_expr("ag.compare($parts)", node, parts=parts)
 
-    def _ternary(self, node: Any, truth: bool) -> Any:
-        test, body, orelse = self.visit(node.test, truth=True), self.visit(node.body, truth), self.visit(node.orelse, truth)
+    def _ternary(self, node: Any, visit: Callable[[Any], Any]) -> Any:
+        test, body, orelse = self.truth(node.test), visit(node.body), visit(node.orelse)
         if _binds_late(body, orelse):
             return _with(node, test=test, body=body, orelse=orelse)
         return quote_expr("ag.cond($test, lambda: $body, lambda: $orelse)", node, test=test, body=body, orelse=orelse)

@@ -160,7 +160,7 @@ class _Spill:
     def _operands(self, node: Any) -> tuple[list[Any], Any]:
         """An expression that evaluates its operands in order: those before the last that spills go to temporaries."""
         out: list[Any] = []
-        places = [(field, k) for field, many in s.child_fields(type(node)) for k in (range(len(getattr(node, field))) if many else [-1])]
+        places = [(field, k) for field, many, _ in s.child_fields(type(node)) for k in (range(len(getattr(node, field))) if many else [-1])]
         parts = [getattr(node, f) if k < 0 else getattr(node, f)[k] for f, k in places]
         last = max((i for i, part in enumerate(parts) if part is not None and _late(part)), default=-1)
         for i, ((field, k), part) in enumerate(zip(places, parts, strict=True)):

@@ -120,19 +120,35 @@ def _statement(hole: str) -> Build:
     return build
 
 
+def _filling(hole: str) -> Build:
+    return lambda holes, at: holes[hole]
+
+
 def _copy(node: Any, names: set[str]) -> Build:
-    """A new node like one of the template."""
-    kind = type(node)
-    parts: list[Any] = []
+    """A new node like one of the template; contexts and operators are shared."""
+    kind: Any = type(node)
+    placed = "lineno" in kind._attributes
+    if not (kind._fields or placed):
+        return lambda holes, at: node
+    same: dict[str, Any] = {}
+    parts: list[tuple[str, Build]] = []
     for field in kind._fields:
         value = getattr(node, field, None)
         if isinstance(value, list):
-            parts.append(_list(value, names))
+            parts.append((field, _list(value, names)))
         elif isinstance(value, s.AST):
-            parts.append(_build(value, names))
+            parts.append((field, _build(value, names)))
         elif (hole := _hole(value, names)) is not None:  # the name of a function
-            parts.append(lambda holes, at, hole=hole: holes[hole])
+            parts.append((field, _filling(hole)))
         else:
-            parts.append(lambda holes, at, value=value: value)
-    placed = "lineno" in kind._attributes
-    return lambda holes, at: s.at(kind(*[p(holes, at) for p in parts]), at) if placed else kind(*[p(holes, at) for p in parts])
+            same[field] = value
+
+    def build(holes: Holes, at: Any) -> Any:
+        new = kind.__new__(kind)
+        given = new.__dict__
+        given.update(same)
+        for field, part in parts:
+            given[field] = part(holes, at)
+        return s.at(new, at) if placed else new
+
+    return build

@@ -138,8 +138,13 @@ def copy(node: Any) -> Any:
     return read(write(node))
 
 
+_LOAD = Load()
+
+
 def name(id: str, ctx: Any = None) -> Any:
-    return Name(id, ctx or Load(), None, None)
+    new = Name.__new__(Name)  # gast's constructors are slow
+    new.__dict__.update(id=id, ctx=ctx or _LOAD, annotation=None, type_comment=None)
+    return new
 
 
 def constant(value: Any) -> Any:
@@ -185,39 +190,43 @@ def parameter_names(args: Any) -> list[str]:
     return [p.id for p in parameters(args)]
 
 
-# Fields that hold no nodes worth visiting: contexts, operators, names, constants; and fields that hold lists.
-_SKIPPED = frozenset("ctx op ops id attr n kind type_comment lineno module level arg asname conversion simple is_async kwd_attrs cls_name".split())
+# Fields that hold no nodes worth visiting: contexts, operators, names, constants; and fields that hold lists, some of them with None.
+_SKIPPED = frozenset(
+    "ctx op ops id attr n kind type_comment lineno module level arg asname conversion simple is_async kwd_attrs cls_name rest type_ignores".split()
+)
 _LISTS = frozenset(
     "body orelse handlers finalbody targets elts args keywords values generators ifs comparators decorator_list bases items cases patterns defaults "
-    "kw_defaults keys posonlyargs kwonlyargs names type_params kwd_patterns type_ignores".split()
+    "kw_defaults keys posonlyargs kwonlyargs names type_params kwd_patterns".split()
 )
-_NAMED = (FunctionDef, AsyncFunctionDef, ClassDef, alias)
-_fields: dict[type, tuple[tuple[str, bool], ...]] = {}
+_WITH_NONE = frozenset({"keys", "kw_defaults"})
+_NAMED = (FunctionDef, AsyncFunctionDef, ClassDef, alias, MatchAs, MatchStar)  # their names are texts
+Fields = tuple[tuple[str, bool, bool], ...]
+_fields: dict[type, Fields] = {}
 
 
-def child_fields(kind: type) -> tuple[tuple[str, bool], ...]:
-    """The fields of a class of nodes that hold nodes, and whether each is a list."""
+def child_fields(kind: type) -> Fields:
+    """The fields of a class of nodes that hold nodes, whether each is a list, and whether that may hold None."""
     found = _fields.get(kind)
     if found is None:
         names = () if kind in (Constant, Global, Nonlocal, gast.MatchSingleton) else kind._fields  # type: ignore[attr-defined]
         lists = _LISTS - {"args", "body"} if kind is Lambda else _LISTS - {"args"} if issubclass(kind, (*FUNCTIONS, Lambda)) else _LISTS
         lists = lists - {"body", "orelse"} if kind in (IfExp, Lambda) else lists
         kept = [f for f in names if f not in _SKIPPED and not (f == "name" and kind in _NAMED)]
-        found = _fields[kind] = tuple((f, f in lists) for f in kept)
+        found = _fields[kind] = tuple((f, f in lists, f in _WITH_NONE) for f in kept)
     return found
 
 
 def children(node: Any) -> list[Any]:
     """The nodes directly below a node, in the order of its fields."""
     found: list[Any] = []
-    for field, many in _fields.get(type(node)) or child_fields(type(node)):
-        value = getattr(node, field, None)
+    held = node.__dict__
+    for field, many, with_none in _fields.get(type(node)) or child_fields(type(node)):
+        value = held.get(field)
         if value is None:
             continue
         if not many:
-            if type(value) is not str:
-                found.append(value)
-        elif None in value:
+            found.append(value)
+        elif with_none:
             found += [v for v in value if v is not None]
         else:
             found += value
@@ -273,19 +282,22 @@ class Transformer(NodeTransformer):  # type: ignore[misc]
     """`ast.NodeTransformer` that visits only the fields that hold nodes worth visiting."""
 
     def generic_visit(self, node: Any) -> Any:
-        visit = self.visit
-        for field, many in _fields.get(type(node)) or child_fields(type(node)):
-            value = getattr(node, field, None)
+        methods = self._methods
+        held = node.__dict__
+        for field, many, _ in _fields.get(type(node)) or child_fields(type(node)):
+            value = held.get(field)
             if value is None:
                 continue
             if not many:
-                if type(value) is not str:
-                    setattr(node, field, visit(value))
+                method = methods[type(value)]
+                if method is not None:
+                    held[field] = method(value)
                 continue
             new: list[Any] = []
             for item in value:
-                if item is not None:
-                    item = visit(item)
+                method = methods[type(item)]
+                if method is not None:
+                    item = method(item)
                     if isinstance(item, list):
                         new += item
                         continue
@@ -294,15 +306,24 @@ class Transformer(NodeTransformer):  # type: ignore[misc]
         return node
 
     def visit(self, node: Any) -> Any:
-        kind = type(node)
-        method = self._methods.get(kind)
-        if method is None:
-            method = self._methods[kind] = getattr(self, "visit_" + kind.__name__, self.generic_visit)
-        return method(node)
+        method = self._methods[type(node)]
+        return node if method is None else method(node)
 
     @functools.cached_property
-    def _methods(self) -> dict[type, Any]:
-        return {}
+    def _methods(self) -> _Methods:
+        return _Methods(self)
+
+
+class _Methods(dict[type, Any]):
+    """What a transformer does with nodes of a class; None: nothing."""
+
+    def __init__(self, of: Any) -> None:
+        self.of = of
+
+    def __missing__(self, kind: type) -> Any:
+        leaf = kind in (Name, Constant, type(None))
+        found = self[kind] = getattr(self.of, "visit_" + kind.__name__, None if leaf else self.of.generic_visit)
+        return found
 
 
 def contains(nodes: Any, *kinds: type) -> bool:

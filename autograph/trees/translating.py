@@ -3,56 +3,68 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
+_ALIKE = ("Name", "Assign")  # gast has methods for these that do the same
+_NO_NODES = frozenset("id attr n kind type_comment lineno module level arg asname conversion simple is_async".split())  # what these fields hold
 
-def translator(base: type, to: Any) -> Any:
+
+def translator(base: type, to: Any) -> Callable[[Any], Any]:
     """The `visit` of a translator of gast's, faster; contexts and operators are shared."""
 
+    class Makers(dict[type, Callable[[Any], Any]]):
+        """By class of a value: what makes that of the other tree; made when a class is first met."""
+
+        def __missing__(self, kind: type) -> Callable[[Any], Any]:
+            if kind is list:
+                made: Callable[[Any], Any] = lambda values: [makers[type(v)](v) for v in values]  # noqa: E731
+            elif issubclass(kind, ast.AST):
+                made = _maker(kind, gast_has, to, makers)
+            else:
+                made = _itself
+            self[kind] = made
+            return made
+
     class Translator(base):  # type: ignore[misc]
-        known: dict[type, Any] = {}  # by class of node: gast's method, or the class, its fields, those that are None, and what is shared
-
         def visit(self, node: Any) -> Any:
-            found = self.known.get(type(node))
-            if found is None:
-                found = self.known[type(node)] = _found(type(node), base, to)
-            method, cls, fields, new_fields, shared = found
-            if method is not None:
-                return method(self, node)
-            if shared is not None:
-                return shared
-            new: Any = cls.__new__(cls)
-            have, given = node.__dict__, new.__dict__
-            for field in fields:
-                if field in have:
-                    value = have[field]
-                    kind = type(value)
-                    if kind is list:
-                        given[field] = [self.visit(v) if isinstance(v, ast.AST) else v for v in value]
-                    elif kind is int or kind is str or value is None or not isinstance(value, ast.AST):
-                        given[field] = value
-                    else:
-                        given[field] = self.visit(value)
-            for field in new_fields:
-                given[field] = None
-            return new
+            return makers[type(node)](node)
 
-    return Translator().visit
+    makers, gast_has = Makers(), Translator()
+    return gast_has.visit  # type: ignore[no-any-return]
 
 
-_ALIKE = ("Name", "Assign")  # gast has methods for these that do the same
+def _itself(value: Any) -> Any:
+    return value
 
 
-def _found(kind: type, base: type, to: Any) -> tuple[Any, Any, tuple[str, ...], tuple[str, ...], Any]:
+def _maker(kind: type, gast_has: Any, to: Any, makers: dict[type, Callable[[Any], Any]]) -> Callable[[Any], Any]:
     name: str = kind.__name__
-    method: Any = getattr(base, f"visit_{name}", None)
+    method: Any = getattr(gast_has, f"visit_{name}", None)
     cls: Any = getattr(to, name, None)
-    if name in _ALIKE or method is getattr(ast.NodeVisitor, f"visit_{name}", None):
+    if name in _ALIKE or getattr(method, "__func__", None) is getattr(ast.NodeVisitor, f"visit_{name}", None):
         method = None
-    if method is None and cls is None:
-        raise ValueError(f"`{name}` is no node of the other tree")
     if method is not None:
-        return method, None, (), (), None
+        return method  # type: ignore[no-any-return]
+    if cls is None:
+        raise ValueError(f"`{name}` is no node of the other tree")
     own: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
-    fields = (*(f for f in own if f in cls._fields), *cls._attributes)
-    return None, cls, fields, tuple(f for f in cls._fields if f not in own), cls() if not fields else None
+    if not own and not cls._attributes:
+        shared = cls()
+        return lambda node: shared
+    fields = tuple(f for f in own if f in cls._fields and f not in _NO_NODES)
+    missing = dict.fromkeys(f for f in cls._fields if f not in own)
+
+    def make(node: Any) -> Any:
+        new: Any = cls.__new__(cls)
+        given = new.__dict__
+        given.update(node.__dict__)
+        for field in fields:
+            value = given.get(field)
+            if value is not None:
+                given[field] = makers[type(value)](value)
+        if missing:
+            given.update(missing)
+        return new
+
+    return make
