@@ -50,7 +50,7 @@ class Liveness:
     """
 
     def __init__(self, body: Sequence[Any], always: Names = NONE, memo: Memo | None = None, bound: Bound | None = None) -> None:
-        self.before: dict[Any, Names] = dict.fromkeys(_statements(body), always)
+        self.before: dict[Any, Names] = dict.fromkeys(s.own_statements(body), always)
         self.after: dict[Any, Names] = dict(self.before)
         self.raising: dict[Any, Names] = dict(self.before)
         self._memo = memo or Memo()
@@ -155,7 +155,7 @@ class Bound:
 
     def __init__(self, body: Sequence[Any], given: Names, memo: Memo | None = None, suppress: bool = True) -> None:
         self._memo, self._suppress = memo or Memo(), suppress
-        self.before: dict[Any, State] = dict.fromkeys(_statements(body))
+        self.before: dict[Any, State] = dict.fromkeys(s.own_statements(body))
         self.tests: dict[Any, State] = {}  # what is bound whenever the test of a loop is evaluated
         self.ends: dict[Any, Ends] = {}
         self.end = self._block(body, given).next
@@ -287,15 +287,3 @@ _STRUCTURED = frozenset(
         s.If, s.While, s.For, s.AsyncFor, s.With, s.AsyncWith, s.Try, s.TryStar, s.Match, s.Break, s.Continue, s.Return, s.Raise, s.Assert, s.Delete,
     }
 )  # fmt: skip
-
-
-def _statements(body: Sequence[Any]) -> list[Any]:
-    """The statements of a scope, those in blocks included."""
-    found: list[Any] = []
-    stack = list(body)
-    while stack:
-        stmt = stack.pop()
-        found.append(stmt)
-        for block in s.blocks(stmt):
-            stack += block
-    return found

@@ -64,7 +64,7 @@ class _Calls(s.Transformer):
         counts: dict[str, int] = {}
         taken: set[str] = set()
         declared: set[str] = set()
-        generated = self.context.blocks.values()
+        generated, generator = self.context.blocks.values(), not self.context.fresh.kinds.isdisjoint(s.YIELDS)
         stack = list(body)
         while stack:
             node = stack.pop()
@@ -75,7 +75,7 @@ class _Calls(s.Transformer):
             elif kind is s.Global or kind is s.Nonlocal:
                 declared.update(node.names)
             elif kind is s.FunctionDef:
-                made = node.decorator_list or any(isinstance(n, s.YIELDS) for n in s.own(*node.body))  # a generator is noted as made here
+                made = node.decorator_list or generator and s.contains(node.body, *s.YIELDS)  # a generator is noted as made here
                 counts[node.name] = counts.get(node.name, 0) + (2 if made else 1)
                 if node.name in generated:  # blocks of the function itself
                     stack += node.body

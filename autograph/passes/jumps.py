@@ -31,13 +31,14 @@ from autograph.trees.quote import quote, quote_expr
 
 
 def lower_jumps(fn: Any, context: Context) -> None:
-    returning = any(isinstance(j, s.Return) for n in s.own(*fn.body) if isinstance(n, s.LOOPS) for j in jumps([n]))
+    returning = any(isinstance(j, s.Return) for stmt in s.own_statements(fn.body) if isinstance(stmt, s.LOOPS) for j in jumps([stmt]))
     bound = Bound(fn.body, frozenset(s.parameter_names(fn.args)), context.memo).before if returning else {}
     body = nest(_block(fn.body, context, bound), context)
     if any(isinstance(j, s.Return) for j in jumps(body)):
         _return_none(body)
     fn.body = body
-    context.kept |= kept(body)
+    if not context.fresh.kinds.isdisjoint(s.YIELDS):
+        context.kept |= kept(body)
 
 
 def _block(block: list[Any], context: Context, bound: Mapping[Any, State]) -> list[Any]:
@@ -55,7 +56,7 @@ def _block(block: list[Any], context: Context, bound: Mapping[Any, State]) -> li
 
 def _loop(loop: Any, context: Context, bound: Mapping[Any, State]) -> list[Any]:
     loop.body, orelse = nest(_block(loop.body, context, bound), context), _block(loop.orelse, context, bound)
-    if yields(loop):
+    if not context.fresh.kinds.isdisjoint(s.YIELDS) and yields(loop):
         loop.orelse = orelse
         return [loop]
     kinds = {type(j) for j in jumps(loop.body)}

@@ -85,7 +85,7 @@ class Plans:
             found |= {n.id for n in unsure} - level - frozenset(self.scope.parameters)
             for node in [*self._outermost(self.fn.body), *lazy_operands(self.fn.body)]:
                 found |= {n.id for n in s.walk(node) if n in unsure}
-        for stmt in self._outermost(self.fn.body):
+        for stmt in self._outermost(self.fn.body) if s.Delete in self.context.fresh.kinds else ():
             if s.contains(stmt, s.Delete):
                 found |= {n.id for n in s.own(stmt) if isinstance(n, s.Name) and isinstance(n.ctx, s.Del)}
         return frozenset(found)

@@ -18,8 +18,11 @@ def note_unsure_reads(fn: Any, context: Context) -> bool:
 
     unbound: set[str] = set()
     if context.fresh.kinds & {s.Delete, s.ExceptHandler}:
-        unbound |= {n.id for n in s.own(*fn.body) if isinstance(n, s.Name) and isinstance(n.ctx, s.Del)}
-        unbound |= {n.name.id for n in s.own(*fn.body) if isinstance(n, s.ExceptHandler) and n.name is not None}
+        for n in s.own(*fn.body):
+            if isinstance(n, s.Name) and isinstance(n.ctx, s.Del):
+                unbound.add(n.id)
+            elif isinstance(n, s.ExceptHandler) and n.name is not None:
+                unbound.add(n.name.id)
 
     def unproved(bound: Bound) -> frozenset[Any]:
         found: set[Any] = {n for name in unbound & scope.locals for n in _reads_later(fn.body, name)}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import gast
@@ -69,7 +69,6 @@ from gast import (
     Mult,
     Name,
     NamedExpr,
-    NodeTransformer,
     Nonlocal,
     Not,
     NotIn,
@@ -115,9 +114,10 @@ _POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 class _Writer(gast.ast3.GAstToAst3):  # type: ignore[misc]
     def visit_arguments(self, node: Any) -> Any:
-        """Those of the many lambdas that passes make are none."""
-        some = node.args or node.posonlyargs or node.kwonlyargs or node.vararg or node.kwarg
-        return super().visit_arguments(node) if some else ast.arguments([], [], None, [], [], None, [])
+        """Those of the many functions that passes make are names without more."""
+        if node.posonlyargs or node.kwonlyargs or node.vararg or node.kwarg or node.defaults:
+            return super().visit_arguments(node)
+        return ast.arguments([], [self._make_arg(a) for a in node.args], None, [], [], None, [])
 
 
 _read, _write = translator(gast.ast3.Ast3ToGAst, gast), translator(_Writer, ast)
@@ -255,6 +255,18 @@ def statements(fn: Any) -> Iterator[Any]:
                 stack += block
 
 
+def own_statements(body: Iterable[Any]) -> list[Any]:
+    """The statements of a scope, those in blocks included."""
+    found: list[Any] = []
+    stack = list(body)
+    while stack:
+        stmt = stack.pop()
+        found.append(stmt)
+        for block in blocks(stmt):
+            stack += block
+    return found
+
+
 def own(*nodes: Any) -> Iterator[Any]:
     """The nodes of a scope itself: of functions, lambdas and classes in it only what is evaluated here."""
     stack = list(nodes)
@@ -278,8 +290,8 @@ _LEAVES = frozenset({Constant, Load, Store, Pass, Break, Continue})
 _FUNCTION_KINDS = frozenset({FunctionDef, AsyncFunctionDef, Lambda})
 
 
-class Transformer(NodeTransformer):  # type: ignore[misc]
-    """`ast.NodeTransformer` that visits only the fields that hold nodes worth visiting."""
+class Transformer:
+    """As `ast.NodeTransformer`, and visits only the fields that hold nodes worth visiting."""
 
     def generic_visit(self, node: Any) -> Any:
         methods = self._methods
@@ -333,27 +345,27 @@ def contains(nodes: Any, *kinds: type) -> bool:
 
 def blocks(node: Any) -> list[list[Any]]:
     """The blocks of statements directly inside a statement that is not a scope."""
-    match node:
-        case If() | While() | For() | AsyncFor():
-            return [node.body, node.orelse]
-        case With() | AsyncWith():
-            return [node.body]
-        case Try() | TryStar():
-            return [node.body, *(h.body for h in node.handlers), node.orelse, node.finalbody]
-        case Match():
-            return [c.body for c in node.cases]
-    return []
+    kind = type(node)
+    if kind in _TWO_BLOCKS:
+        return [node.body, node.orelse]
+    if kind is With or kind is AsyncWith:
+        return [node.body]
+    if kind is Try or kind is TryStar:
+        return [node.body, *(h.body for h in node.handlers), node.orelse, node.finalbody]
+    return [c.body for c in node.cases] if kind is Match else []
 
+
+_TWO_BLOCKS = frozenset({If, While, For, AsyncFor})
 
 __all__ = [
     "AST", "Add", "AnnAssign", "And", "Assert", "Assign", "AsyncFor", "AsyncFunctionDef", "AsyncWith", "Attribute", "AugAssign", "Await", "BinOp", "BoolOp", "Break",
     "COMPREHENSIONS", "Call", "ClassDef", "Compare", "Constant", "Continue", "Del", "Delete", "Dict", "DictComp", "Eq", "ExceptHandler", "Expr", "FUNCTIONS", "For",
     "FormattedValue", "FunctionDef", "GeneratorExp", "Global", "If", "IfExp", "Import", "ImportFrom", "In", "Is", "IsNot", "JoinedStr", "LOOPS", "Lambda", "List",
     "ListComp", "Load", "Match", "MatchAs", "MatchClass", "MatchMapping", "MatchOr", "MatchSequence", "MatchSingleton", "MatchStar", "Mod", "Mult",
-    "MatchValue", "Name", "NamedExpr", "NodeTransformer", "Nonlocal", "Not", "NotIn", "Or",
+    "MatchValue", "Name", "NamedExpr", "Nonlocal", "Not", "NotIn", "Or",
     "Param", "Pass", "RUNTIME", "Raise", "Return", "SCOPES", "SetComp", "Slice", "Starred", "Store", "Sub", "Subscript", "Try", "Transformer", "TryStar", "Tuple", "USub", "UnaryOp",
     "While", "With", "YIELDS", "Yield", "YieldFrom", "alias", "arguments", "at", "blocks", "call", "child_fields", "children", "comprehension", "constant", "contains", "copy",
-    "copy_location", "keyword", "match_case", "name", "no_arguments", "own", "parameter_names", "parameters", "read", "runtime", "statements", "stmt", "thunk", "walk",
+    "copy_location", "keyword", "match_case", "name", "no_arguments", "own", "own_statements", "parameter_names", "parameters", "read", "runtime", "statements", "stmt", "thunk", "walk",
     "write",
 ]  # fmt: skip
 
