@@ -191,12 +191,12 @@ def _is_list_call(value: Any) -> bool:
 
 
 def lower_appends(fn: Any, context: Context) -> bool:
-    if not (context.fresh.kinds & {s.List, s.ListComp} or "list" in context.fresh.taken):  # it makes no list
-        return False
+    kinds, taken = context.fresh.kinds, context.fresh.taken
+    if not (kinds & {s.List, s.ListComp} or "list" in taken) or not (kinds & {s.AugAssign, s.Delete} or taken & CHANGING):
+        return False  # it makes no list, or changes none
     names = _Uses(fn, context).eligible()
     if names:
-        lower = _Appends(names, context)
-        fn.body = lower.block(fn.body)
+        fn.body = _Appends(names, context).block(fn.body)
     return bool(names)
 
 

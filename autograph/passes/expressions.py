@@ -114,14 +114,12 @@ class _Expressions(s.Transformer):
 
     def visit_Call(self, node: Any) -> Any:
         match node.func:
-            case s.Attribute(value=s.Name(id=s.RUNTIME), attr="cond"):
-                test, *rest = node.args
-                node.args = [self.truth(test), *map(self.visit, rest)]
-                return node
-            case s.Attribute(value=s.Name(id=s.RUNTIME), attr="while_loop"):
+            case s.Attribute(value=s.Name(id=s.RUNTIME), attr="cond" | "while_loop"):
                 test, *rest = node.args
                 if isinstance(test, s.Lambda):
                     test.body = self.truth(test.body)
+                else:
+                    test = self.truth(test)
                 node.args = [test, *map(self.visit, rest)]
                 return node
             case s.Attribute(value=s.Name(id=s.RUNTIME), attr="each"):
@@ -161,13 +159,8 @@ class _Expressions(s.Transformer):
         return quote_expr(f"{operator}($left, $right)", node, left=node.left, right=right) if operator else node
 
     def _bool(self, node: Any, visit: Callable[[Any], Any], operator: str) -> Any:
-        values = [visit(v) for v in node.values]
-        if _binds_late(*values[1:]):
-            return _with(node, values=values)
-        *rest, out = values
-        for left in reversed(rest):
-            out = quote_expr(f"{operator}($left, lambda: $right)", node, left=left, right=out)
-        return out
+        node.values = [visit(v) for v in node.values]
+        return node if _binds_late(*node.values[1:]) else _folded(node.values, operator, node)
 
     def _chain(self, node: Any, operator: str) -> Any:
         self.generic_visit(node)
@@ -178,20 +171,25 @@ class _Expressions(s.Transformer):
             pairs = [s.at(s.Compare(a, [op], [b]), node) for a, op, b in zip(operands, node.ops, operands[1:], strict=False)]
             for pair in pairs[1:]:  # the middle operands stand twice
                 pair.left = s.copy_location(s.name(pair.left.id) if isinstance(pair.left, s.Name) else s.constant(pair.left.value), pair.left)
-            *rest, out = map(self._compare, pairs)
-            for left in reversed(rest):
-                out = quote_expr(f"{operator}($left, lambda: $right)", node, left=left, right=out)
-            return out
+            return _folded([self._compare(pair) for pair in pairs], operator, node)
         parts: list[Any] = [operands[0]]
         for k, (op, operand) in enumerate(zip(node.ops, operands[1:], strict=True)):
             parts += [s.at(s.constant(_SYMBOLS[type(op).__name__]), node), operand if k == 0 else s.thunk(operand)]
         return quote_expr("ag.compare($parts)", node, parts=parts)
 
     def _ternary(self, node: Any, visit: Callable[[Any], Any]) -> Any:
-        test, body, orelse = self.truth(node.test), visit(node.body), visit(node.orelse)
-        if _binds_late(body, orelse):
-            return _with(node, test=test, body=body, orelse=orelse)
-        return quote_expr("ag.cond($test, lambda: $body, lambda: $orelse)", node, test=test, body=body, orelse=orelse)
+        node.test, node.body, node.orelse = self.truth(node.test), visit(node.body), visit(node.orelse)
+        if _binds_late(node.body, node.orelse):
+            return node
+        return quote_expr("ag.cond($test, lambda: $body, lambda: $orelse)", node, test=node.test, body=node.body, orelse=node.orelse)
+
+
+def _folded(values: list[Any], operator: str, at: Any) -> Any:
+    """The operator between values, of which each but the first is evaluated where those before it decide so."""
+    *rest, out = values
+    for left in reversed(rest):
+        out = quote_expr(f"{operator}($left, lambda: $right)", at, left=left, right=out)
+    return out
 
 
 def _sorts(pattern: Any) -> bool:
@@ -246,9 +244,3 @@ def _is_update(node: Any) -> bool:
 
 def _binds_late(*operands: Any) -> bool:
     return any(s.contains(o, s.NamedExpr, *s.YIELDS) for o in operands)
-
-
-def _with(node: Any, **fields: Any) -> Any:
-    for field, value in fields.items():
-        setattr(node, field, value)
-    return node

@@ -15,7 +15,7 @@ from autograph.trees.quote import quote_expr
 
 
 def lower_texts(fn: Any, context: Context) -> None:
-    if not {s.JoinedStr, s.BinOp, s.Call} & context.fresh.kinds:
+    if not ({s.JoinedStr, s.Mod} & context.fresh.kinds or "format" in context.fresh.taken):
         return
     lower = _Texts()
     if isinstance(fn, s.Lambda):

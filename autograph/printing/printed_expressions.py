@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from astunparse.unparser import Unparser  # type: ignore[import-untyped]
 
@@ -60,6 +60,22 @@ _BINARY = {
 }  # fmt: skip
 
 
+class _Group:
+    """Parentheses."""
+
+    def __init__(self, printer: Expressions) -> None:
+        self.write = printer.write
+
+    def __enter__(self) -> None:
+        self.write("(")
+
+    def __exit__(self, *error: object) -> None:
+        self.write(")")
+
+
+_NO_GROUP: nullcontext[None] = nullcontext()
+
+
 class Expressions(Unparser):  # type: ignore[misc]
     """One method per node class, as `Unparser` wants them; `_level` is what its place requires."""
 
@@ -68,6 +84,7 @@ class Expressions(Unparser):  # type: ignore[misc]
         self._margin = " " * indent
         self._indent = 0
         self._level = Level.TEST
+        self._methods: dict[type, Callable[[Any], None]] = {}
         self._quotes: fstrings.Quotes | None = None
         self._rows: list[str] = []
         self._map: dict[int, int] = {}
@@ -115,10 +132,16 @@ class Expressions(Unparser):  # type: ignore[misc]
         if isinstance(tree, (ast.stmt, ast.excepthandler)):
             self._origin = getattr(tree, "lineno", None)
         self._level = level
-        getattr(self, "_" + type(tree).__name__)(tree)
+        kind = type(tree)
+        method = self._methods.get(kind)
+        if method is None:
+            method = self._methods[kind] = getattr(self, "_" + kind.__name__)
+        method(tree)
 
     def _text(self, node: ast.AST, level: Level = Level.TEST) -> str:
         """The text of an expression, not yet written."""
+        if type(node) is ast.Name:
+            return node.id
         line, self._line = self._line, []
         try:
             self.dispatch(node, level)
@@ -129,11 +152,8 @@ class Expressions(Unparser):  # type: ignore[misc]
     def _list(self, nodes: Sequence[ast.AST], level: Level = Level.TEST) -> str:
         return ", ".join(self._text(node, level) for node in nodes)
 
-    @contextmanager
-    def _group(self, needed: bool) -> Iterator[None]:
-        self.write("(" if needed else "")
-        yield
-        self.write(")" if needed else "")
+    def _group(self, needed: bool) -> _Group | nullcontext[None]:
+        return _Group(self) if needed else _NO_GROUP
 
     def _value(self, node: ast.expr, level: Level = Level.YIELD) -> None:
         """The last expression of a statement, its outermost call broken where the line is too long."""

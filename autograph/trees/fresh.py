@@ -14,7 +14,7 @@ class Fresh:
     def __init__(self, tree: Any) -> None:
         taken: set[str] = set()
         self.taken = taken
-        self.kinds: set[type] = set()  # the classes of nodes in the tree
+        self.kinds: set[type] = set()  # the classes of nodes in the tree, and of the operators between two
         self.functions: list[tuple[Any, tuple[Any, ...]]] = []
         kinds = self.kinds
         stack: list[tuple[Any, tuple[Any, ...]]] = [(tree, ())]
@@ -34,6 +34,8 @@ class Fresh:
                 if kind is not s.ClassDef:
                     self.functions.append((node, around))
                     around = (*around, node)
+            elif kind is s.BinOp:
+                kinds.add(type(node.op))
             elif kind is s.keyword:
                 if node.arg is not None:
                     taken.add(node.arg)

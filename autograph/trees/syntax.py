@@ -109,8 +109,6 @@ COMPREHENSIONS = (ListComp, SetComp, DictComp, GeneratorExp)
 LOOPS = (While, For)
 YIELDS = (Yield, YieldFrom, Await)
 
-_POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
-
 
 class _Writer(gast.ast3.GAstToAst3):  # type: ignore[misc]
     def visit_arguments(self, node: Any) -> Any:
@@ -153,10 +151,11 @@ def constant(value: Any) -> Any:
 
 def at(node: Any, where: Any) -> Any:
     """Place a new node where another one stands."""
-    have, given = where.__dict__, node.__dict__
-    for field in _POSITION:
-        if field in have:
-            given[field] = have[field]
+    have = where.__dict__
+    if "end_lineno" in have:
+        given = node.__dict__
+        given["lineno"], given["col_offset"] = have["lineno"], have["col_offset"]
+        given["end_lineno"], given["end_col_offset"] = have["end_lineno"], have["end_col_offset"]
     return node
 
 
