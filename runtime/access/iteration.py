@@ -34,6 +34,7 @@ from autograph.runtime.frames import Place
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages.places import parameter_names
 from autograph.runtime.output.reporting import Progress, Turn
+from autograph.runtime.repeats.repeats import turns as made_turns
 from autograph.runtime.sequences.growing import refuse_hidden
 from autograph.runtime.sequences.live import Walk, longest, present, refuse_endless, unchanging
 from autograph.runtime.sequences.predicates import truth
@@ -270,24 +271,31 @@ def _unrolled(
     taking = Taking(gone_over, lambda: left, held)
     walk = Walk(gone_over, lambda _: iter(taking))
     walk.state = state
-    before = _jax.equations()
-    for x in walk:
-        if why and walk.made == 2:
-            tell_cost(turns, cost(turns - 1, before), why)
-        if left is False:
-            state = turn(x, state)
-        else:  # a traced value decides whether the loop goes on: the rest is unrolled under the flag
-            state = listed(staged_cond(left, ended, lambda *s, x=x: body(x, *s), state, (body,)), count)
-        left = flag is not None and truth(state[flag])
-        if left is True:
-            break
-        walk.state = state
-        if (rest := walk.rest()) is not None:
-            return _counted(rest, body, state, flag, hints)
+    before, size = _jax.equations(), 0
+    with made_turns(roll or bool(why)) as made:
+        for x in walk:
+            if why and walk.made == 2:
+                size = cost(turns - 1, before)
+            if left is False:
+                state = turn(x, state)
+            else:  # a traced value decides whether the loop goes on: the rest is unrolled under the flag
+                state = listed(staged_cond(left, ended, lambda *s, x=x: body(x, *s), state, (body,)), count)
+            left = flag is not None and truth(state[flag])
+            made.mark()
+            if left is True:
+                break
+            walk.state = state
+            if (rest := walk.rest()) is not None:
+                return _counted(rest, body, state, flag, hints)
+        joined = made.join()
+    if size and not joined:
+        tell_cost(turns, size, why)
     taking.settle()
     if watching():
         if why:
             why = f"one compiled turn is not possible: {why}"
         of = "a range" if isinstance(items, builtins.range) else f"a `{type(items).__name__}`"
-        decided("loop", f"unrolled, {walk.made} turn{'s' * (walk.made != 1)}", why or f"it runs over {of} that is known when it is traced")
+        turns_of = f"{walk.made} turn{'s' * (walk.made != 1)}"
+        how = f"scan of {turns_of}, made one by one" if joined else f"unrolled, {turns_of}"
+        decided("loop", how, why or f"it runs over {of} that is known when it is traced")
     return state

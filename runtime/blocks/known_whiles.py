@@ -14,7 +14,7 @@ from typing import Any
 from autograph.runtime.blocks.block import Block
 from autograph.runtime.blocks.exact import Inexact
 from autograph.runtime.blocks.replayed import turns_made
-from autograph.runtime.blocks.rolling import LONG, scanned, slots_of, turn_staged
+from autograph.runtime.blocks.rolling import scanned, slots_of, turn_staged
 from autograph.runtime.blocks.settling import given, listed
 from autograph.runtime.blocks.stage import Stage
 from autograph.runtime.blocks.trial import compiled_or_unrolled
@@ -22,6 +22,7 @@ from autograph.runtime.blocks.turn_numbers import number_slots
 from autograph.runtime.frames import Place
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages.places import parameter_names
+from autograph.runtime.repeats.repeats import LONG
 from autograph.runtime.sequences.lengths import marks, reset
 from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.sequences.room import discard, snapshot, with_room

@@ -25,6 +25,7 @@ from autograph.runtime.explaining.decisions import decided, watching
 from autograph.runtime.frames import Place
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.messages.errors import StepLimitError
+from autograph.runtime.repeats.repeats import turns as made_turns
 from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.sequences.room import discard, snapshot, with_room
 from autograph.runtime.state.cells import left_in
@@ -91,31 +92,35 @@ def _run_while(
     if not place.remembers:
         turns, size, why = 0, 0, ""
         looked = finite or not _jax.staging()
-        while p is True:
-            before, recorded = snapshot(), _jax.equations()
-            with place.scope(("turn", turns) if turns else "body") if not turns or not looked else nullcontext() as frame:
-                p, after = _going(test, listed(body(*state), len(state)), finite)
-            turns += 1
-            only_errors_end_it = turns == 1 and not isinstance(p, bool) and may_have_failed()
-            size = cost(1, recorded) if not looked else size
-            if not looked and frame is not None and (only_errors_end_it or p is True and is_worth_a_trial(turns, size)):
-                looked = True
-                if not isinstance(rest := rest_of_while(test, body, after, source, stored_into(frame, after), size), str):
-                    if watching():
-                        decided("loop", f"scan of {rest[1]} turns", "the test is known when it is traced, in every turn")
-                    return rest[0]
-                why = f"; one compiled turn is not possible: {rest}" if rest else ""
-            if turns == 1 and not isinstance(p, bool) and _jax.staging() and frame is not None and not frame.changed:
-                begin = [spec_in_block(x) for x in after]
-                _jax.drop_effects(recorded)
-                discard(before, frame)
-                break
-            state, certain = after, False
+        with made_turns() as made:
+            while p is True:
+                before, recorded = snapshot(), _jax.equations()
+                with place.scope(("turn", turns) if turns else "body") if not turns or not looked else nullcontext() as frame:
+                    p, after = _going(test, listed(body(*state), len(state)), finite)
+                made.mark()
+                turns += 1
+                only_errors_end_it = turns == 1 and not isinstance(p, bool) and may_have_failed()
+                size = cost(1, recorded) if not looked else size
+                if not looked and frame is not None and (only_errors_end_it or p is True and is_worth_a_trial(turns, size)):
+                    looked = True
+                    if not isinstance(rest := rest_of_while(test, body, after, source, stored_into(frame, after), size), str):
+                        if watching():
+                            decided("loop", f"scan of {rest[1]} turns", "the test is known when it is traced, in every turn")
+                        return rest[0]
+                    why = f"; one compiled turn is not possible: {rest}" if rest else ""
+                if turns == 1 and not isinstance(p, bool) and _jax.staging() and frame is not None and not frame.changed:
+                    begin = [spec_in_block(x) for x in after]
+                    _jax.drop_effects(recorded)
+                    discard(before, frame)
+                    break
+                state, certain = after, False
+            joined = p is False and made.join()
         if p is False:
-            if why:
+            if why and not joined:
                 tell_cost(turns, turns * size, why.rpartition(": ")[2])
             if watching():
-                decided("loop", f"Python, {turns} turn{'s' * (turns != 1)}", f"the test is known when it is traced, in every turn{why}")
+                how = f"{'scan of' if joined else 'Python,'} {turns} turn{'s' * (turns != 1)}{', made one by one' * joined}"
+                decided("loop", how, f"the test is known when it is traced, in every turn{why}")
             return state
     if place.remembered != ROTATED:
         try:

@@ -30,6 +30,7 @@ from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi._jax import Literal, Var
 from autograph.runtime.messages.errors import LargeUnrollWarning
 from autograph.runtime.messages.places import here, parameter_names
+from autograph.runtime.repeats.repeats import LONG, turns
 from autograph.runtime.sequences.growing import Growing
 from autograph.runtime.sequences.lengths import Marks, marks, reset
 from autograph.runtime.sequences.room import discard, snapshot, unless_grown, with_room
@@ -41,7 +42,6 @@ from autograph.runtime.values.hints import rolling
 from autograph.runtime.values.specs import Kept, Spec, Type, spec_of, types, widen
 from autograph.runtime.values.values import NUMBERS, parts
 
-LONG = 250  # equations, of all turns together, from which on a loop is rolled
 _LOOKED_AT = 3  # turns
 _FEWEST = 4
 _HEAVY = {"scatter": 8, "scatter-add": 8, "scatter-mul": 8, "gather": 4, "sort": 20, "dot_general": 4, "conv_general_dilated": 8}  # to compile
@@ -65,21 +65,33 @@ def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any
     def compiled(rest: builtins.range, state: list[Any], whole: bool) -> list[Any]:
         return with_room(lambda s: _rolled(rest, body, s, whole, stored), state, place, count)  # type: ignore[no-any-return]
 
-    def unrolled(rest: builtins.range, state: list[Any], why: str) -> list[Any]:
-        state = unless_grown(functools.partial(_made, bare, rest), functools.partial(_made, turn, rest), state, place)
+    def unrolled(rest: builtins.range, state: list[Any], why: str, size: int = 0) -> list[Any]:
+        """`size`: how many operations all turns together are, if they are many."""
+        joined = False
+
+        def made_by(turn: Turn, state: list[Any]) -> list[Any]:
+            nonlocal joined
+            with turns() as repeats:
+                for item in rest:
+                    state = turn(item, state)
+                    repeats.mark()
+                joined = repeats.join()
+            return state
+
+        state = unless_grown(functools.partial(made_by, bare), functools.partial(made_by, turn), state, place)
+        if size and not joined:
+            tell_cost(count, size, why)
         if watching():
-            decided("loop", f"unrolled, {count} turn{'s' * (count != 1)}", why)
+            of = f"{count} turn{'s' * (count != 1)}"
+            why = f"one compiled turn is not possible: {why}; about {size} operations" if size else why
+            decided("loop", f"scan of {of}, made one by one" if joined else f"unrolled, {of}", why)
         return state
 
     def apart(state: list[Any]) -> list[Any]:
         """The turns after one that is made as it is written."""
         rest = items[made + 1 :]
 
-        def told(why: str) -> list[Any]:
-            tell_cost(count, size, why)
-            return unrolled(rest, state, f"one compiled turn is not possible: {why}; about {size} operations")
-
-        return compiled_or_unrolled(code, lambda: compiled(rest, state, False), told)  # type: ignore[no-any-return]
+        return compiled_or_unrolled(code, lambda: compiled(rest, state, False), lambda why: unrolled(rest, state, why, size))  # type: ignore[no-any-return]
 
     mode = rolling()
     if mode == "never" or count < (2 if mode == "always" else _FEWEST):
@@ -104,13 +116,6 @@ def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any
     reset(known)
     whole = functools.partial(compiled, items[made:], state, True)
     return compiled_or_unrolled(code, whole, lambda _: apart(turn(items[made], state)), "apart")  # type: ignore[no-any-return]
-
-
-def _made(turn: Turn, items: builtins.range, state: list[Any]) -> list[Any]:
-    """The state after some turns."""
-    for item in items:
-        state = turn(item, state)
-    return state
 
 
 def stored_into(turn: Frame, state: Sequence[Any]) -> list[Any]:

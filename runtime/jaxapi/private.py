@@ -9,6 +9,7 @@ from jax._src import linear_util as linear_util
 from jax._src import source_info_util as source_info_util
 from jax._src import traceback_util as traceback_util
 from jax._src.array import ArrayImpl as ArrayImpl
+from jax._src.effects import control_flow_allowed_effects as control_flow_allowed_effects
 from jax._src.interpreters import ad as ad
 from jax._src.interpreters import batching as batching
 from jax._src.interpreters import partial_eval as partial_eval

@@ -1,0 +1,142 @@
+"""Which turns of a loop are the same operations: two are alike if they have equal equations, but for known numbers that they take.
+
+What a turn takes from outside of it has a position; the positions of turns that are alike correspond.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Hashable, Sequence
+from types import CellType, FunctionType
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from autograph.runtime.jaxapi._jax import Literal
+from autograph.runtime.jaxapi.private import linear_util
+
+
+class Turn:
+    """The equations of one turn, the key that turns alike have in common, and what it takes from outside, by position."""
+
+    def __init__(self, eqns: Sequence[Any], keys: Keys) -> None:
+        self.eqns = eqns
+        self.taken: list[Any] = []  # variables, literals, and places of slices
+        self.tracers: list[Any] = []  # what stands for these
+        self.slots: dict[Any, int] = {}  # of the variables that it defines
+        self.operands: list[list[tuple[bool, int]]] = []  # of each equation: slots, or positions
+        positions: dict[Any, int] = {}
+        found: list[Hashable] = []
+        for e in eqns:
+            operands: list[tuple[bool, int]] = []
+            types: list[Hashable] = []
+            for t in e.in_tracers:
+                atom = t.val
+                literal = isinstance(atom, Literal)
+                if not literal and atom in self.slots:
+                    operands.append((True, self.slots[atom]))
+                    continue
+                position = None if literal else positions.get(atom)
+                if position is None:
+                    position = len(self.taken)
+                    self._take(atom, t)
+                    types.append(atom.aval)
+                    if not literal:
+                        positions[atom] = position
+                operands.append((False, position))
+            params: dict[str, Any] = e.params
+            if is_slice(e):
+                for start in params["start_indices"]:
+                    operands.append((False, len(self.taken)))
+                    self._take(np.int32(start), None)
+                params = {"sizes": sizes_of(e)}
+            found.append((e.primitive, keys.of(params), tuple(operands), tuple(types), tuple(v.aval for v in e.outvars), e.ctx))
+            self.operands.append(operands)
+            for v in e.outvars:
+                self.slots[v] = len(self.slots)
+        self.key = tuple(found)
+
+    def _take(self, atom: Any, tracer: Any) -> None:
+        self.taken.append(atom)
+        self.tracers.append(tracer)
+
+
+def is_slice(eqn: Any) -> bool:
+    """Whether an equation takes a slice without steps: where it begins may be another number in each turn."""
+    return eqn.primitive is lax.slice_p and (eqn.params["strides"] is None or set(eqn.params["strides"]) <= {1})
+
+
+def sizes_of(eqn: Any) -> tuple[int, ...]:
+    """How large a slice is."""
+    return tuple(b - a for a, b in zip(eqn.params["start_indices"], eqn.params["limit_indices"], strict=True))
+
+
+class Keys:
+    """Keys of what equations have as parameters: equal where those mean the same."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Any, Hashable]] = {}
+
+    def of(self, value: Any) -> Hashable:
+        if isinstance(value, (str, int, float, bool, np.dtype, type(None))):
+            return value
+        if isinstance(value, (tuple, list)):
+            return (type(value), *map(self.of, value))
+        if isinstance(value, dict):
+            return tuple((k, self.of(v)) for k, v in sorted(value.items(), key=lambda item: str(item[0])))
+        if isinstance(value, np.ndarray):
+            return value.shape, str(value.dtype), value.tobytes()
+        found = self._known.get(id(value))
+        if found is None:
+            self._known[id(value)] = value, id(value)  # of a function that refers to itself
+            found = self._known[id(value)] = value, self._object(value)  # the object is kept, so that its id stays its own
+        return found[1]
+
+    def _object(self, value: Any) -> Hashable:
+        if hasattr(value, "eqns"):
+            return self._jaxpr(value)
+        if isinstance(value, FunctionType):  # as rules of derivatives are
+            return (value.__code__, self.of(value.__defaults__), *(self._cell(c) for c in value.__closure__ or ()))
+        if isinstance(value, functools.partial):
+            return self.of(value.func), self.of(value.args), self.of(value.keywords)
+        if isinstance(value, linear_util.WrappedFun):
+            return self.of(value.f), self.of(value.transforms), self.of(value.params)
+        if isinstance(value, (linear_util.Store, linear_util.EqualStore)) or type(value) is object:  # filled when the function is run; a sentinel
+            return type(value).__name__
+        try:
+            hash(value)
+        except TypeError:
+            return id(value)
+        return value  # type: ignore[no-any-return]
+
+    def _cell(self, cell: CellType) -> Hashable:
+        try:
+            return self.of(cell.cell_contents)
+        except ValueError:  # empty
+            return None
+
+    def _jaxpr(self, jaxpr: Any) -> Hashable:
+        inner = getattr(jaxpr, "jaxpr", jaxpr)
+        names: dict[Any, int] = {}
+
+        def name(atom: Any) -> Hashable:
+            if isinstance(atom, Literal):
+                return "literal", atom.aval, np.asarray(atom.val).tobytes()
+            return names.setdefault(atom, len(names)), atom.aval
+
+        heads = tuple(map(name, (*inner.constvars, *inner.invars)))
+        eqns = tuple((e.primitive, self.of(e.params), tuple(map(name, e.invars)), tuple(map(name, e.outvars)), e.ctx) for e in inner.eqns)
+        return heads, eqns, tuple(map(name, inner.outvars)), tuple(map(id, getattr(jaxpr, "consts", ())))
+
+
+def known(atom: Any, constant: Callable[[Any], Any]) -> Any:
+    """The value of what a turn takes, if it is a number or array that is known; else None."""
+    if isinstance(atom, Literal):
+        return atom.val
+    if isinstance(atom, np.int32):
+        return atom
+    value = constant(atom)
+    return None if value is None or jnp.issubdtype(value.dtype, jax.dtypes.extended) else value
