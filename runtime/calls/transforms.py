@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -36,6 +37,14 @@ _SAME = {jax.checkpoint, jax.remat, jax.jit}  # they give a function with the sa
 _AT_ONCE = {jax.jvp, jax.vjp, jax.linearize}  # they call the function, and know `has_aux`
 _TURNS = {lax.scan, lax.map}
 _KNOWN = {*_AUX, *_SAME, *_AT_ONCE, *_TURNS, jax.vmap}
+
+
+_DIFFERENTIATE = {f.__name__ for f in (*_AUX, *_AT_ONCE)}
+_ARRAY = object()
+
+
+class _Ends(Exception):
+    """Every path of a function ends in an error, whose values are those of a trace of its own."""
 
 
 class _State:
@@ -90,11 +99,41 @@ class _Run:
                     return contents_in((result, (aux, error, state)))
                 return contents_in((box.pop(), error, state))
 
-        return inside
+        return self._recorded(inside) if self.name in _DIFFERENTIATE else inside
+
+    def _recorded(self, inside: Callable[..., Any]) -> Callable[..., Any]:
+        """The same, recorded by itself before it is differentiated: what loops do is compared then (`repeats`), and not what is made of it."""
+
+        @functools.wraps(inside)
+        def recorded(*args: Any, **kwargs: Any) -> Any:
+            leaves, tree = jax.tree.flatten((args, kwargs))
+            moving = [k for k, x in enumerate(leaves) if isinstance(x, _jax.Tracer)]
+            if not moving or any(_jax.concrete(leaves[k]) for k in moving):
+                return inside(*args, **kwargs)  # what is known stays known
+            found = SimpleNamespace()
+
+            def flat(*values: Any) -> list[Any]:
+                mine = list(leaves)
+                for k, x in zip(moving, values, strict=True):
+                    mine[k] = x
+                args, kwargs = tree.unflatten(mine)
+                out, found.tree = jax.tree.flatten(inside(*args, **kwargs))
+                found.known = [_ARRAY if isinstance(x, jax.Array) else x for x in out]
+                return [x for x in out if isinstance(x, jax.Array)]
+
+            try:
+                arrays = iter(jax.jit(flat, inline=True)(*[leaves[k] for k in moving]))
+            except _Ends:
+                return inside(*args, **kwargs)
+            return found.tree.unflatten([next(arrays) if x is _ARRAY else x for x in found.known])
+
+        return recorded
 
     def _fail(self, frame: Frame) -> None:
         found = {x: v for x, v in frame.values.items() if isinstance(x, type(ERROR))}
         if any(_jax.made_here(x) for x in trees.leaves(list(found.values()))):
+            if _jax.staging() and self.name in _DIFFERENTIATE:
+                raise _Ends
             raise NotStagedError("every path through this function ends in an error", here())
         self.failed = found
 
