@@ -223,10 +223,38 @@ def a_list_of_work(x: Any) -> Any:
     return x
 
 
+def numbers_in_branches(x: Any) -> Any:
+    count, text = {"n": 0}, ""
+    for i in range(TURNS):
+        count["n"] += 1
+        text += "x"
+        if x.sum() > 0.3:
+            x = jnp.sort(step(x, 0.1 * count["n"])) * (len(text) % 3)
+        else:
+            x = step(x, 0.2 * len(text)) + 1.0 * i
+            if x[0] > 1:
+                x = jnp.cumsum(x) * 0.1 * len(text)
+        x = x / (1 + jnp.abs(x).max())
+    return x, count
+
+
+def gradients_inside(x: Any) -> Any:
+    def loss(x: Any) -> Any:
+        count = {"n": 0}
+        for _ in range(TURNS):
+            x = step(x, 0.1 * (count["n"] % 3))
+            count["n"] += 1
+        return (x**2).sum()
+
+    value, slope = jax.value_and_grad(loss)(x)
+    return value, slope
+
+
 PROGRAMS = [
     times_in_a_list, counts_in_a_dict, counts_that_are_traced, a_history_in_a_dict, phases, a_schedule_in_a_dict, hours, a_queue, the_last_five,
     a_moving_mean_of_three, two_that_change_places, what_was_best_at_times, rows_by_number, rows_in_numpys, bodies, adam, random_steps,
-    rules_of_derivatives, python_draws, rates_in_a_list, named_steps, a_list_of_work,
+    rules_of_derivatives, python_draws, rates_in_a_list, named_steps, a_list_of_work, numbers_in_branches,
+    gradients_inside,
 ]  # fmt: skip
 
 

@@ -13,10 +13,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from autograph.runtime.jaxapi._jax import Literal
 from autograph.runtime.jaxapi.private import linear_util
+from autograph.runtime.repeats.openings import is_open, numbers_in, without_numbers
 
 
 class Turn:
@@ -24,8 +24,8 @@ class Turn:
 
     def __init__(self, eqns: Sequence[Any], keys: Keys) -> None:
         self.eqns = eqns
-        self.taken: list[Any] = []  # variables, literals, and places of slices
-        self.tracers: list[Any] = []  # what stands for these
+        self.taken: list[Any] = []  # variables, literals, and numbers inside of equations
+        self.tracers: list[Any] = []  # what stands for the variables
         self.slots: dict[Any, int] = {}  # of the variables that it defines
         self.operands: list[list[tuple[bool, int]]] = []  # of each equation: slots, or positions
         positions: dict[Any, int] = {}
@@ -47,13 +47,11 @@ class Turn:
                     if not literal:
                         positions[atom] = position
                 operands.append((False, position))
-            params: dict[str, Any] = e.params
-            if is_slice(e):
-                for start in params["start_indices"]:
-                    operands.append((False, len(self.taken)))
-                    self._take(np.int32(start), None)
-                params = {"sizes": sizes_of(e)}
-            found.append((e.primitive, keys.of(params), tuple(operands), tuple(types), tuple(v.aval for v in e.outvars), e.ctx))
+            for number in numbers_in(e):
+                operands.append((False, len(self.taken)))
+                self._take(number, None)
+                types.append(getattr(number, "aval", None))
+            found.append((e.primitive, keys.open(e), tuple(operands), tuple(types), tuple(v.aval for v in e.outvars), e.ctx))
             self.operands.append(operands)
             for v in e.outvars:
                 self.slots[v] = len(self.slots)
@@ -64,40 +62,35 @@ class Turn:
         self.tracers.append(tracer)
 
 
-def is_slice(eqn: Any) -> bool:
-    """Whether an equation takes a slice without steps: where it begins may be another number in each turn."""
-    return eqn.primitive is lax.slice_p and (eqn.params["strides"] is None or set(eqn.params["strides"]) <= {1})
-
-
-def sizes_of(eqn: Any) -> tuple[int, ...]:
-    """How large a slice is."""
-    return tuple(b - a for a, b in zip(eqn.params["start_indices"], eqn.params["limit_indices"], strict=True))
-
-
 class Keys:
     """Keys of what equations have as parameters: equal where those mean the same."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[Any, Hashable]] = {}
+        self._known: dict[tuple[int, bool], tuple[Any, Hashable]] = {}
 
-    def of(self, value: Any) -> Hashable:
+    def open(self, eqn: Any) -> Hashable:
+        """The key of the parameters of an equation but for the numbers inside of it."""
+        return self.of(without_numbers(eqn), is_open(eqn))
+
+    def of(self, value: Any, opened: bool = False) -> Hashable:
+        """`opened`: literals in jaxprs do not count."""
         if isinstance(value, (str, int, float, bool, np.dtype, type(None))):
             return value
         if isinstance(value, (tuple, list)):
-            return (type(value), *map(self.of, value))
+            return (type(value), *(self.of(v, opened) for v in value))
         if isinstance(value, dict):
-            return tuple((k, self.of(v)) for k, v in sorted(value.items(), key=lambda item: str(item[0])))
+            return tuple((k, self.of(v, opened)) for k, v in sorted(value.items(), key=lambda item: str(item[0])))
         if isinstance(value, np.ndarray):
             return value.shape, str(value.dtype), value.tobytes()
-        found = self._known.get(id(value))
+        found = self._known.get((id(value), opened))
         if found is None:
-            self._known[id(value)] = value, id(value)  # of a function that refers to itself
-            found = self._known[id(value)] = value, self._object(value)  # the object is kept, so that its id stays its own
+            self._known[id(value), opened] = value, id(value)  # of a function that refers to itself
+            found = self._known[id(value), opened] = value, self._object(value, opened)  # the object is kept, so that its id stays its own
         return found[1]
 
-    def _object(self, value: Any) -> Hashable:
+    def _object(self, value: Any, opened: bool) -> Hashable:
         if hasattr(value, "eqns"):
-            return self._jaxpr(value)
+            return self._jaxpr(value, opened)
         if isinstance(value, FunctionType):  # as rules of derivatives are
             return (value.__code__, self.of(value.__defaults__), *(self._cell(c) for c in value.__closure__ or ()))
         if isinstance(value, functools.partial):
@@ -118,17 +111,20 @@ class Keys:
         except ValueError:  # empty
             return None
 
-    def _jaxpr(self, jaxpr: Any) -> Hashable:
+    def _jaxpr(self, jaxpr: Any, opened: bool) -> Hashable:
         inner = getattr(jaxpr, "jaxpr", jaxpr)
         names: dict[Any, int] = {}
 
         def name(atom: Any) -> Hashable:
             if isinstance(atom, Literal):
-                return "literal", atom.aval, np.asarray(atom.val).tobytes()
+                return "literal", atom.aval, b"" if opened else np.asarray(atom.val).tobytes()
             return names.setdefault(atom, len(names)), atom.aval
 
         heads = tuple(map(name, (*inner.constvars, *inner.invars)))
-        eqns = tuple((e.primitive, self.of(e.params), tuple(map(name, e.invars)), tuple(map(name, e.outvars)), e.ctx) for e in inner.eqns)
+        eqns = tuple(
+            (e.primitive, self.open(e) if opened else self.of(e.params), tuple(map(name, e.invars)), tuple(map(name, e.outvars)), e.ctx)
+            for e in inner.eqns
+        )
         return heads, eqns, tuple(map(name, inner.outvars)), tuple(map(id, getattr(jaxpr, "consts", ())))
 
 

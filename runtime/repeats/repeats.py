@@ -20,7 +20,8 @@ from jax import lax
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi._jax import Literal, Var
 from autograph.runtime.jaxapi.spans import Span, equation, evaluate, jaxpr_of, may_loop, span
-from autograph.runtime.repeats.alike import Keys, Turn, is_slice, known, sizes_of
+from autograph.runtime.repeats.alike import Keys, Turn, known
+from autograph.runtime.repeats.openings import numbers_in, with_numbers
 from autograph.runtime.repeats.registers import Need, Registers, Way
 from autograph.runtime.values.hints import rolling
 
@@ -284,12 +285,11 @@ class _Loop:
         eqns = []
         for e, operands in zip(turn.eqns, turn.operands, strict=True):
             atoms = [variables[n] if own else inputs[n] for own, n in operands]
-            if not is_slice(e):
-                eqns.append(equation(e, atoms))
-            elif any((kind, n) in self.tables for _, n in operands[1:]):
-                eqns.append(equation(e, atoms, lax.dynamic_slice_p, {"slice_sizes": sizes_of(e)}))
+            count = len(operands) - len(numbers_in(e))
+            if any((kind, n) in self.tables for _, n in operands[count:]):
+                eqns.append(with_numbers(e, atoms[:count], atoms[count:]))
             else:
-                eqns.append(equation(e, atoms[:1]))
+                eqns.append(equation(e, atoms[:count]))
         return jaxpr_of(invars, outvars, eqns), avals
 
 
