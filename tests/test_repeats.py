@@ -233,7 +233,7 @@ def numbers_in_branches(x: Any) -> Any:
         else:
             x = step(x, 0.2 * len(text)) + 1.0 * i
             if x[0] > 1:
-                x = jnp.cumsum(x) * 0.1 * len(text)
+                x = jnp.cumsum(x) * 0.1 * len(text) + x[i % 4]
         x = x / (1 + jnp.abs(x).max())
     return x, count
 

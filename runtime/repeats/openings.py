@@ -16,7 +16,7 @@ def numbers_in(eqn: Any) -> list[Any]:
     """The numbers inside of an equation, as literals or as integers of NumPy's."""
     if _is_slice(eqn):
         return [np.int32(start) for start in eqn.params["start_indices"]]
-    return [v for b in eqn.params["branches"] for v in _literals(b.jaxpr)] if is_open(eqn) else []
+    return [v for b in eqn.params["branches"] for v in _numbers(b.jaxpr)] if is_open(eqn) else []
 
 
 def is_open(eqn: Any) -> bool:
@@ -24,11 +24,10 @@ def is_open(eqn: Any) -> bool:
     return eqn.primitive is lax.cond_p and not any(b.consts for b in eqn.params["branches"])
 
 
-def _literals(jaxpr: Any) -> Iterator[Any]:
+def _numbers(jaxpr: Any) -> Iterator[Any]:
     for e in jaxpr.eqns:
         yield from (v for v in e.invars if isinstance(v, Literal))
-        if is_open(e):
-            yield from numbers_in(e)
+        yield from numbers_in(e)
     yield from (v for v in jaxpr.outvars if isinstance(v, Literal))
 
 
@@ -48,16 +47,16 @@ def with_numbers(eqn: Any, operands: Sequence[Any], numbers: Sequence[Any]) -> A
     for b in eqn.params["branches"]:
         extra = [Var(aval) for aval in avals]
         branches.append(_opened(b.jaxpr, extra, iter(extra[first:])))
-        first += sum(1 for _ in _literals(b.jaxpr))
+        first += sum(1 for _ in _numbers(b.jaxpr))
     return equation(eqn, [*operands, *numbers], params={**eqn.params, "branches": tuple(branches)})
 
 
 def _opened(jaxpr: Any, extra: Sequence[Var], numbers: Iterator[Var]) -> Any:
-    """A jaxpr with more inputs, of which some stand for its literals, in their order."""
+    """A jaxpr with more inputs, of which some stand for the numbers in it, in their order."""
     eqns = []
     for e in jaxpr.eqns:
         operands = [next(numbers) if isinstance(v, Literal) else v for v in e.invars]
-        inside = [next(numbers) for _ in numbers_in(e)] if is_open(e) else []
+        inside = [next(numbers) for _ in numbers_in(e)]
         eqns.append(with_numbers(e, operands, inside) if inside else equation(e, operands))
     outvars = [next(numbers) if isinstance(v, Literal) else v for v in jaxpr.outvars]
     return jaxpr_with(jaxpr, [*jaxpr.invars, *extra], outvars, eqns)
