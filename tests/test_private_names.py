@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import pytest
 from jax import lax
 
-from autograph.runtime.jaxapi import _jax
+from autograph.runtime.jaxapi import _jax, scans
 
 FILE = "runtime/jaxapi/_jax.py has to follow a change of JAX"
 
@@ -66,7 +66,7 @@ def test_scan_can_be_bound() -> None:
     closed = _jax.jaxpr_with(body, body.invars, body.outvars, body.eqns)
 
     def f(c: jax.Array, s: jax.Array, xs: jax.Array) -> jax.Array:
-        (out,) = _jax.bind_scan(closed, [c], [s], [xs], 3, 1)
+        (out,) = scans.bind_scan(closed, [c], [s], [xs], 3, 1)
         return out
 
     assert float(jax.jit(f)(jnp.float32(2), jnp.float32(0), jnp.arange(3.0))) == 6.0, FILE
@@ -125,10 +125,10 @@ def test_equations_are_counted_while_they_are_recorded() -> None:
 
 def test_a_turn_that_changes_nothing_once_the_code_is_set() -> None:
     body = jax.make_jaxpr(lambda c, code, x: (c + x, code))(1.0, jnp.int32(0), 1.0)
-    turn = _jax.unless(body, 1, range(2))
-    out = _jax.bind_scan(turn, [], [jnp.float32(1), jnp.int32(0)], [jnp.arange(3.0)], 3, 1)
+    turn = scans.unless(body, 1, range(2))
+    out = scans.bind_scan(turn, [], [jnp.float32(1), jnp.int32(0)], [jnp.arange(3.0)], 3, 1)
     assert float(out[0]) == 4, FILE
-    out = _jax.bind_scan(turn, [], [jnp.float32(1), jnp.int32(7)], [jnp.arange(3.0)], 3, 1)
+    out = scans.bind_scan(turn, [], [jnp.float32(1), jnp.int32(7)], [jnp.arange(3.0)], 3, 1)
     assert (float(out[0]), int(out[1])) == (1, 7), FILE
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograph.runtime.jaxapi import _jax
+from autograph.runtime.jaxapi import _jax, scans
 from autograph.runtime.jaxapi._jax import Literal
 
 INT32 = np.iinfo(np.int32)
@@ -216,7 +216,7 @@ class Numbers:
         return [union(found) for found in zip(*sides, strict=True)]
 
     def _scan(self, e: Any, given: Sequence[Number | None]) -> Sequence[Number | None]:
-        (consts, carried), body = _jax.scan_counts(e.params), e.params["jaxpr"].jaxpr
+        (consts, carried), body = scans.scan_counts(e.params), e.params["jaxpr"].jaxpr
         rows = [None] * (len(e.invars) - consts - carried)
         carry = given[consts : consts + carried]
         out = self._turns(body, given[:consts], self._settled(body, given[:consts], carry, rows), rows, e.params["length"])

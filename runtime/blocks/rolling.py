@@ -30,7 +30,7 @@ from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi._jax import Literal, Var
 from autograph.runtime.messages.errors import LargeUnrollWarning
 from autograph.runtime.messages.places import here, parameter_names
-from autograph.runtime.repeats.repeats import LONG, turns
+from autograph.runtime.repeats.repeats import LONG, size_of, turns
 from autograph.runtime.sequences.growing import Growing
 from autograph.runtime.sequences.lengths import Marks, marks, reset
 from autograph.runtime.sequences.room import discard, snapshot, unless_grown, with_room
@@ -44,7 +44,6 @@ from autograph.runtime.values.values import NUMBERS, parts
 
 _LOOKED_AT = 3  # turns
 _FEWEST = 4
-_HEAVY = {"scatter": 8, "scatter-add": 8, "scatter-mul": 8, "gather": 4, "sort": 20, "dot_general": 4, "conv_general_dilated": 8}  # to compile
 WARNED = 2_000
 
 
@@ -126,7 +125,7 @@ def stored_into(turn: Frame, state: Sequence[Any]) -> list[Any]:
 
 def cost(turns: int, before: int) -> int:
     """How many operations some turns of a loop are, going by what one has recorded since `before`."""
-    return turns * sum(map(_size, _jax.recorded(before)))
+    return turns * sum(map(size_of, _jax.recorded(before)))
 
 
 def tell_cost(turns: int, size: int, why: str) -> None:
@@ -134,14 +133,6 @@ def tell_cost(turns: int, size: int, why: str) -> None:
     if size > WARNED and (place := here()) is not None:
         text = f"this loop of {turns} turns is compiled turn by turn, about {size} operations, because {why}"
         warnings.warn_explicit(text, LargeUnrollWarning, place.file, place.line)
-
-
-def _size(eqn: Any) -> int:
-    """How much an equation is to compile, beside one operation."""
-    if eqn.primitive.name.startswith(("random_", "threefry")):
-        return 100
-    inner = [j for v in eqn.params.values() for j in (v if isinstance(v, (tuple, list)) else (v,)) if hasattr(j, "eqns")]
-    return _HEAVY.get(eqn.primitive.name, 1) + sum(_size(e) for j in inner for e in j.eqns)
 
 
 def _rolled(items: builtins.range, body: Callable[..., Any], state: list[Any], whole: bool, stored: Sequence[Any]) -> list[Any]:

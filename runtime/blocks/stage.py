@@ -11,7 +11,7 @@ from autograph.runtime.blocks.block import Block
 from autograph.runtime.blocks.settling import Rotate, Settling, _bare, unless_failed
 from autograph.runtime.derivatives.loop_binding import bind_while
 from autograph.runtime.explaining.decisions import decided, watching
-from autograph.runtime.jaxapi import _jax
+from autograph.runtime.jaxapi import _jax, scans
 from autograph.runtime.jaxapi._jax import Var
 from autograph.runtime.jaxapi.active import where_active
 from autograph.runtime.jaxapi.tracers import as_object, content
@@ -166,9 +166,9 @@ class Stage(Settling):
         jaxpr, first = block.jaxpr([*block.consts, *mine, *inner, *items, *block.rows]), len(block.consts)
         if self.guarded:
             code = first + len(mine) + len(types(list(block.wrote.values())[: list(block.wrote).index(ERROR)]))
-            jaxpr = _jax.unless(jaxpr, code, range(first, first + len(mine) + len(inner) + (index is not None)))
+            jaxpr = scans.unless(jaxpr, code, range(first, first + len(mine) + len(inner) + (index is not None)))
         carried = [*self.pack_state(), *carry, *([] if index is None else [index.start])]
-        outs = _jax.bind_scan(jaxpr, list(block.consts.values()), carried, [*xs, *block.rows.values()], length, unroll)
+        outs = scans.bind_scan(jaxpr, list(block.consts.values()), carried, [*xs, *block.rows.values()], length, unroll)
         return self.results(outs if index is None else outs[:-1], certain=True)
 
 

@@ -22,7 +22,6 @@ from autograph.runtime.jaxapi import tracers as objects
 from autograph.runtime.jaxapi.private import ArrayImpl
 from autograph.runtime.jaxapi.private import core as _core
 from autograph.runtime.jaxapi.private import dtypes as _dtypes
-from autograph.runtime.jaxapi.private import flattree as _flattree
 from autograph.runtime.jaxapi.private import linear_util as _lu
 from autograph.runtime.jaxapi.private import partial_eval as _pe
 from autograph.runtime.jaxapi.private import source_info_util as _source_info
@@ -51,7 +50,7 @@ def hide_frames(file: str) -> None:
 hide_frames(os.path.dirname(__file__))  # all rooms
 
 __all__ = [
-    "INT32", "ArrayImpl", "ClosedJaxpr", "Literal", "Primitive", "ShapedArray", "Tracer", "Var", "ad", "batching", "bind_in", "bind_scan", "boundary",
+    "INT32", "ArrayImpl", "ClosedJaxpr", "Literal", "Primitive", "ShapedArray", "Tracer", "Var", "ad", "batching", "bind_in", "boundary",
     "concrete", "current_trace", "known_value", "equations", "eval_trace", "jaxpr_as_fun", "mlir", "pe", "recording", "set_current_trace", "staging",
     "trace", "trace_state",
 ]  # fmt: skip
@@ -290,41 +289,6 @@ def jaxpr_with(jaxpr: Any, invars: Sequence[Var], outvars: Sequence[Any], eqns: 
             debug_info=jaxpr.debug_info.with_unknown_names(),
         ), [],
     )  # fmt: skip
-
-
-def bind_scan(body: ClosedJaxpr, consts: Sequence[Any], carry: Sequence[Any], xs: Sequence[Any], length: int, unroll: int) -> list[Any]:
-    """`lax.scan_p` without stacked outputs, on a jaxpr whose inputs are constants, carry and items."""
-    if _flattree is None:
-        kinds = {"num_consts": len(consts), "num_carry": len(carry)}
-    else:
-        nones = _flattree.nones
-        kinds = {
-            "ft_in": _flattree.pack((nones(len(consts)), nones(len(carry)), nones(len(xs)))),
-            "ft_out": _flattree.pack((nones(len(carry)), nones(0))),
-        }
-    return list(lax.scan_p.bind(*consts, *carry, *xs, reverse=False, length=length, jaxpr=body, unroll=unroll, **kinds))
-
-
-def scan_counts(params: dict[str, Any]) -> tuple[int, int]:
-    """How many operands of a scan are constants, and how many its carry."""
-    if "num_consts" in params:
-        return params["num_consts"], params["num_carry"]
-    consts, carry, _ = params["ft_in"].unpack()
-    return len(consts), len(carry)
-
-
-def unless(body: ClosedJaxpr, code: int, carry: range) -> ClosedJaxpr:
-    """A turn of a scan that changes nothing once input `code`, an error code, is not zero."""
-    avals = [v.aval for v in body.jaxpr.invars]
-    keep, _ = trace(lambda *a: [a[k] for k in carry], avals)
-    kept = jaxpr_with(keep, keep.invars, keep.outvars, keep.eqns)
-
-    def turn(*a: Any) -> Any:
-        going = lax.convert_element_type(lax.eq(a[code], np.int32(0)), np.int32)
-        return lax.cond_p.bind(going, *a, branches=(kept, body))
-
-    jaxpr, _ = trace(turn, avals)
-    return jaxpr_with(jaxpr, jaxpr.invars, jaxpr.outvars, jaxpr.eqns)
 
 
 def convert_type(x: Any, dtype: Any, weak: bool) -> jax.Array:

@@ -1,4 +1,4 @@
-"""Known numbers inside of equations, which may be others in each turn: where a slice begins, and literals in the sides of a branch."""
+"""Known numbers inside of equations, which may be others in each turn: where a slice begins, literals in branches and loops."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime.jaxapi._jax import Literal, Var, jaxpr_with
+from autograph.runtime.jaxapi.scans import with_more_constants
 from autograph.runtime.jaxapi.spans import equation
 
 
@@ -16,12 +17,19 @@ def numbers_in(eqn: Any) -> list[Any]:
     """The numbers inside of an equation, as literals or as integers of NumPy's."""
     if _is_slice(eqn):
         return [np.int32(start) for start in eqn.params["start_indices"]]
-    return [v for b in eqn.params["branches"] for v in _numbers(b.jaxpr)] if is_open(eqn) else []
+    return [v for inner in _inside(eqn) for v in _numbers(inner.jaxpr)] if is_open(eqn) else []
 
 
 def is_open(eqn: Any) -> bool:
     """Whether the literals in the jaxprs of an equation are numbers inside of it."""
-    return eqn.primitive is lax.cond_p and not any(b.consts for b in eqn.params["branches"])
+    return bool(inside := _inside(eqn)) and not any(inner.consts for inner in inside)
+
+
+def _inside(eqn: Any) -> Sequence[Any]:
+    """The sides of a branch, the turn of a loop of known length."""
+    if eqn.primitive is lax.cond_p:
+        return eqn.params["branches"]  # type: ignore[no-any-return]
+    return [eqn.params["jaxpr"]] if eqn.primitive is lax.scan_p else []
 
 
 def _numbers(jaxpr: Any) -> Iterator[Any]:
@@ -43,23 +51,26 @@ def with_numbers(eqn: Any, operands: Sequence[Any], numbers: Sequence[Any]) -> A
     if _is_slice(eqn):
         return equation(eqn, [*operands, *numbers], lax.dynamic_slice_p, {"slice_sizes": _sizes(eqn)})
     avals = [v.aval for v in numbers]
-    branches, first = [], 0
-    for b in eqn.params["branches"]:
+    opened, first = [], 0
+    for inner in _inside(eqn):
         extra = [Var(aval) for aval in avals]
-        branches.append(_opened(b.jaxpr, extra, iter(extra[first:])))
-        first += sum(1 for _ in _numbers(b.jaxpr))
-    return equation(eqn, [*operands, *numbers], params={**eqn.params, "branches": tuple(branches)})
+        opened.append(_opened(inner.jaxpr, extra, iter(extra[first:])))
+        first += sum(1 for _ in _numbers(inner.jaxpr))
+    if eqn.primitive is lax.scan_p:
+        return equation(eqn, [*numbers, *operands], params={**with_more_constants(eqn.params, len(avals)), "jaxpr": opened[0]})
+    index, *others = operands
+    return equation(eqn, [index, *numbers, *others], params={**eqn.params, "branches": tuple(opened)})
 
 
 def _opened(jaxpr: Any, extra: Sequence[Var], numbers: Iterator[Var]) -> Any:
-    """A jaxpr with more inputs, of which some stand for the numbers in it, in their order."""
+    """A jaxpr with more inputs before its own, of which some stand for the numbers in it, in their order."""
     eqns = []
     for e in jaxpr.eqns:
         operands = [next(numbers) if isinstance(v, Literal) else v for v in e.invars]
         inside = [next(numbers) for _ in numbers_in(e)]
         eqns.append(with_numbers(e, operands, inside) if inside else equation(e, operands))
     outvars = [next(numbers) if isinstance(v, Literal) else v for v in jaxpr.outvars]
-    return jaxpr_with(jaxpr, [*jaxpr.invars, *extra], outvars, eqns)
+    return jaxpr_with(jaxpr, [*extra, *jaxpr.invars], outvars, eqns)
 
 
 def _is_slice(eqn: Any) -> bool:

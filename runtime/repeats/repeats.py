@@ -28,6 +28,7 @@ from autograph.runtime.values.hints import rolling
 LONG = 250  # equations, of all turns together, from which on a loop is one compiled turn
 _FEWEST = 4  # turns
 _MOST_KINDS = 16
+_HEAVY = {"scatter": 8, "scatter-add": 8, "scatter-mul": 8, "gather": 4, "sort": 20, "dot_general": 4, "conv_general_dilated": 8}  # to compile
 _LARGEST_ROW = 1 << 10  # elements of an array that is another in each turn, and is put into a table
 _FEW = 2  # turns of whose variables a register holds what is taken after the loop
 _LARGEST_STACK = 1 << 28  # bytes of what turns give that is taken after the loop
@@ -83,9 +84,17 @@ def turns(wanted: bool = True) -> Iterator[Turns]:
         yield Turns(found)
 
 
+def size_of(eqn: Any) -> int:
+    """How much an equation is to compile, beside one operation."""
+    if eqn.primitive.name.startswith(("random_", "threefry")):
+        return 100
+    inner = [j for v in eqn.params.values() for j in (v if isinstance(v, (tuple, list)) else (v,)) if hasattr(j, "eqns")]
+    return _HEAVY.get(eqn.primitive.name, 1) + sum(size_of(e) for j in inner for e in j.eqns)
+
+
 def _join(span: Span) -> bool:
     sections = span.sections()
-    if len(sections) < _FEWEST or sum(map(len, sections)) <= (0 if rolling() == "always" else LONG):
+    if len(sections) < _FEWEST or sum(size_of(e) for eqns in sections for e in eqns) <= (0 if rolling() == "always" else LONG):
         return False
     if any(not may_loop(e.effects) or any(_jax.axes_of(v.aval) for v in e.outvars) for eqns in sections for e in eqns):
         return False
@@ -128,7 +137,7 @@ class _Loop:
         self.kinds: dict[Hashable, list[int]] = {}
         for k, t in enumerate(turns):
             self.kinds.setdefault(t.key, []).append(k)
-        size, whole = sum(len(t.eqns) for t in turns), sum(len(turns[of[0]].eqns) for of in self.kinds.values())
+        size, whole = (sum(size_of(e) for t in some for e in t.eqns) for some in (turns, [turns[of[0]] for of in self.kinds.values()]))
         if len(self.kinds) > _MOST_KINDS or 2 * whole > size:
             raise _NotAlike
         self.defined = {v: (k, n) for k, t in enumerate(turns) for v, n in t.slots.items()}

@@ -20,6 +20,7 @@ from autograph.runtime.jaxapi._jax import ArrayImpl
 from autograph.runtime.messages.advice import for_text
 from autograph.runtime.messages.errors import ConcreteValueError
 from autograph.runtime.messages.places import here
+from autograph.runtime.values.specs import Static, Type
 from autograph.runtime.values.values import traced
 
 str = builtins.str
@@ -58,7 +59,13 @@ class Text:
         return str(self)[i]
 
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, Text) and (self._of_types() or other._of_types()):
+            return (self.how, self.template, self.values) == (other.how, other.template, other.values)
         return str(self) == other
+
+    def _of_types(self) -> bool:
+        """Whether it is the type of a text."""
+        return any(isinstance(x, (Type, Static)) for x in trees.leaves(self.values))
 
     def __hash__(self) -> int:
         return hash(str(self))
