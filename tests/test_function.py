@@ -198,6 +198,28 @@ def test_do_not_convert() -> None:
     assert alone(1) == 1
 
 
+@pytest.mark.parametrize("changes", [False, True], ids=["reads", "changes"])
+def test_shapes_that_may_fail_after_one_that_may_not(changes: bool) -> None:
+    """Calls go to JAX directly as long as no trace may fail."""
+
+    @ag.function
+    def f(xs: Any, n: Any) -> Any:
+        if xs.shape[0] > 2:
+            ys = xs * 1
+            if changes:
+                ys += 1
+            return [1, 2, 3][n], ys
+        return n, xs
+
+    for _ in range(2):
+        assert f(jnp.ones(2), 1)[0] == 1
+    for _ in range(2):
+        assert f(jnp.ones(5), 1)[0] == 2
+    with pytest.raises(IndexError, match="list index out of range"):
+        f(jnp.ones(5), 7)
+    assert f(jnp.ones(2), 1)[0] == 1
+
+
 def test_coverage_counts_the_users_lines(tmp_path: Any) -> None:
     coverage = pytest.importorskip("coverage", reason="coverage is installed for development only")
     import importlib.util

@@ -86,6 +86,9 @@ class Function:
 
     def _called(self, args: Any, kwargs: Any) -> Any:
         adapt()
+        if self._checks.stale:
+            self._checks.stale = False
+            self.clear_cache()
         self._checks.around = None if trace_state.value is eval_trace else weakref.ref(_jax.current_trace())
         if self._state.needed or has_static(args) or has_static(kwargs.values()):
             return self._stateful(args, kwargs)

@@ -41,6 +41,7 @@ class Checks:
 
     def __init__(self, always: bool) -> None:
         self.found, self.direct, self.always = always, False, always
+        self.stale = False  # are there traces whose errors JAX's runtime raises, as calls went to JAX directly?
         self.tagging = False  # do its traces have to carry which array is which?
         self.unordered = False  # is it a program of several devices, for which JAX keeps no order of what is done on the host?
         self.numpys = False  # does it matter whether arguments are arrays of NumPy's?
@@ -103,6 +104,7 @@ def traced_by(
     def compiled(passed: Any, held: Any, args: Any, kwargs: Any) -> Any:
         box: list[Any] = []
         finals: dict[Any, Any] = {}
+        direct = checks.direct  # what this trace gives goes to the user, also if later calls do not
         with TRACING, paused(), root(_jax.current_trace(), {ERROR: 0}, checked=True) as frame:
             begin = state.begin(held, args, kwargs, frame) if state is not None else Begin(args, kwargs)
             frame.outside, frame.around = begin.containers, checks.around() if checks.around is not None else eval_trace
@@ -133,7 +135,7 @@ def traced_by(
                 if box and isinstance(box[0], UNFINISHED):
                     raise unfinished(fn)
                 frame.memory.clear()  # what it remembers may hold objects that the function made
-                changes = begin.changes(frame, box, checks.direct, getattr(inspect.unwrap(fn), "__globals__", {}))
+                changes = begin.changes(frame, box, direct, getattr(inspect.unwrap(fn), "__globals__", {}))
                 box[:] = [begin.given(x) for x in box]
             finally:
                 begin.put_back(frame)
@@ -152,7 +154,9 @@ def traced_by(
         if type(code) is int and not has_maybe(out) and not has_late(out) and trees.is_sortable(out) and not checks.always and state is None:
             return out
         checks.found = True
-        if checks.direct:  # earlier traces had no checks, and what is returned now goes to the user as it is
+        if direct:  # earlier traces had no checks, and what is returned now goes to the user as it is
+            checks.undo()
+            checks.stale = True
             received(code, values_of(frame.values))
             if has_maybe(out):
                 raise optional_result("this call may return None where earlier ones could not")

@@ -228,9 +228,10 @@ def stored_at(x: Any, i: Any, value: Any) -> Any:
         return x.at[whole].set(stored(x[whole], part, value)) if whole else stored(x, part, value)
     if has_span(i):
         return store_span(x, i, value)
-    fits = np.ndim(value) <= x.ndim and all(n in (1, m) for n, m in zip(np.shape(value)[::-1], x.shape[::-1], strict=False))
-    if fits and is_all(x.shape, i):
-        return jnp.broadcast_to(jnp.asarray(value), x.shape).astype(x.dtype)
+    if is_all(x.shape, i):
+        new = jnp.asarray(value)
+        if new.ndim <= x.ndim and all(n in (1, m) for n, m in zip(new.shape[::-1], x.shape[::-1], strict=False)):
+            return jnp.broadcast_to(new, x.shape).astype(x.dtype)
     return x.at[as_index(i)].set(value)
 
 
