@@ -22,7 +22,7 @@ from autograph.runtime.blocks.turn_numbers import number_slots
 from autograph.runtime.frames import Place
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages.places import parameter_names
-from autograph.runtime.repeats.repeats import LONG
+from autograph.runtime.repeats.sizes import LONG
 from autograph.runtime.sequences.lengths import marks, reset
 from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.sequences.room import discard, snapshot, with_room

@@ -30,7 +30,8 @@ from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi._jax import Literal, Var
 from autograph.runtime.messages.errors import LargeUnrollWarning
 from autograph.runtime.messages.places import here, parameter_names
-from autograph.runtime.repeats.repeats import LONG, size_of, turns
+from autograph.runtime.repeats.repeats import turns
+from autograph.runtime.repeats.sizes import LONG, size_of
 from autograph.runtime.sequences.growing import Growing
 from autograph.runtime.sequences.lengths import Marks, marks, reset
 from autograph.runtime.sequences.room import discard, snapshot, unless_grown, with_room

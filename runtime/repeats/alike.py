@@ -26,7 +26,8 @@ class Turn:
         self.eqns = eqns
         self.taken: list[Any] = []  # variables, literals, and numbers inside of equations
         self.tracers: list[Any] = []  # what stands for the variables
-        self.slots: dict[Any, int] = {}  # of the variables that it defines
+        self.variables: list[Any] = []  # that it defines
+        self.slots: dict[Any, int] = {}  # their numbers
         self.operands: list[list[tuple[bool, int]]] = []  # of each equation: slots, or positions
         positions: dict[Any, int] = {}
         found: list[Hashable] = []
@@ -54,7 +55,8 @@ class Turn:
             found.append((e.primitive, keys.open(e), tuple(operands), tuple(types), tuple(v.aval for v in e.outvars), e.ctx))
             self.operands.append(operands)
             for v in e.outvars:
-                self.slots[v] = len(self.slots)
+                self.slots[v] = len(self.variables)
+                self.variables.append(v)
         self.key = tuple(found)
 
     def _take(self, atom: Any, tracer: Any) -> None:
