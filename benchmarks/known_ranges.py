@@ -730,3 +730,50 @@ def a_rate_that_decays() -> Any:
         return lax.scan(lambda x, rate: (x - rate * (4 * x**3 - 6 * x + jnp.cos(x)), None), x, jnp.array(rates, jnp.float32))[0]
 
     return descent, by_hand, (jnp.float32(1.0),)
+
+
+@program
+def counts_and_times_in_containers() -> Any:
+    def walk(x: Any) -> Any:
+        counts, times, t = {"steps": 0, "third": 0}, [], 0.0
+        for i in range(200):
+            x = x + 0.1 * jnp.tanh(jnp.sin(3 * x) + t) * jnp.cos(x) - 0.01 * x**3
+            counts["steps"] += 1
+            if i % 3 == 0:
+                counts["third"] += 1
+            t += 0.05
+            times.append(t)
+        return x, counts["third"], times[-1]
+
+    times = np.cumsum(np.full(200, 0.05))
+
+    def by_hand(x: Any) -> Any:
+        before = jnp.array(times - 0.05, jnp.float32)
+        x = lax.scan(lambda x, t: (x + 0.1 * jnp.tanh(jnp.sin(3 * x) + t) * jnp.cos(x) - 0.01 * x**3, None), x, before)[0]
+        return x, 67, times[-1]
+
+    return walk, jax.jit(by_hand), (jnp.float32(0.3),)
+
+
+@program
+def phases_with_a_log() -> Any:
+    def anneal(x: Any) -> Any:
+        rates, phase, log = {"warm": 0.01, "main": 0.1, "cool": 0.02}, "warm", []
+        for i in range(300):
+            phase = {50: "main", 200: "cool"}.get(i, phase)
+            x = x - rates[phase] * (4 * x**3 - 6 * x + jnp.cos(x) + jnp.sin(5 * x))
+            if i % 100 == 99:
+                log.append((i, phase, x))
+        return x, [x for i, phase, x in log]
+
+    rates = np.repeat(np.array([0.01, 0.1, 0.02], np.float32), [50, 150, 100])
+
+    def by_hand(x: Any) -> Any:
+        def turn(x: Any, rate: Any) -> Any:
+            x = x - rate * (4 * x**3 - 6 * x + jnp.cos(x) + jnp.sin(5 * x))
+            return x, x
+
+        x, xs = lax.scan(turn, x, jnp.array(rates))
+        return x, [xs[k] for k in (99, 199, 299)]
+
+    return anneal, jax.jit(by_hand), (jnp.float32(1.0),)

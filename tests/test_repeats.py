@@ -322,6 +322,29 @@ def test_what_else_holds_a_value_has_it_afterwards() -> None:
     assert equations(f, START) < 8 * TURNS
 
 
+def test_turns_whose_values_are_all_held_stay_as_they_are() -> None:
+    """A tape holds whatever turns have computed."""
+
+    def f(x: Any) -> Any:
+        count = {"n": 0}
+        with ag.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            for _ in range(20):
+                y = step(y, 0.1 * (count["n"] % 3))
+                count["n"] += 1
+            loss = (y**2).sum()
+        return loss, tape.gradient(loss, x)
+
+    def loss(x: Any) -> Any:
+        for k in range(20):
+            x = step(x, 0.1 * (k % 3))
+        return (x**2).sum()
+
+    close(ag.function(f)(START), jax.value_and_grad(loss)(jnp.asarray(START)))
+    assert "scan" not in str(jax.make_jaxpr(ag.convert(f))(START))
+
+
 def test_arrays_of_before_the_loop_are_not_copied() -> None:
     """Layers with weights of their own stay as they are: a table of them would be as large again."""
 

@@ -51,11 +51,17 @@ class Span:
 
         def back() -> None:
             alive = {t.val: t for t in self.alive() if isinstance(t.val, Var)}
+
+            def standing(v: Any) -> Any:
+                if v not in alive:
+                    alive[v] = self.trace.var_to_tracer(v, mine[v].source_info, mine[v])
+                return alive[v]
+
             for e, atoms in zip(eqns, held, strict=True):
                 for v in e.outvars:
                     if v in alive:
                         alive[v].parent = e
-                e.in_tracers = [t or alive.get(v) or alive.setdefault(v, self.trace.var_to_tracer(v, e.source_info, mine.get(v))) for v, t in atoms]
+                e.in_tracers = [standing(v) if t is None else t for v, t in atoms]
 
         return back
 
@@ -90,7 +96,7 @@ def span() -> Iterator[Span | None]:
         yield mine
     finally:
         if outer is None:
-            del _open[id(trace)]
+            _open.pop(id(trace), None)
             trace.__class__ = cls  # type: ignore[assignment]
         else:
             _open[id(trace)] = outer

@@ -47,8 +47,8 @@ class Loop:
         self.kinds: dict[Hashable, list[int]] = {}
         for k, t in enumerate(turns):
             self.kinds.setdefault(t.key, []).append(k)
-        size, whole = (sum(size_of(e) for t in some for e in t.eqns) for some in (turns, [turns[of[0]] for of in self.kinds.values()]))
-        if len(self.kinds) > _MOST_KINDS or 2 * whole > size:
+        self.size, self.whole = (sum(size_of(e) for t in some for e in t.eqns) for some in (turns, [turns[of[0]] for of in self.kinds.values()]))
+        if len(self.kinds) > _MOST_KINDS or 2 * self.whole > self.size:
             raise NotAlike
         self.defined = {v: (k, n) for k, t in enumerate(turns) for v, n in t.slots.items()}
         self.tables: dict[tuple[Hashable, int], Any] = {}  # by position: an array with a row for each turn
@@ -106,6 +106,9 @@ class Loop:
         needs = [[Need((t.key, p), self._value(k, p)) for p in self.handed.get(t.key, ())] for k, t in enumerate(self.turns)]
         kinds = [t.key for t in self.turns]
         self.registers = Registers(needs, [t.slots for t in self.turns], kinds, kept, lambda v: v.aval)
+        taken_out = sum(t.val not in self.registers.last for t in self.stand_ins)
+        if 2 * (self.whole + 2 * taken_out) > self.size:  # as where a tape holds whatever turns compute
+            raise NotAlike
         self.columns: dict[tuple[Hashable, int], tuple[Any, int]] = {}  # what is given after the loop, as one of the stacks of its type
         widths: Counter[Any] = Counter()
         stacked = {(key, slot) for (key, slot), of in held.items() if any(self.turns[k].variables[slot] not in self.registers.last for k in of)}
