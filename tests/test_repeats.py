@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import array
+import functools
+import io
+import queue
 import random
 import warnings
-from collections import defaultdict, deque
+from collections import ChainMap, UserDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
@@ -288,6 +292,129 @@ def test_derivatives_and_lanes(f: Callable[..., Any]) -> None:
         np.testing.assert_allclose(slope[k], (total(x + moved) - total(x - moved)) / (2 * h), rtol=2e-2, atol=2e-3)
     lanes = jnp.stack([x, x + 0.5])
     np.testing.assert_allclose(jax.vmap(ag.function(total))(lanes), [total(lane) for lane in lanes], rtol=1e-3)
+
+
+def arrays_of_around(x: Any) -> Any:
+    """Traced arrays of the code around, another in each turn, in functions and branches that are traced by themselves."""
+    rates = {"warm": x * 2, "main": x + 1}
+
+    def loss(v: Any) -> Any:
+        for i in range(TURNS):
+            v = jnp.tanh(rates["warm" if i < 20 else "main"] * v + 0.1 * jnp.sin(v) * jnp.cos(v) + 0.01 * i)
+        return v.sum()
+
+    if x.sum() > 0:
+        for i in range(TURNS):
+            x = jnp.tanh(rates[("warm", "main")[i % 2]] * x + 0.1 * jnp.sin(x) * jnp.cos(x))
+    return x, jax.grad(loss)(x)
+
+
+def test_arrays_of_the_code_around() -> None:
+    close(ag.function(arrays_of_around)(START), arrays_of_around(jnp.asarray(START)))
+
+
+@pytest.mark.parametrize("turns", [1, 2, 3])
+def test_short_loops_where_all_are_compiled(turns: int) -> None:
+    def f(x: Any) -> Any:
+        n = np.zeros(3)
+        for k in range(turns):
+            n[k] = k + 1
+        return x * n.sum()
+
+    with ag.loops(roll="always"):
+        close(ag.function(f)(START), f(jnp.asarray(START)))
+
+
+def draws_of_numpy(x: Any) -> Any:
+    rng, seen = np.random.default_rng(0), []
+    for _ in range(TURNS):
+        seen.append(rng.normal())
+        x = step(x, seen[-1])
+    return x, seen[0], len(seen)
+
+
+def draws_of_a_lambda(x: Any) -> Any:
+    rng = np.random.RandomState(0)
+    draw = lambda: rng.rand()  # noqa: E731
+    for _ in range(TURNS):
+        x = step(x, draw())
+    return x
+
+
+def draws_of_python(x: Any) -> Any:
+    rng, order = random.Random(1), list(range(6))
+    for _ in range(TURNS):
+        rng.shuffle(order)
+        x = step(x, order[0] * rng.random())
+    return x, order
+
+
+def permutations(x: Any) -> Any:
+    rng = np.random.RandomState(0)
+    for _ in range(10):
+        for i in rng.permutation(6):
+            x = step(x, i * 0.1)
+    return x
+
+
+def a_chain_map(x: Any) -> Any:
+    m = ChainMap({"n": 0})
+    for _ in range(TURNS):
+        m["n"] = m["n"] + 1
+        x = step(x, m["n"] * 0.01)
+    return x, m["n"]
+
+
+def a_user_dict(x: Any) -> Any:
+    m: UserDict[str, int] = UserDict(n=0)
+    for _ in range(TURNS):
+        m["n"] += 1
+        x = step(x, m["n"] * 0.01)
+    return x, m["n"]
+
+
+def an_array_of_python(x: Any) -> Any:
+    t = array.array("d", [0.0])
+    for _ in range(TURNS):
+        t[0] += 0.01
+        x = step(x, t[0])
+    return x, t[0]
+
+
+def a_queue_of_threads(x: Any) -> Any:
+    q: queue.Queue[int] = queue.Queue()
+    for k in range(100):
+        q.put(k)
+    for _ in range(TURNS):
+        x = step(x, q.get() * 0.01)
+    return x, q.qsize()
+
+
+def a_text_file(x: Any) -> Any:
+    out = io.StringIO()
+    for _ in range(TURNS):
+        out.write("x")
+        x = step(x, len(out.getvalue()) * 0.01)
+    return x, len(out.getvalue())
+
+
+def a_partial_next(x: Any) -> Any:
+    take = functools.partial(next, iter(range(1000)))
+    for _ in range(TURNS):
+        x = step(x, take() * 0.01)
+    return x, take()
+
+
+THINGS = [
+    draws_of_numpy, draws_of_a_lambda, draws_of_python, permutations, a_chain_map, a_user_dict, an_array_of_python, a_queue_of_threads, a_text_file,
+    a_partial_next,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", THINGS, ids=lambda f: f.__name__)
+def test_turns_that_are_tried_take_nothing(f: Callable[..., Any]) -> None:
+    """Things of Python's own that give another value each time are asked once in each turn."""
+    close(jax.tree.map(jnp.asarray, ag.function(f)(START)), jax.tree.map(jnp.asarray, f(jnp.asarray(START))))
 
 
 def test_what_is_printed_comes_in_order(capfd: pytest.CaptureFixture[str]) -> None:

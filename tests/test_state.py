@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import gc
+import types
 import weakref
 from typing import Any
 
@@ -632,3 +633,26 @@ def test_a_machine_of_which_each_instruction_changes_something_else(op: int) -> 
 
     got = ag.function(f)(jnp.int32(op), jnp.int32(5))
     assert ([int(c) for c in got[0]], int(got[1])) == f(op, 5)
+
+
+def test_namespaces_are_objects() -> None:
+    def f(x: Any) -> Any:
+        d = types.SimpleNamespace(found=[], n=0, v=x)
+        for i in range(5):
+            d.found.append(x * i)
+            d.n += 1
+        while d.v.sum() < 100:
+            d.v = d.v * 2
+        return sum(d.found).sum(), d.n, d.v
+
+    got, want = ag.function(f)(jnp.ones(2)), f(jnp.ones(2))
+    jax.tree.map(np.testing.assert_allclose, got, want)
+    state = types.SimpleNamespace(total=jnp.float32(0), n=0)
+
+    @ag.function
+    def add(state: Any, x: Any) -> Any:
+        state.total = state.total + x.sum()
+        state.n += 1
+        return state.total
+
+    assert [float(add(state, jnp.ones(3))) for _ in range(2)] == [3, 6] and int(state.n) == 2

@@ -335,3 +335,33 @@ def test_an_error_with_values_in_a_loop() -> None:
     assert f(3.0, 2) == 3 - np.float32(1 / 3) - 1 / (3 - np.float32(1 / 3))
     with pytest.raises(ValueError, match="log of -1.5"):
         f(0.5, 3)
+
+
+def of_a_local_list(x: Any) -> Any:
+    found = []
+    for k in range(3):
+        found.append(x * k)
+    return sum(found).sum()  # type: ignore[attr-defined]
+
+
+SLOPE, LANES = jax.grad(of_a_local_list), jax.vmap(of_a_local_list)
+
+
+def test_functions_that_jax_has_made_before_of_functions_with_lists_of_their_own() -> None:
+    x = jnp.arange(4.0)
+    np.testing.assert_allclose(ag.function(lambda x: SLOPE(x))(x), [3, 3, 3, 3])
+    np.testing.assert_allclose(ag.function(lambda x: LANES(x))(jnp.ones((2, 3))), [9, 9])
+    np.testing.assert_allclose(ag.function(jax.grad(of_a_local_list))(x), [3, 3, 3, 3])
+
+
+def test_what_they_change_outside_is_still_refused() -> None:
+    seen: list[Any] = []
+
+    def f(x: Any) -> Any:
+        seen.append(x)
+        return x.sum()
+
+    slope = jax.grad(f)
+    with pytest.raises(ag.AutographError, match="AG405"):
+        ag.function(lambda x: slope(x))(jnp.arange(4.0))
+    assert not seen

@@ -97,7 +97,7 @@ def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any
     if mode == "never" or count < (2 if mode == "always" else _FEWEST):
         return unrolled(items, state, "`ag.loops(roll='never')`" if mode == "never" else "the range is known, and it has few turns")
     positions = Positions()
-    while made < _LOOKED_AT:  # a turn may be shorter than the others, as at a border
+    while made < min(_LOOKED_AT, count):  # a turn may be shorter than the others, as at a border
         before, recorded, known = snapshot(), _jax.equations(), marks()
         with place.scope(("turn", made)) as frame:
             after = turn(items[made], state)

@@ -22,6 +22,7 @@ from autograph.runtime.jaxapi.tracers import arrays_among, given, of_objects, ta
 from autograph.runtime.messages.errors import ArrayStoreError, NotStagedError
 from autograph.runtime.messages.places import here, transformation
 from autograph.runtime.sequences.regrown import refuse_left
+from autograph.runtime.state.forgetting import forget_local
 from autograph.runtime.state.lifted import ERROR, reachable, restore
 from autograph.runtime.state.reading import refuse_assigned
 from autograph.runtime.stores.outside import adopt_arrays, changed_outside
@@ -49,10 +50,13 @@ def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
                     frame.tagging = tagging
                     try:
                         adopt_arrays(fn)
-                        out = staged(*args, **kwargs)
+                        box = [staged(*args, **kwargs)]
                         _refuse_stored(frame)
-                        settle(frame, out)
-                        refuse_left(frame, out)
+                        settle(frame, box)
+                        refuse_left(frame, box)
+                        if watched():
+                            forget_local(frame, box)
+                        out = box.pop()
                         break
                     except Exit:
                         raise NotStagedError("every path through this function ends in an error") from None

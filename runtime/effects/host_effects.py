@@ -72,10 +72,16 @@ def effect_of(f: Any) -> Callable[..., Any] | None:
     """
     if f is builtins.next:
         return _next
+    if isinstance(f, functools.partial):
+        inner = effect_of(f.func)
+        return inner and functools.partial(inner, *f.args, **f.keywords)
     owner = getattr(f, "__self__", None)
     if isinstance(owner, types.GeneratorType) and f.__name__ in ("send", "throw"):
         return functools.partial(_sent, f)
-    if isinstance(owner, _KEEPING) and not _is_made_here(owner) and (name := f.__name__) not in _ASKED:
+    if isinstance(owner, _KEEPING) and (name := f.__name__) not in _ASKED:
+        if _is_made_here(owner):
+            touched()
+            return None
         if isinstance(owner, contextvars.ContextVar) and name == "get":
             return None
         if in_block():
@@ -84,6 +90,7 @@ def effect_of(f: Any) -> Callable[..., Any] | None:
         return None if any(_is_made_by(frame, owner) for frame in frames()) else functools.partial(_kept_by, f)
     if isinstance(owner, _OWNED):
         if _is_made_here(owner):
+            touched()
             return functools.partial(_known_to, f) if isinstance(owner, io.IOBase) else None
         if isinstance(owner, GENERATORS):
             return _drawing(f, _name(f, owner))
@@ -140,7 +147,11 @@ def check_stored(x: Any, *values: Any) -> None:
     Raises:
       EffectError: (AG405) it is of a class of the standard library (`UserList`, `array.array`), in a staged block, or a value is traced.
     """
-    if hasattr(type(x), "__setitem__") and (in_block() or traced(*values)) and type(x).__module__.split(".")[0] in sys.stdlib_module_names:
+    if not hasattr(type(x), "__setitem__") or type(x).__module__.split(".")[0] not in sys.stdlib_module_names:
+        return
+    if not in_block():
+        touched()
+    if in_block() or traced(*values):
         why = "is stored into in a branch or loop that traced values decide" if in_block() else "is given a traced value"
         why += ": its code would run while it is traced"
         raise EffectError(f"a `{type(x).__name__}` {why}", here(), "use a `list`, a `dict` or a `jnp` array")
@@ -275,6 +286,5 @@ def _next(iterator: Any, *default: Any) -> Any:
             f"`next` would advance an iterator {_once()}", here(),
             "take the values before, or use an index that the block counts",
         )  # fmt: skip
-    if not _is_made_here(iterator):
-        touched()
+    touched()
     return next(iterator, *default)

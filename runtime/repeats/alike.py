@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph.runtime.jaxapi._jax import Literal
+from autograph.runtime.jaxapi._jax import Literal, Tracer
 from autograph.runtime.jaxapi.private import linear_util
 from autograph.runtime.repeats.openings import is_open, numbers_in, without_numbers
 
@@ -136,5 +136,5 @@ def known(atom: Any, constant: Callable[[Any], Any]) -> Any:
         return atom.val
     if isinstance(atom, np.int32):
         return atom
-    value = constant(atom)
-    return None if value is None or jnp.issubdtype(value.dtype, jax.dtypes.extended) else value
+    value = constant(atom)  # in a trace inside of others it may be traced in these
+    return None if value is None or isinstance(value, Tracer) or jnp.issubdtype(value.dtype, jax.dtypes.extended) else value

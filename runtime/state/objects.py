@@ -69,10 +69,16 @@ def is_state(x: Any) -> bool:
 _states: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary()
 
 
+_NAMESPACES = {("types", "SimpleNamespace"), ("argparse", "Namespace")}  # of Python's own, and nothing but attributes
+
+
 def _is_state(x: Any) -> bool:
     if isinstance(x, _IDENTICAL) or isinstance(x, (*NUMBERS, *_VALUES, *ARRAYS)) or type(x) in (Stale, Unset):
         return False
-    return type(x).__module__.split(".")[0] not in sys.stdlib_module_names and bool(type(x).__dictoffset__ or _slots(type(x)))
+    cls = type(x)
+    if (cls.__module__, cls.__name__) in _NAMESPACES:
+        return True
+    return cls.__module__.split(".")[0] not in sys.stdlib_module_names and bool(cls.__dictoffset__ or _slots(cls))
 
 
 def _slots(cls: type) -> list[str]:
