@@ -402,3 +402,13 @@ def test_a_callee_behind_a_wrapper_is_named(name):
     wrapped = wrapper_of(name)(magnitude)
     with pytest.raises(ag.AutographError, match="(?s)AG501.*`magnitude`.*`@ag.convert`"):
         ag.function(lambda x: wrapped(x) + 1)(1.0)
+
+
+def test_objects_that_are_called_are_converted_where_jax_calls_them():
+    """Each is an object of its own: JAX remembers what it has traced of one."""
+    helper = Ramp()
+
+    def f(v):
+        return jax.lax.map(helper, v), jax.jit(helper)(v[0])
+
+    close(ag.convert(f)(X), (jnp.stack([Ramp()(x) for x in X]), Ramp()(X[0])))

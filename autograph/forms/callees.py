@@ -20,6 +20,7 @@ from autograph.forms.adoption import adopt
 from autograph.forms.forms import Form, Staged, form_of
 from autograph.forms.listing import LOCK
 from autograph.forms.wrappers import Convert, remade
+from autograph.passes.callables import HIGHER
 from autograph.runtime.access.unstaged import noticing
 from autograph.runtime.calls.calls import install, replaced
 from autograph.runtime.calls.function import Function, Method
@@ -260,6 +261,7 @@ def _with_twins(f: Any) -> Any:
     calls = type(f) in (type, types.BuiltinFunctionType) and f in _HIGHER
 
     rows = _GOING_OVER.get(f) if calls else None
+    functions = HIGHER.get(f.__name__, ()) if type(f) is types.FunctionType and is_of_jax(f.__code__) else ()
 
     def own(x: Any) -> Any:
         new = _own_twin(x)
@@ -268,6 +270,9 @@ def _with_twins(f: Any) -> Any:
     def library_call(*args: Any, **kwargs: Any) -> Any:
         if rows is not None:
             args = (*args[: rows.start], *map(runtime.over, args[rows]), *(args[rows.stop :] if rows.stop else ()))
+        for k in functions:
+            if k < len(args) and _runs_users(getattr(type(args[k]), "__call__", None)):  # an object: elsewhere it may be what is computed with
+                args = (*args[:k], resolve(args[k]), *args[k + 1 :])
         return f(*map(own, args), **{k: own(v) for k, v in kwargs.items()})
 
     return library_call

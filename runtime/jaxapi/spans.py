@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -42,10 +43,7 @@ class Span:
         """Let equations hold no tracers, so that those are gone which only they hold; gives what puts them back."""
         mine = {v: e for e in eqns for v in e.outvars}
         held = [[(t.val, None if isinstance(t.val, Var) and t.val in mine else t) for t in e.in_tracers] for e in eqns]
-        for t in self.alive():
-            if isinstance(t.val, Var) and t.val in mine:
-                t.parent = None
-        t = None
+        self._forget_parents(mine)
         for e in eqns:
             e.in_tracers = []
 
@@ -64,6 +62,11 @@ class Span:
                 e.in_tracers = [standing(v) if t is None else t for v, t in atoms]
 
         return back
+
+    def _forget_parents(self, of: Mapping[Any, Any]) -> None:
+        for t in self.alive():
+            if isinstance(t.val, Var) and t.val in of:
+                t.parent = None
 
     def alive(self) -> list[Any]:
         """The tracers that something still holds."""
@@ -132,11 +135,10 @@ def equation(like: Any, invars: Sequence[Any], primitive: Any = None, params: di
 
 
 def jaxpr_of(invars: Sequence[Any], outvars: Sequence[Any], eqns: Sequence[Any]) -> Any:
-    """A jaxpr without constants and effects."""
-    like = _jax.trace(lambda: [], [])[0]
-    return _jax.jaxpr_with(like, invars, outvars, eqns).jaxpr
+    """A closed jaxpr without constants."""
+    return _jax.jaxpr_with(_empty(), invars, outvars, eqns)
 
 
-def evaluate(jaxpr: Any, *args: Any) -> list[Any]:
-    """What a jaxpr without constants gives."""
-    return list(core.eval_jaxpr(jaxpr, (), *args))
+@functools.cache
+def _empty() -> Any:
+    return _jax.trace(lambda: [], [])[0]

@@ -22,8 +22,8 @@ from autograph.runtime.repeats.openings import is_open, numbers_in, without_numb
 class Turn:
     """The equations of one turn, the key that turns alike have in common, and what it takes from outside, by position."""
 
-    def __init__(self, eqns: Sequence[Any], keys: Keys) -> None:
-        self.eqns = eqns
+    def __init__(self, eqns: Sequence[Any], keys: Keys, size: int) -> None:
+        self.eqns, self.size = eqns, size
         self.taken: list[Any] = []  # variables, literals, and numbers inside of equations
         self.tracers: list[Any] = []  # what stands for the variables
         self.variables: list[Any] = []  # that it defines

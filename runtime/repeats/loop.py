@@ -16,11 +16,10 @@ from jax import lax
 
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi._jax import Literal, Var
-from autograph.runtime.jaxapi.spans import Span, equation, evaluate, jaxpr_of
+from autograph.runtime.jaxapi.spans import Span, equation, jaxpr_of
 from autograph.runtime.repeats.alike import Turn, known
 from autograph.runtime.repeats.openings import numbers_in, with_numbers
 from autograph.runtime.repeats.registers import Need, Registers, Way
-from autograph.runtime.repeats.sizes import size_of
 
 _MOST_KINDS = 16
 _LARGEST_ROW = 1 << 10  # elements of an array that is another in each turn, and is put into a table
@@ -47,7 +46,7 @@ class Loop:
         self.kinds: dict[Hashable, list[int]] = {}
         for k, t in enumerate(turns):
             self.kinds.setdefault(t.key, []).append(k)
-        self.size, self.whole = (sum(size_of(e) for t in some for e in t.eqns) for some in (turns, [turns[of[0]] for of in self.kinds.values()]))
+        self.size, self.whole = sum(t.size for t in turns), sum(turns[of[0]].size for of in self.kinds.values())
         if len(self.kinds) > _MOST_KINDS or 2 * self.whole > self.size:
             raise NotAlike
         self.defined = {v: (k, n) for k, t in enumerate(turns) for v, n in t.slots.items()}
@@ -173,7 +172,7 @@ class Loop:
         k = self.kinds[kind][0]
         turn, handed = self.turns[k], self.handed.get(kind, [])
         slots = [slot for of, slot in self.columns if of == kind]
-        jaxpr, avals = self._jaxpr(turn, kind, [turn.variables[s] for s in (*(s for _, s in way.writes), *slots)])
+        run, avals = self._made(turn, kind, [turn.variables[s] for s in (*(s for _, s in way.writes), *slots)])
 
         def side(carry: list[Any], rows: list[Any]) -> tuple[list[Any], list[Any]]:
             taken: list[Any] = []
@@ -185,7 +184,7 @@ class Loop:
                     taken.append(0 if isinstance(self.same[place], Literal) else self.same[place])
                 else:
                     taken.append(carry[way.reads[handed.index(p)]])
-            given = evaluate(jaxpr, *taken)
+            given = run(*taken)
             new, count = list(carry), len(way.writes)
             for (register, _), x in zip(way.writes, given[:count], strict=True):
                 new[register] = _of_type(x, self.registers.types[register])
@@ -194,8 +193,8 @@ class Loop:
 
         return side
 
-    def _jaxpr(self, turn: Turn, kind: Hashable, outvars: list[Any]) -> tuple[Any, list[Any]]:
-        """The jaxpr of a turn whose inputs are its positions, and their types."""
+    def _made(self, turn: Turn, kind: Hashable, outvars: list[Any]) -> tuple[Any, list[Any]]:
+        """A turn as a function of what its positions take, and their types."""
         avals = [_type(atom) for atom in turn.taken]
         invars = [Var(a) for a in avals]
         inputs = [atom if isinstance(atom := self.same.get((kind, p)), Literal) else v for p, v in enumerate(invars)]
@@ -207,7 +206,7 @@ class Loop:
                 eqns.append(with_numbers(e, atoms[:count], atoms[count:]))
             else:
                 eqns.append(equation(e, atoms[:count]))
-        return jaxpr_of(invars, outvars, eqns), avals
+        return _jax.jaxpr_as_fun(jaxpr_of(invars, outvars, eqns)), avals
 
 
 def _type(atom: Any) -> Any:

@@ -62,12 +62,13 @@ def turns(wanted: bool = True) -> Iterator[Turns]:
 
 def _join(span: Span) -> bool:
     sections = span.sections()
-    if len(sections) < _FEWEST or sum(size_of(e) for eqns in sections for e in eqns) <= (0 if rolling() == "always" else LONG):
+    sizes = [sum(map(size_of, eqns)) for eqns in sections] if len(sections) >= _FEWEST else []
+    if sum(sizes) <= (0 if rolling() == "always" else LONG):
         return False
     if any(not may_loop(e.effects) or any(_jax.axes_of(v.aval) for v in e.outvars) for eqns in sections for e in eqns):
         return False
     keys = Keys()
-    turns = [Turn(eqns, keys) for eqns in sections]
+    turns = [Turn(eqns, keys, size) for eqns, size in zip(sections, sizes, strict=True)]
     first, last = _alike(turns)
     if last - first < _FEWEST:
         return False
