@@ -34,7 +34,7 @@ from autograph.runtime.frames import Place
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages.places import parameter_names
 from autograph.runtime.output.reporting import Progress, Turn
-from autograph.runtime.repeats.repeats import turns as made_turns
+from autograph.runtime.repeats.repeats import made_turns
 from autograph.runtime.sequences.growing import refuse_hidden
 from autograph.runtime.sequences.live import Walk, longest, present, refuse_endless, unchanging
 from autograph.runtime.sequences.predicates import truth

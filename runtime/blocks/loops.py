@@ -25,7 +25,7 @@ from autograph.runtime.explaining.decisions import decided, watching
 from autograph.runtime.frames import Place
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.messages.errors import StepLimitError
-from autograph.runtime.repeats.repeats import turns as made_turns
+from autograph.runtime.repeats.repeats import made_turns
 from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.sequences.room import discard, snapshot, with_room
 from autograph.runtime.state.cells import left_in

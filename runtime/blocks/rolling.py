@@ -30,7 +30,7 @@ from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi._jax import Literal, Var
 from autograph.runtime.messages.errors import LargeUnrollWarning
 from autograph.runtime.messages.places import here, parameter_names
-from autograph.runtime.repeats.repeats import turns
+from autograph.runtime.repeats.repeats import made_turns
 from autograph.runtime.repeats.sizes import LONG, size_of
 from autograph.runtime.sequences.growing import Growing
 from autograph.runtime.sequences.lengths import Marks, marks, reset
@@ -71,7 +71,7 @@ def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any
 
         def made_by(turn: Turn, state: list[Any]) -> list[Any]:
             nonlocal joined
-            with turns() as repeats:
+            with made_turns() as repeats:
                 for item in rest:
                     state = turn(item, state)
                     repeats.mark()

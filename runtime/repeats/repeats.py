@@ -21,7 +21,7 @@ from autograph.runtime.values.hints import rolling
 _FEWEST = 4  # turns
 
 
-class Turns:
+class MadeTurns:
     """The turns that Python makes of a loop; none where operations are not recorded as they are."""
 
     def __init__(self, span: Span | None) -> None:
@@ -38,12 +38,12 @@ class Turns:
 
 
 @contextmanager
-def turns(wanted: bool = True) -> Iterator[Turns]:
+def made_turns(wanted: bool = True) -> Iterator[MadeTurns]:
     """Around a loop that Python makes; not `wanted` where the user has asked for turns.
 
     >>> import jax, jax.numpy as jnp, autograph
     >>> def f(x):
-    ...     with turns() as made:
+    ...     with made_turns() as made:
     ...         for k in range(100):
     ...             x = jnp.sin(x) * k + jnp.cos(x)
     ...             made.mark()
@@ -54,10 +54,10 @@ def turns(wanted: bool = True) -> Iterator[Turns]:
     1
     """
     if not wanted or rolling() == "never":
-        yield Turns(None)
+        yield MadeTurns(None)
         return
     with span() as found:
-        yield Turns(found)
+        yield MadeTurns(found)
 
 
 def _join(span: Span) -> bool:
