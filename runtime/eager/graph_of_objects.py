@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import SimpleNamespace
 from typing import Any
 
 from autograph.runtime.eager.variables import Variable
 from autograph.runtime.sequences.rows import Stream
-from autograph.runtime.state.objects import is_state, own_attributes
+from autograph.runtime.state.objects import Unseen, is_state, own_attributes
 from autograph.runtime.values.heap import Attribute
 
 
@@ -58,11 +57,9 @@ def _walk(objects: Mapping[str, Any], seen: set[int]) -> Iterator[tuple[str, Any
             parts = list(zip(x._fields, x, strict=True))
         elif isinstance(x, (list, tuple)):
             parts = [(str(k), v) for k, v in enumerate(x)]
-        elif isinstance(x, SimpleNamespace):
-            parts = list(vars(x).items())
         elif is_state(x):
             parts = [(name, Attribute(x, name).get()) for name in own_attributes(x)]
-            parts = [part for name, v in parts for part in (vars(v).items() if name == "_made" and isinstance(v, SimpleNamespace) else [(name, v)])]
+            parts = [part for name, v in parts for part in (vars(v).items() if name == "_made" and isinstance(v, Unseen) else [(name, v)])]
         todo += [(f"{path}/{name}", v) for name, v in reversed(parts)]
 
 

@@ -6,7 +6,6 @@ import inspect
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -19,6 +18,7 @@ from autograph.runtime.eager.variables import Variable
 from autograph.runtime.jaxapi._jax import Tracer
 from autograph.runtime.messages.errors import OptimizerError
 from autograph.runtime.messages.places import here
+from autograph.runtime.state.objects import Unseen
 from autograph.runtime.state.reading import outermost
 
 optax = needed("optax", "optimizers")
@@ -82,7 +82,7 @@ class Optimizer:
         self._transformation = transformation
         self.iterations = Variable(0, trainable=False, name="iterations")
         # By identity: Variables, and their state.  In an object that is no state of a compiled function: what a trace has made is there for good.
-        self._held = SimpleNamespace(slots={})
+        self._held: Any = Unseen(slots={})
         self._update = jax.jit(self._updated)
 
     @property

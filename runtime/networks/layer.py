@@ -6,7 +6,6 @@ import inspect
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -20,6 +19,7 @@ from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.messages.errors import LayerError
 from autograph.runtime.messages.places import here
 from autograph.runtime.networks.initial import initial
+from autograph.runtime.state.objects import Unseen
 
 
 class _Modes(threading.local):
@@ -57,7 +57,7 @@ class Layer:
 
     def __init__(self, trainable: bool = True, name: str | None = None) -> None:
         self.trainable, self.name = trainable, name or type(self).__name__.lower()
-        self._made = SimpleNamespace(built=False)
+        self._made: Any = Unseen(built=False)
 
     @property
     def built(self) -> bool:

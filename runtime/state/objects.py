@@ -58,6 +58,13 @@ def constant(key: Any) -> Any:
     return slice(*value) if kind is slice else value
 
 
+class Unseen:
+    """Attributes that are no state: what a trace sets in them stays, also when it is given up."""
+
+    def __init__(self, **attributes: Any) -> None:
+        vars(self).update(attributes)
+
+
 def is_state(x: Any) -> bool:
     """Whether an object's attributes are looked at: one of the user's or a library's classes, not of Python's own."""
     cls = type(x)
@@ -73,7 +80,7 @@ _NAMESPACES = {("types", "SimpleNamespace"), ("argparse", "Namespace")}  # of Py
 
 
 def _is_state(x: Any) -> bool:
-    if isinstance(x, _IDENTICAL) or isinstance(x, (*NUMBERS, *_VALUES, *ARRAYS)) or type(x) in (Stale, Unset):
+    if isinstance(x, (*_IDENTICAL, *NUMBERS, *_VALUES, *ARRAYS, Unseen)) or type(x) in (Stale, Unset):
         return False
     cls = type(x)
     if (cls.__module__, cls.__name__) in _NAMESPACES:
