@@ -20,7 +20,7 @@ class Frame:
         (
             "adopted around arrived begun bounds changed checked choices chosen codes columns copied count created defaults discarded "
             "excluded function fresh given grows identities joins key late lifting made marked memory outside own passed places preset "
-            "printed protected reads rebound refusal root saved spoiled staged tagging told trace twins values variables written"
+            "printed protected reads rebound refusal rehearsal root saved spoiled staged tagging told trace twins values variables written"
         ).split()
     )
 
@@ -59,6 +59,7 @@ class Frame:
         self.root, self.checked = root, checked  # the trace of a whole function; does who called it read the error code?
         self.lifting = staged or root
         self.refusal: Exception | None = None  # what the trace of this function is refused for
+        self.rehearsal: Any = None  # of a whole function whose trace may end early: the places that are known to be its inputs
         self.trace: Any = None  # JAX's trace that the block is recorded in
         self.preset: dict[Any, Any] = {}  # types of state outside, found in an earlier run
         self.values: dict[Any, Any] = {}  # state outside the parameter list, as this block sees it now

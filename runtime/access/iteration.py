@@ -277,7 +277,8 @@ def _unrolled(
             if why and walk.made == 2:
                 size = cost(turns - 1, before)
             if left is False:
-                state = turn(x, state)
+                with place.scope("turn"):  # blocks in it remember what those of the turn before have found
+                    state = turn(x, state)
             else:  # a traced value decides whether the loop goes on: the rest is unrolled under the flag
                 state = listed(staged_cond(left, ended, lambda *s, x=x: body(x, *s), state, (body,)), count)
             left = flag is not None and truth(state[flag])

@@ -141,7 +141,7 @@ class Numbers:
             return none
         if name == "convert_element_type":
             return [self._converted(given[0], e.outvars[0].aval.dtype)]
-        if name in _SHAPES:
+        if name in _SHAPES or name == "ag_active":
             return none  # of an array, to which it is an operand
         if name in _LOGIC and all(isinstance(g, Truth) for g in given):
             return [Truth(_logic(name, [g.value for g in given if isinstance(g, Truth)]))]

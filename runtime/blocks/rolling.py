@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from autograph.runtime.arrays.handles import Handle
 from autograph.runtime.blocks.exact import (
     INT32,
     Inexact,
@@ -73,7 +74,8 @@ def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any
             nonlocal joined
             with made_turns() as repeats:
                 for item in rest:
-                    state = turn(item, state)
+                    with place.scope("turn"):  # blocks in it remember what those of the turn before have found
+                        state = turn(item, state)
                     repeats.mark()
                 joined = repeats.join()
             return state
@@ -99,7 +101,7 @@ def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any
     positions = Positions()
     while made < min(_LOOKED_AT, count):  # a turn may be shorter than the others, as at a border
         before, recorded, known = snapshot(), _jax.equations(), marks()
-        with place.scope(("turn", made)) as frame:
+        with place.scope("turn") as frame:
             after = turn(items[made], state)
         if (size := cost(count - made - 1, recorded)) > (0 if mode == "always" else LONG):
             break
@@ -218,9 +220,9 @@ def slots_of(stage: Stage, state: list[Any], names: Sequence[str]) -> TurnSlots:
         held = location.get()
         for k, (x, part) in enumerate(zip(*((held.values, spec.values) if isinstance(held, Items) else ([held], [spec])), strict=True)):
             mine = [(next(inner, None) or Var(t.aval()), next(outs)) for t in types([part])]  # what is not read is no variable yet
-            slots += _slots(
-                location.name.strip("`"), x, part, mine, functools.partial(places.setdefault(location, {}).__setitem__, k), None, stage.remembered
-            )
+            if not isinstance(location.obj, Handle):  # a Variable holds no number, but an array of its own type
+                stays = functools.partial(places.setdefault(location, {}).__setitem__, k)
+                slots += _slots(location.name.replace("`", ""), x, part, mine, stays, None, stage.remembered)
     return TurnSlots(index, slots, code, final, places)
 
 

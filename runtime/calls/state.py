@@ -58,6 +58,7 @@ class State:
         self.made: set[Any] = set()  # the codes of functions that the function makes anew, and whose attributes it changes
         self.variables: dict[str, Any] = getattr(inspect.unwrap(fn), "__globals__", {})
         self.needed = _assigns_outside(fn)
+        self.first = True  # is a trace the first one of a call?
         self.direct = not self.needed and _always_arrays(fn) and "out_shardings" not in options
         self.traced = make(self)
         self.jitted = jax.jit(self.traced, **shifted(options))
@@ -83,7 +84,8 @@ class State:
         static, names = static_arguments(self.options, len(args))
         positional = [a if k in static else wrapped(a, roots, abstract) for k, a in enumerate(args)]
         named = {k: v if k in names else wrapped(v, roots, abstract) for k, v in kwargs.items()}
-        for _ in range(_MOST_TRACES):
+        for number in range(_MOST_TRACES):
+            self.first = number == 0
             with TRACING:
                 walk = Walk(roots, self.places, self.dynamic, self.variables, self.pinned, self.made)
                 if recorders.active and (variables := [place.obj for place, _ in walk.slots if isinstance(place.obj, Handle)]):

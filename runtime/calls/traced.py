@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import jax.numpy as jnp
 import numpy as np
@@ -20,15 +20,16 @@ from autograph.runtime.effects.deferred import Checked, Exit, defer, received, v
 from autograph.runtime.effects.leaving import has_late, leaving, packed, settled
 from autograph.runtime.effects.optional import optional_result
 from autograph.runtime.explaining.raw_errors import UNFINISHED, named, unfinished
-from autograph.runtime.frames import TRACING, root, unwatched
+from autograph.runtime.frames import TRACING, Frame, root, unwatched
 from autograph.runtime.garbage import paused
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi._jax import eval_trace
 from autograph.runtime.jaxapi.tracers import CHANGED, Array, content, objects_in, of_objects
+from autograph.runtime.messages.errors import AutographError
 from autograph.runtime.messages.raised import ENTRIES
 from autograph.runtime.options import name_of
 from autograph.runtime.state.lifted import ERROR, may_have_failed, restore
-from autograph.runtime.state.needs import NeedsState
+from autograph.runtime.state.needs import Enough, NeedsState
 from autograph.runtime.state.reading import Created
 from autograph.runtime.state.retraces import Traces
 from autograph.runtime.stores.numpy_arguments import Arguments, NeedsArrays, given
@@ -57,6 +58,19 @@ def look_again(cls: type, checks: Checks) -> None:
         del cls.__call__  # type: ignore[operator]
 
 
+_MOST_TAGGED = 3  # traces: tags may show that more loops have to carry them
+
+
+def _look_for_state(begin: Begin, frame: Frame, variables: dict[str, Any]) -> NoReturn:
+    """Raises NeedsState, if a trace that has ended early has shown that it will be; else Enough."""
+    frame.memory.clear()
+    try:
+        begin.changes(frame, [], False, variables)
+    except AutographError:  # the rest of the function may mend that
+        pass
+    raise Enough
+
+
 def traced_by(
     fn: Callable[..., Any], checks: Checks, traces: Traces, state: State | None = None, stored: tuple[Any, ...] | None = None
 ) -> Callable[..., Any]:
@@ -81,14 +95,18 @@ def traced_by(
         before = [(x, x.now) for x in trees.leaves((holding, args, kwargs), is_leaf=is_value) if isinstance(x, Array)]
         recorded = _jax.equations()
         try:
-            for last in (False, False, True):  # tags may show that more loops have to carry them
+            rehearsed, tries = state is not None and not state.first, 0
+            while True:
                 try:
-                    out = compiled(passed, holding, args, kwargs)
+                    out = compiled(passed, holding, args, kwargs, rehearsed)
                     break
                 except NeedsTags:
-                    if last:
+                    tries += 1
+                    if tries == _MOST_TAGGED:
                         raise unknown_array() from None
-                checks.tagging = True
+                    checks.tagging = True
+                except Enough:
+                    rehearsed = True
                 _jax.drop_effects(recorded)
                 for x, now in before:
                     x.now = now
@@ -101,7 +119,7 @@ def traced_by(
         checks.created = Created()
         return out
 
-    def compiled(passed: Any, held: Any, args: Any, kwargs: Any) -> Any:
+    def compiled(passed: Any, held: Any, args: Any, kwargs: Any, rehearsed: bool) -> Any:
         box: list[Any] = []
         finals: dict[Any, Any] = {}
         direct = checks.direct  # what this trace gives goes to the user, also if later calls do not
@@ -110,6 +128,8 @@ def traced_by(
             frame.outside, frame.around = begin.containers, checks.around() if checks.around is not None else eval_trace
             frame.created, frame.tagging = checks.created, checks.tagging
             frame.created.begin()
+            frame.rehearsal = None if rehearsed else {place for place, _ in begin.walk.slots} if begin.walk is not None else set()
+            early = False
             around = CHANGED.numpys, CHANGED.other
             CHANGED.numpys = CHANGED.other = False
             frame.function = inspect.unwrap(fn)
@@ -121,11 +141,15 @@ def traced_by(
                     box.append(named(call(fn))(*mine.args, **mine.kwargs))  # the staged form itself
                 except Exit:
                     pass
+                except Enough:
+                    early = True
                 except Exception as error:
                     changed = may_have_failed() or frame.written or mine.stored() or begin.stored()
                     changed = changed or frame.printed
                     if not (changed and defer(error)):  # what was changed before is committed
                         raise
+                if early:
+                    _look_for_state(begin, frame, getattr(inspect.unwrap(fn), "__globals__", {}))
                 finals.update(mine.stored())
                 if stored is None and (finals or given.paths and CHANGED.numpys):
                     raise NeedsArrays

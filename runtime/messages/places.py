@@ -124,45 +124,17 @@ def assigned_names(frame: FrameType | None) -> list[str]:
     return names
 
 
-@functools.lru_cache(maxsize=1000)
-def _targets_after(code: CodeType, offset: int) -> tuple[str, ...]:
-    names: list[str] = []
-    for instruction in dis.get_instructions(code):
-        if instruction.offset <= offset:
-            continue
-        if instruction.opname.startswith("STORE_") and isinstance(instruction.argval, (str, tuple)):
-            names += instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
-        elif names or "JUMP" in instruction.opname or instruction.opname in ("POP_TOP", "RETURN_VALUE", "RETURN_CONST"):
-            break
-    return tuple(names)
-
-
 def read_after(frame: FrameType, name: str) -> bool:
     """Whether the function that `frame` runs may itself read a variable after the call that it is in."""
-    return "read" in _fates(frame, name)
-
-
-def _fates(frame: FrameType, name: str, skipping: bool = False) -> set[str]:
-    """What can happen next to a variable on the paths from the call that `frame` is in: "read", or "kept" to the end of the function.
-
-    A result of the call that is returned at once ends no path with "kept": it is the caller's own.  `skipping`: after the stores that follow.
-    """
     code: list[dis.Instruction] = []
     index: dict[int, int] = {}
     for i in dis.get_instructions(frame.f_code):
         index[i.offset] = len(code)  # a jump may go to the prefix of an instruction
         if i.opname not in ("CACHE", "EXTENDED_ARG"):
             code.append(i)
-    start = next(k for k, i in enumerate(code) if i.offset > frame.f_lasti)
-    while skipping and not code[start].opname.startswith("STORE_"):
-        start += 1
-    while skipping and code[start].opname.startswith("STORE_") and ("LOAD", name) not in _accesses(code[start]):
-        start += 1
-    if skipping and ("LOAD", name) in _accesses(code[start]):
-        return {"read"}
     handlers: Any = dis.Bytecode(frame.f_code).exception_entries  # type: ignore[attr-defined]
-    todo = [start, *(index[e.target] for e in handlers if e.start <= frame.f_lasti < e.end)]
-    fates: set[str] = set()
+    todo = [next(k for k, i in enumerate(code) if i.offset > frame.f_lasti)]
+    todo += [index[e.target] for e in handlers if e.start <= frame.f_lasti < e.end]
     seen: set[int] = set()
     while todo:
         k = todo.pop()
@@ -173,15 +145,13 @@ def _fates(frame: FrameType, name: str, skipping: bool = False) -> set[str]:
         todo += [index[e.target] for e in handlers if e.start <= i.offset < e.end]  # it may fail
         first = next((kind for kind, n in _accesses(i) if n == name), "")
         if first == "LOAD":
-            fates.add("read")
-        elif i.opname.startswith("RETURN_"):
-            fates |= {"kept"} if k != start else set()
-        elif first != "STORE" and i.opname not in ("RERAISE", "RAISE_VARARGS"):
+            return True
+        if first != "STORE" and not i.opname.startswith("RETURN_") and i.opname not in ("RERAISE", "RAISE_VARARGS"):
             if i.opcode in dis.hasjrel or i.opcode in dis.hasjabs:
                 todo.append(index[i.argval])
             if i.opname not in _JUMPS:
                 todo.append(k + 1)
-    return fates
+    return False
 
 
 def _accesses(i: dis.Instruction) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph.runtime.jaxapi._jax import Literal, Tracer
-from autograph.runtime.jaxapi.private import linear_util
+from autograph.runtime.jaxapi.private import core, linear_util
 from autograph.runtime.repeats.openings import is_open, numbers_in, without_numbers
 
 
@@ -100,6 +100,8 @@ class Keys:
         if isinstance(value, linear_util.WrappedFun):
             return self.of(value.f), self.of(value.transforms), self.of(value.params)
         if isinstance(value, (linear_util.Store, linear_util.EqualStore)) or type(value) is object:  # filled when the function is run; a sentinel
+            return type(value).__name__
+        if isinstance(value, core.Trace):  # in which a rule of derivatives was made
             return type(value).__name__
         try:
             hash(value)

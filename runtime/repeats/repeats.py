@@ -16,9 +16,11 @@ from autograph.runtime.jaxapi.spans import Span, may_loop, span
 from autograph.runtime.repeats.alike import Keys, Turn
 from autograph.runtime.repeats.loop import Loop, NotAlike
 from autograph.runtime.repeats.sizes import LONG, size_of
+from autograph.runtime.state.needs import end_if_made_again
 from autograph.runtime.values.hints import rolling
 
 _FEWEST = 4  # turns
+_REHEARSED = 3  # turns
 
 
 class MadeTurns:
@@ -31,6 +33,8 @@ class MadeTurns:
         """A turn ends here."""
         if self._span is not None:
             self._span.mark()
+            if len(self._span.marks) == 1 + _REHEARSED and sum(size_of(e) for eqns in self._span.sections() for e in eqns) > LONG:
+                end_if_made_again()
 
     def join(self) -> bool:
         """Put one compiled loop in the place of all turns, if they are alike and many operations together."""

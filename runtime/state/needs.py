@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from autograph.runtime.arrays.handles import Handle
+from autograph.runtime.frames import frames
 from autograph.runtime.values.heap import HeapLocation
 
 
@@ -19,3 +21,24 @@ class NeedsState(BaseException):
         pinned: Sequence[HeapLocation] = (), refusal: Exception | None = None,
     ) -> None:  # fmt: skip
         self.places, self.dynamic, self.pinned, self.refusal = places, set(dynamic), pinned, refusal
+
+
+class Enough(BaseException):
+    """A trace that is made again has seen what the function changes: the turns of a long loop would be made for nothing."""
+
+
+def end_if_made_again() -> None:
+    """Called after some turns of a long loop.
+
+    Raises:
+      Enough: the function changes Variables that are not among its inputs, so that it is traced again.
+    """
+    if any(f.changed for f in frames()):  # what Python has done would be done once more
+        return
+    frame = next((f for f in reversed(frames()) if f.root), None)
+    if (
+        frame is not None
+        and frame.rehearsal is not None
+        and any(isinstance(p.obj, Handle) and p not in frame.rehearsal for p in frame.written if isinstance(p, HeapLocation))
+    ):
+        raise Enough
