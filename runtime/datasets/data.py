@@ -18,54 +18,14 @@ from autograph.runtime.calls.calls import call
 from autograph.runtime.calls.function import jit
 from autograph.runtime.datasets.orders import Irregular, Shape, Step, count_after, order, shape_after
 from autograph.runtime.datasets.reading import ahead, numbered
-from autograph.runtime.datasets.spread import rows, sharding_of
+from autograph.runtime.datasets.sources import Arrays, Zipped, as_arrays
 from autograph.runtime.eager.variables import Variable
 from autograph.runtime.jaxapi import _jax, trees
-from autograph.runtime.jaxapi._jax import Tracer
 from autograph.runtime.messages.errors import DatasetError
 from autograph.runtime.messages.places import here
 from autograph.runtime.sequences.rows import Rows, Stream
 
 AUTOTUNE = -1  # for `prefetch`, as in TensorFlow
-
-
-class _Arrays:
-    """Arrays with a common first axis, whose rows are the items.  They are state: a compiled function takes them as inputs."""
-
-    def __init__(self, tensors: Any) -> None:
-        leaves = trees.leaves(tensors)
-        if not leaves:
-            raise DatasetError("`from_tensor_slices` is given no array", here(), "give it an array, or a tuple or dict of arrays")
-        try:
-            arrays = [x if isinstance(x, Tracer) else jnp.asarray(value_of(x)) for x in leaves]
-        except (TypeError, ValueError) as error:
-            raise DatasetError(f"`from_tensor_slices` is given what is no array: {str(error).splitlines()[0]}", here(), "give it numbers") from None
-        if bare := [x for x in arrays if not x.ndim]:
-            raise DatasetError(f"`from_tensor_slices` is given {bare[0].dtype}[], which has no rows", here(), "give it arrays with at least one axis")
-        lengths = [x.shape[0] for x in arrays]
-        if len(set(lengths)) > 1:
-            raise DatasetError(f"the arrays have {' and '.join(map(str, dict.fromkeys(lengths)))} rows", here(), "give arrays with as many rows each")
-        self.length = lengths[0]
-        self._held = [x if isinstance(x, Tracer) else _kept(x) for x in arrays]
-        self.traced = any(isinstance(x, Tracer) for x in arrays)
-        self._spread = [sharding_of(x) for x in arrays]
-        self._tree = trees.structure(tensors)
-        self._host: list[np.ndarray] | None = None
-
-    def rows(self, index: Any) -> Any:
-        """The rows with some numbers, of the arrays that JAX has."""
-        index = jnp.asarray(index)
-        return self._tree.unflatten([rows(jnp.asarray(value_of(x)), index, how) for x, how in zip(self._held, self._spread, strict=True)])
-
-    def rows_of_host(self, index: Any) -> Any:
-        """The same, of the host's memory."""
-        if self._host is None:
-            self._host = [np.asarray(value_of(x)) for x in self._held]
-        return self._tree.unflatten([x[index] for x in self._host])
-
-
-def _kept(x: Any) -> Any:
-    return Variable(lambda: x, trainable=False, name="the arrays of a Dataset")
 
 
 class Dataset(Stream):
@@ -93,7 +53,7 @@ class Dataset(Stream):
     100
     """
 
-    def __init__(self, source: _Arrays | Callable[[], Iterator[Any]], steps: tuple[_Any, ...] = (), ahead: int = 0) -> None:
+    def __init__(self, source: Arrays | Callable[[], Iterator[Any]], steps: tuple[_Any, ...] = (), ahead: int = 0) -> None:
         self._source, self._steps, self._ahead = source, steps, ahead
         seed = next((s.seed for s in steps if isinstance(s, Step) and s.name == "shuffle"), None)
         self.random: Variable | None = None  # what the next order is made of
@@ -110,17 +70,17 @@ class Dataset(Stream):
         Raises:
           DatasetError: (AG707) there is no array, or they have different numbers of rows.
         """
-        return cls(_Arrays(tensors))
+        return cls(Arrays(tensors))
 
     @classmethod
     def from_tensors(cls, tensors: Any) -> Dataset:
         """One item: the arrays as they are."""
-        return cls(_Arrays(trees.map(lambda x: jnp.asarray(value_of(x))[None], tensors)))
+        return cls(Arrays(trees.map(lambda x: jnp.asarray(value_of(x))[None], tensors)))
 
     @classmethod
     def range(cls, *args: int) -> Dataset:
         """The integers of Python's `range`."""
-        return cls(_Arrays(np.arange(*args, dtype=np.int32)))
+        return cls(Arrays(np.arange(*args, dtype=np.int32)))
 
     @classmethod
     def from_generator(cls, generator: Callable[[], Iterable[Any]] | Iterable[Any]) -> Dataset:
@@ -135,6 +95,38 @@ class Dataset(Stream):
                 f"a `{type(generator).__name__}` can be gone over once", here(), "give a function that makes it: `from_generator(lambda: ...)`"
             )
         return cls(lambda: iter(generator))
+
+    @classmethod
+    def zip(cls, *datasets: Any) -> Dataset:
+        """The items of several datasets beside each other, as tuples, as many as the shortest has; they are given one by one, or in one tuple.
+
+        A compiled loop goes over it if they are arrays, or what `map` makes of each: zip first, and shuffle and batch the pairs.
+
+        >>> import numpy as np, autograph as ag
+        >>> images = ag.data.Dataset.from_tensor_slices(np.arange(6.0).reshape(3, 2)).map(lambda x: x / 5)
+        >>> labels = ag.data.Dataset.from_tensor_slices(np.array([0, 1, 1]))
+        >>> for x, y in ag.data.Dataset.zip(images, labels).batch(2):
+        ...     print(x.shape, y)
+        (2, 2) [0 1]
+        (1, 2) [1]
+
+        Raises:
+          DatasetError: (AG707) something else is zipped.
+        """
+        given = tuple(datasets[0]) if len(datasets) == 1 and isinstance(datasets[0], (tuple, list)) else datasets
+        for x in given or (None,):
+            if not isinstance(x, Dataset):
+                raise DatasetError(f"`zip` is given a `{type(x).__name__}`", here(), "give it datasets: `Dataset.zip(a, b)`")
+        sources = [d._source for d in given]
+        if not all(isinstance(s, Arrays) for s in sources) or any(type(s) is not _Map for d in given for s in d._steps):
+            return cls(Zipped(given))
+        length = min(s.length for s in sources)
+        beside = cls(Arrays(tuple(s.first(length) for s in sources)))
+        return (
+            beside.map(lambda *parts: tuple(d._made(x, 0) for d, x in builtins.zip(given, parts, strict=True)))
+            if any(d._steps for d in given)
+            else beside
+        )
 
     def shuffle(self, buffer_size: int, seed: int | None = None, reshuffle_each_iteration: bool = True) -> Dataset:
         """The items in a random order.
@@ -187,9 +179,11 @@ class Dataset(Stream):
 
     def cardinality(self) -> int:
         """How many items there are; -1 if there is no end, and -2 if it is not known."""
-        if not isinstance(self._source, _Arrays) or any(isinstance(s, _Filter) for s in self._steps):
-            return -2
-        found = count_after(self._numbers(), self._source.length)
+        source = self._source
+        length = source.length if isinstance(source, Arrays) else source.cardinality() if isinstance(source, Zipped) else -2
+        if length < 0 or any(isinstance(s, _Filter) for s in self._steps):
+            return length if length == -1 and not self._steps else -2
+        found = count_after(self._numbers(), length)
         return -1 if found is None else found
 
     def __len__(self) -> int:
@@ -199,7 +193,7 @@ class Dataset(Stream):
         return count
 
     def __iter__(self) -> Iterator[Any]:
-        if _jax.compiling() or isinstance(self._source, _Arrays) and self._source.traced:
+        if _jax.compiling() or isinstance(self._source, Arrays) and self._source.traced:
             return self._traced()
         return ahead(self._read(), self._ahead) if self._ahead else self._read()
 
@@ -216,7 +210,7 @@ class Dataset(Stream):
         shape = self._shape()
         if isinstance(shape, Irregular):
             raise DatasetError(f"a compiled loop goes over a dataset, and {shape.why}", here(), shape.instead)
-        assert isinstance(self._source, _Arrays)
+        assert isinstance(self._source, Arrays)
         full, last = order(self._numbers(), self._source.length, self._next())
         arrays, depth = self._source, len(shape.batches)
         tail = None if last is None else lambda: self._made(arrays.rows(last), depth)
@@ -232,7 +226,7 @@ class Dataset(Stream):
     def _read(self) -> Iterator[Any]:
         """The items, for Python."""
         shape, arrays = self._shape(), self._source
-        if isinstance(shape, Irregular) or not isinstance(arrays, _Arrays):
+        if isinstance(shape, Irregular) or not isinstance(arrays, Arrays):
             yield from self._streamed()
             return
         full, last = map(np.asarray, self._order(self._next()))
@@ -245,7 +239,7 @@ class Dataset(Stream):
         """The items as they come, where there is no array of their order: numbers of rows, as long as nothing looks at these."""
         random = np.random.default_rng(np.asarray(jax.random.key_data(self._next())))
         arrays, filters = self._source, any(isinstance(s, _Filter) for s in self._steps)
-        if isinstance(arrays, _Arrays) and not filters:
+        if isinstance(arrays, Arrays) and not filters:
             numbers: Callable[[], Iterator[Any]] = functools.partial(iter, builtins.range(arrays.length))
             for step in self._numbers():
                 numbers = numbered(step, numbers, random)
@@ -253,10 +247,10 @@ class Dataset(Stream):
             yield from (self._compiled(arrays.rows_of_host(np.asarray(index)), depth) for index in numbers())
             return
         items: Callable[[], Iterator[Any]]
-        if isinstance(arrays, _Arrays):
+        if isinstance(arrays, Arrays):
             items = functools.partial(map, arrays.rows_of_host, builtins.range(arrays.length))
         else:
-            items = lambda: map(_as_arrays, arrays())  # noqa: E731
+            items = lambda: map(as_arrays, arrays())  # noqa: E731
         for each in self._steps:
             items = numbered(each, items, random) if isinstance(each, Step) else functools.partial(each.over, items)
         yield from (trees.map(jnp.asarray, x) for x in items())
@@ -269,7 +263,9 @@ class Dataset(Stream):
         return tuple(s for s in self._steps if isinstance(s, Step))
 
     def _shape(self) -> Shape | Irregular:
-        if not isinstance(self._source, _Arrays):
+        if isinstance(self._source, Zipped):
+            return Irregular("what it zips is shuffled, batched or filtered before", "zip the datasets first, or the loop: `for x, y in zip(a, b):`")
+        if not isinstance(self._source, Arrays):
             return Irregular("its items come from a Python iterable", "iterate in Python, and call the compiled function for each item")
         if any(isinstance(s, _Filter) for s in self._steps):
             return Irregular(
@@ -279,7 +275,7 @@ class Dataset(Stream):
 
     @functools.cached_property
     def _order(self) -> Callable[[Any], Any]:
-        assert isinstance(self._source, _Arrays)
+        assert isinstance(self._source, Arrays)
         length = self._source.length
         return jax.jit(lambda key: order(self._numbers(), length, key))  # type: ignore[no-any-return]
 
@@ -336,11 +332,6 @@ _Any = Step | _Map | _Filter
 def _given(function: Callable[..., Any], item: Any) -> Any:
     made = call(function)
     return made(*item) if isinstance(item, tuple) and not hasattr(item, "_fields") else made(item)
-
-
-def _as_arrays(item: Any) -> Any:
-    """An item of a Python iterable: tuples and dicts are structure, a list is an array."""
-    return trees.map(np.asarray, item, is_leaf=lambda x: isinstance(x, list))
 
 
 def _check_size(name: str, size: Any, least: int) -> int:

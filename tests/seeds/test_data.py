@@ -352,3 +352,49 @@ def test_23_a_batch_that_is_read_after_the_loop_has_one_shape() -> None:
 
     with pytest.raises(BranchTypeError, match="`x` is float32\\[4\\] where .* float32\\[2\\]"):
         f(3.0)
+
+
+def zipped(pairs: Any) -> Any:
+    total, n = 0.0, 0
+    for x, y in pairs:
+        total, n = total + (x.sum() * (y.sum() + 1)), n + 1
+    return total, n
+
+
+ZIPPED: dict[str, Callable[[Any, Any], Any]] = {
+    "arrays": lambda a, b: Dataset.zip(a, b),
+    "in a tuple": lambda a, b: Dataset.zip((a, b)),
+    "of other lengths": lambda a, b: Dataset.zip(a, Dataset.range(7)),
+    "mapped": lambda a, b: Dataset.zip(a.map(lambda x: x * 2 if x > 3 else -x), b.map(lambda y: y + 1)),
+    "batched then": lambda a, b: Dataset.zip(a, b.map(lambda y: y * 3)).batch(4),
+    "shuffled then": lambda a, b: Dataset.zip(a, b).shuffle(10, seed=1).repeat(2).batch(6),
+    "mapped then": lambda a, b: Dataset.zip(a, b).map(lambda x, y: (x + y, y)).batch(3),
+    "zipped again": lambda a, b: Dataset.zip(Dataset.zip(a, b), b).map(lambda p, y: (p[0] * p[1], y)),
+}
+
+
+@pytest.mark.parametrize("name", ZIPPED)
+def test_datasets_beside_each_other(name: str) -> None:
+    a, b = Dataset.from_tensor_slices(np.arange(10, dtype=np.float32)), Dataset.from_tensor_slices(np.arange(10) % 3)
+    expected = zipped(ZIPPED[name](a, b))
+    assert expected[1] == len(ZIPPED[name](a, b)) > 0
+    np.testing.assert_allclose(ag.function(zipped)(ZIPPED[name](a, b)), expected)
+
+
+def test_pairs_are_what_python_zips() -> None:
+    a, b = Dataset.from_tensor_slices(np.arange(10.0)), Dataset.range(3, 9)
+    assert [(float(x), int(y)) for x, y in Dataset.zip(a, b)] == [*zip(range(10), range(3, 9), strict=False)]
+
+
+def test_datasets_with_orders_of_their_own_are_zipped_in_python_alone() -> None:
+    a, b = Dataset.range(10).batch(3), Dataset.range(10).repeat().batch(3)
+    pairs = Dataset.zip(a, b)
+    assert [(x.tolist(), y.tolist()) for x, y in pairs] == [(x.tolist(), y.tolist()) for x, y in zip(a, b, strict=False)]
+    assert pairs.cardinality() == 4 and Dataset.zip(b, b).cardinality() == -1 and Dataset.zip(a, a.filter(lambda x: True)).cardinality() == -2
+    with pytest.raises(DatasetError, match="what it zips is shuffled, batched or filtered before"):
+        ag.function(zipped)(pairs)
+    assert zipped(pairs)[1] == 4
+    with pytest.raises(DatasetError, match="`zip` is given a `list`"):
+        Dataset.zip(a, [1, 2])
+    with pytest.raises(DatasetError, match="`zip` is given a `NoneType`"):
+        Dataset.zip()
