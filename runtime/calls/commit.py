@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -75,30 +75,35 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> d
         for code, held in reversed([(next(arrays), unpack(spec, arrays)) for spec in change.late]):
             if _jax.concrete(code) and int(code):
                 value = held
-        before = place.get()
-
-        def own(x: Any, before: Any = before, place: HeapLocation = place) -> Any:
-            if isinstance(x, Made):
-                return x.build(made, whole)
-            if isinstance(x, Left):
-                return longer(x, walk.objects, place)
-            if isinstance(x, (Maybe, Counted)):
-                return settled(x)
-            if not isinstance(x, Known):
-                return x
-            if x.kind in ("input", "new"):
-                return _array((x.kind, x.which), changes, walk, became)
-            return before.values[x.which] if x.kind == "same" else walk.objects[x.which] if x.kind == "object" else x.which
-
-        def whole(x: Any, own: Callable[[Any], Any] = own) -> Any:
-            return trees.map(own, x, is_leaf=lambda x: x is None or isinstance(x, (Maybe, Counted, Left, Made)))
-
-        new = whole(value)
+        new = _Whole(changes, walk, made, became, place).of(value)
         if isinstance(place.obj, Handle) and traced(new) and not reachable():
             raise would_keep(place.name, here(), compiled=True)
         touch(place)
         place.put(new)
     return made
+
+
+class _Whole:
+    """What a place is given: its parts are those of the call, or objects that are there.  No closures: they would hold each other and the arrays."""
+
+    def __init__(self, changes: Changes, walk: Walk, made: dict[int, Any], became: dict[int, Any], place: HeapLocation) -> None:
+        self.changes, self.walk, self.made, self.became, self.place, self.before = changes, walk, made, became, place, place.get()
+
+    def of(self, value: Any) -> Any:
+        return trees.map(self._part, value, is_leaf=lambda x: x is None or isinstance(x, (Maybe, Counted, Left, Made)))
+
+    def _part(self, x: Any) -> Any:
+        if isinstance(x, Made):
+            return x.build(self.made, self.of)
+        if isinstance(x, Left):
+            return longer(x, self.walk.objects, self.place)
+        if isinstance(x, (Maybe, Counted)):
+            return settled(x)
+        if not isinstance(x, Known):
+            return x
+        if x.kind in ("input", "new"):
+            return _array((x.kind, x.which), self.changes, self.walk, self.became)
+        return self.before.values[x.which] if x.kind == "same" else self.walk.objects[x.which] if x.kind == "object" else x.which
 
 
 def _put_home(change: Change, array: Any, walk: Walk) -> None:

@@ -48,6 +48,7 @@ class GradientTape:
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent, self._automatic = persistent, watch_accessed_variables
         self._recording, self._used = False, False
+        self._trace: Any = None
         self._context = ExitStack()
         self.reset()
 
@@ -66,6 +67,7 @@ class GradientTape:
             self._recording = False
             recorders.active = tuple(t for t in recorders.active if t is not self)
             self._context.close()
+            self._trace = None  # which holds the tape
 
     def watch(self, values: Any) -> None:
         """Record what is done with arrays or Variables, or a pytree of them.

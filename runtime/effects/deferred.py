@@ -258,16 +258,23 @@ def raise_code(code: int, values: Any = ()) -> None:
         return
     found = _errors[code - 1]
     error = found.made([_jax.known_value(x) for x in values])
-    if found.at is None:
-        raise error
-    _raise_at(error, [*found.calls, found.at])
+    try:
+        if found.at is None:
+            raise error
+        _raise_at(error, [*found.calls, found.at])
+    finally:
+        del error  # its traceback holds this frame
 
 
 def _raise_at(error: Exception, spots: Sequence[Spot]) -> None:
     """Raise an error at the last of some places, called from those before."""
     (place, function), *inner = spots
     names = {"error": error, "go": functools.partial(_raise_at, error, inner), "__name__": "autograph"}
-    exec(_standing(place, function, "go()" if inner else "raise error"), names)
+    try:
+        exec(_standing(place, function, "go()" if inner else "raise error"), names)
+    finally:
+        names.clear()
+        del error
 
 
 def values_of(values: dict[Any, Any]) -> dict[int, Any]:
