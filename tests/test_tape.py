@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import jax
@@ -12,6 +13,7 @@ import pytest
 from jax import lax
 
 import autograph as ag
+from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages.errors import TapeError
 
 KEY = jax.random.key(0)
@@ -257,3 +259,54 @@ def test_functions_that_are_given_a_variable(name: str) -> None:
 
     for found in (gradient(), ag.function(gradient)(), ag.function(twice)(2)):
         np.testing.assert_allclose(found, want, rtol=1e-6)
+
+
+def traces() -> tuple[Any, Any]:
+    """JAX's traces of a tape and of one in it."""
+    with ag.GradientTape():
+        outer = _jax.innermost_trace()
+        with ag.GradientTape():
+            return outer, _jax.innermost_trace()
+
+
+def test_a_thread_uses_its_traces_again() -> None:
+    """JAX's caches know each trace as another: with a new one for each tape they would be full soon, and all operations slow."""
+    first = traces()
+    assert first[0] is not first[1] and all(a is b for a, b in zip(traces(), first, strict=True))
+    with ThreadPoolExecutor() as pool:
+        others = pool.submit(traces).result()
+    assert not any(a is b for a in others for b in first)
+
+
+def test_tapes_that_generators_leave_open() -> None:
+    w = ag.Variable(3.0)
+
+    def recording(power: int) -> Iterator[Any]:
+        with ag.GradientTape() as tape:
+            y = w**power
+            yield None
+            z = y * w
+        yield tape.gradient(z, w)
+
+    one, other = recording(1), recording(2)
+    next(one)
+    next(other)
+    assert float(next(other)) == 27.0
+    assert float(next(one)) == 6.0
+    del one, other
+    with ag.GradientTape() as tape:
+        y = w * w
+    assert float(tape.gradient(y, w)) == 6.0
+
+
+def test_tapes_in_threads() -> None:
+    def slope(k: int) -> float:
+        w = ag.Variable(float(k))
+        with ag.GradientTape() as outer:
+            with ag.GradientTape() as tape:
+                y = w * w * w
+            dy = tape.gradient(y, w)
+        return float(outer.gradient(dy, w))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert [*pool.map(slope, range(20))] == [6.0 * k for k in range(20)]

@@ -56,7 +56,7 @@ class GradientTape:
         if self._recording:
             raise TapeError("this tape is recording already", here(), "use another `ag.GradientTape()` for the block inside")
         adapt()
-        self._trace = _jax.Passing(_jax.innermost_trace(), self._seen)
+        self._trace = _jax.Passing.over(_jax.innermost_trace(), self._seen)
         self._context.enter_context(_jax.set_current_trace(self._trace))
         self._recording = True
         recorders.active = (*recorders.active, self)
@@ -67,7 +67,7 @@ class GradientTape:
             self._recording = False
             recorders.active = tuple(t for t in recorders.active if t is not self)
             self._context.close()
-            self._trace = None  # which holds the tape
+            self._trace.end()
 
     def watch(self, values: Any) -> None:
         """Record what is done with arrays or Variables, or a pytree of them.

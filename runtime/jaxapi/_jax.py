@@ -120,6 +120,14 @@ def _contents(out: Any) -> Any:
     return [objects.content(x) for x in out] if isinstance(out, (list, tuple)) else objects.content(out)
 
 
+class _Kept(threading.local):
+    def __init__(self) -> None:
+        self.traces: list[Passing] = []
+
+
+_kept = _Kept()
+
+
 class Passing(_core.Trace):  # type: ignore[misc]
     """A trace that hands every operation to the trace below it by way of `seen`: of what it is, how it is done, and on what.
 
@@ -129,10 +137,30 @@ class Passing(_core.Trace):  # type: ignore[misc]
 
     def __init__(self, below: Any, seen: Callable[..., Any]) -> None:
         super().__init__()
-        self.below, self.seen = below, seen
+        self.below = below
+        self.seen: Callable[..., Any] | None = seen
+
+    @classmethod
+    def over(cls, below: Any, seen: Callable[..., Any]) -> Passing:
+        """One over a trace.  Outside of all others a thread has few, and uses them again: JAX's caches know each trace as another."""
+        if below is not eval_trace and not any(below is x for x in _kept.traces):
+            return cls(below, seen)
+        found = next((x for x in _kept.traces if x.below is below and x.seen is None), None)
+        if found is None:
+            found = cls(below, seen)
+            _kept.traces.append(found)
+        found.seen = seen
+        return found
+
+    def end(self) -> None:
+        """It hands on nothing more."""
+        self.seen = None
 
     def _passed(self, name: str, do: Callable[..., Any], args: Any, *what: Any) -> Any:
         """What an operation gives; `seen` sees values, as what it takes and what it gives."""
+        if self.seen is None:  # a generator has been left in the middle
+            with set_current_trace(self.below):
+                return do(*args)
         out = self.seen(name, lambda *args: _contents(do(*args)), _contents(args), *what)
         return objects.results(out, self.below) if objects.is_ours(self.below) else out
 

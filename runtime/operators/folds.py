@@ -75,11 +75,12 @@ class Each:
             new = take() if self.test is None else cond(self.of(self.test, item), take, lambda: state)
             return new if until is None else (new, until(new))
 
-        count = sys.getrefcount(self.items)
-        held = is_held(self.items, count)
+        items = self.items
+        count = sys.getrefcount(items) - 1  # the attribute
+        held = is_held(items, count)
         if until is None:
-            return for_loop(self.items, body, state, held=held)
-        return for_loop(self.items, body, state, until(state), until="done", held=held)[0]
+            return for_loop(items, body, state, held=held)
+        return for_loop(items, body, state, until(state), until="done", held=held)[0]
 
 
 def each(items: Any, value: Value, test: Value | None = None, *, unpack: int = 0, inner: bool = False) -> Each:
