@@ -56,7 +56,7 @@ _REAL = frozenset({
 })  # fmt: skip
 _COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 _LOGIC = frozenset({"and", "or", "not", "xor"})
-_SHAPES = frozenset({"broadcast_in_dim", "reshape", "squeeze", "expand_dims"})
+_SHAPES = frozenset({"broadcast_in_dim", "reshape", "squeeze", "expand_dims", "ag_active"})  # what these give is an array
 
 
 def within(interval: Interval, what: str) -> Interval:
@@ -141,7 +141,7 @@ class Numbers:
             return none
         if name == "convert_element_type":
             return [self._converted(given[0], e.outvars[0].aval.dtype)]
-        if name in _SHAPES or name == "ag_active":
+        if name in _SHAPES:
             return none  # of an array, to which it is an operand
         if name in _LOGIC and all(isinstance(g, Truth) for g in given):
             return [Truth(_logic(name, [g.value for g in given if isinstance(g, Truth)]))]

@@ -59,7 +59,7 @@ def _walk(objects: Mapping[str, Any], seen: set[int]) -> Iterator[tuple[str, Any
             parts = [(str(k), v) for k, v in enumerate(x)]
         elif is_state(x):
             parts = [(name, Attribute(x, name).get()) for name in own_attributes(x)]
-            parts = [part for name, v in parts for part in (vars(v).items() if name == "_made" and isinstance(v, Unseen) else [(name, v)])]
+            parts = [part for name, v in parts for part in (vars(v).items() if isinstance(v, Unseen) else [(name, v)])]
         todo += [(f"{path}/{name}", v) for name, v in reversed(parts)]
 
 
