@@ -282,7 +282,7 @@ def _values(index: Any) -> Any:
 
 def _binary(name: str) -> Callable[..., Any]:
     by_numpy = getattr(np.ndarray, name)
-    by_jax = getattr(core.Tracer, name)
+    by_jax = getattr(Array, name)
 
     def operate(self: Numpys, other: Any) -> Any:
         if isinstance(other, core.Tracer) and not isinstance(other, Numpys):
@@ -302,7 +302,7 @@ def _binary(name: str) -> Callable[..., Any]:
 
 def _unary(name: str) -> Callable[..., Any]:
     by_numpy = getattr(np.ndarray, name)
-    by_jax = getattr(core.Tracer, name)
+    by_jax = getattr(Array, name)
 
     def operate(self: Numpys) -> Any:
         return numpys(by_numpy(self.now) if self.known else by_jax(self))

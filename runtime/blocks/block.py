@@ -82,7 +82,8 @@ class Block:
                 self.args = [unpack(s, arrays) for s in specs]
                 frame.passed = containers(self.args)
                 frame.given = containers(self.args, kept(specs))
-                doubt_all(self.args[len(specs) - len(like) :], [list(like)])
+                for new, old in zip(self.args[len(specs) - len(like) :], like, strict=True):
+                    doubt_all(new, old)
                 assume(facts(self.args))
                 try:
                     enter(frame)

@@ -162,7 +162,8 @@ def _from_sequence(x: Sequence[Any], i: Any) -> Any:
     item = row_of(x, i, kind)
     tie_to_items(item, x, i)
     if (frame := of_block()) is not None:
-        doubt_all([item], [[other] for other in x])
+        for other in x:
+            doubt_all(item, other)
         forget_told()
         for key in containers([item]):
             frame.copied[key] = Copied(

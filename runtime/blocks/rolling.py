@@ -222,7 +222,7 @@ def slots_of(stage: Stage, state: list[Any], names: Sequence[str]) -> TurnSlots:
             mine = [(next(inner, None) or Var(t.aval()), next(outs)) for t in types([part])]  # what is not read is no variable yet
             if not isinstance(location.obj, Handle):  # a Variable holds no number, but an array of its own type
                 stays = functools.partial(places.setdefault(location, {}).__setitem__, k)
-                slots += _slots(location.name.replace("`", ""), x, part, mine, stays, None, stage.remembered)
+                slots += _slots(location.bare, x, part, mine, stays, None, stage.remembered)
     return TurnSlots(index, slots, code, final, places)
 
 

@@ -304,7 +304,7 @@ class Settling:
         if not foreseen or not all(_bare(self.specs[k]) for k in new):
             return []
         packed = fitted(outs, joint, self.names, LOOP)
-        packed += fitted(list(held.values()), [block.wrote[loc] for loc in held], lambda: [loc.name.replace("`", "") for loc in held], LOOP)
+        packed += fitted(list(held.values()), [block.wrote[loc] for loc in held], lambda: [loc.bare for loc in held], LOOP)
         ends = [x for o, s in zip(outs, joint, strict=True) for x in pack(o, s, as_is)][: self._own()]
         order = [*self.places, *(loc for loc in held if loc not in self.places)]
         left = [(held[loc], block.wrote[loc]) if loc in held else (load(loc), self.preset[loc]) for loc in order]
@@ -340,7 +340,7 @@ class Settling:
             if "vmap" in transformation() and described(m.a) == described(m.b):
                 raise under_vmap(location, place) from None
             why = two(m, "before the loop", "after one turn")
-            raise location.refusal(why, place, instead_of_change(m, location, place, for_turns(m, location.name.replace("`", "")))) from None
+            raise location.refusal(why, place, instead_of_change(m, location, place, for_turns(m, location.bare))) from None
         return joint
 
     def _changes(self, k: int, m: Mismatch) -> LoopTypeError:

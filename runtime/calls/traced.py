@@ -169,24 +169,7 @@ def traced_by(
             checks.undo()
         traces.note(passed[0], passed[1], held.guards if state is not None else ())
         out = leaving(box.pop(), name) if box else None
-        if any(isinstance(x, Numpys) for x in trees.leaves(out, is_leaf=is_value)):
-            with unwatched():
-                out = trees.map(content, out, is_leaf=is_value)
-        if type(frame.values[ERROR]) is not int:
-            out = trees.map(lambda x: 0 if isinstance(x, Blank) else x, out, is_leaf=is_value)  # no path ends without an error
-        code = frame.values.pop(ERROR)
-        if type(code) is int and not has_maybe(out) and not has_late(out) and trees.is_sortable(out) and not checks.always and state is None:
-            return out
-        checks.found = True
-        if direct:  # earlier traces had no checks, and what is returned now goes to the user as it is
-            checks.undo()
-            checks.stale = True
-            received(code, values_of(frame.values))
-            if has_maybe(out):
-                raise optional_result("this call may return None where earlier ones could not")
-            return out
-        number = None if type(code) is int and not checks.always else jnp.asarray(code, np.int32)
-        return Checked(trees.boxed(map_maybe(packed, out)), number, changes if changes.found else None, values_of(frame.values), finals)
+        return _delivered(checks, direct, out, frame, changes, finals, state is None)
 
     name = name_of(fn)
     ENTRIES.add(compiled.__code__)
@@ -198,6 +181,31 @@ def traced_by(
             return traced
         traced.__signature__ = inspect.Signature([first, *own.parameters.values()])  # type: ignore[attr-defined]
     return traced
+
+
+def _delivered(checks: Checks, direct: bool, out: Any, frame: Frame, changes: Any, finals: dict[Any, Any], stateless: bool) -> Any:
+    """What a trace gives to JAX: its result as it is, if nothing has to be done after the call; else beside its error code and changes.
+
+    With `direct` calls go to JAX directly, and so it goes to the user as it is.
+    """
+    if any(isinstance(x, Numpys) for x in trees.leaves(out, is_leaf=is_value)):
+        with unwatched():
+            out = trees.map(content, out, is_leaf=is_value)
+    if type(frame.values[ERROR]) is not int:
+        out = trees.map(lambda x: 0 if isinstance(x, Blank) else x, out, is_leaf=is_value)  # no path ends without an error
+    code = frame.values.pop(ERROR)
+    if type(code) is int and not has_maybe(out) and not has_late(out) and trees.is_sortable(out) and not checks.always and stateless:
+        return out
+    checks.found = True
+    if direct:  # earlier traces had no checks
+        checks.undo()
+        checks.stale = True
+        received(code, values_of(frame.values))
+        if has_maybe(out):
+            raise optional_result("this call may return None where earlier ones could not")
+        return out
+    number = None if type(code) is int and not checks.always else jnp.asarray(code, np.int32)
+    return Checked(trees.boxed(map_maybe(packed, out)), number, changes if changes.found else None, values_of(frame.values), finals)
 
 
 def result(out: Checked) -> Any:

@@ -15,6 +15,7 @@ from autograph.runtime.arrays.handles import is_variable, value_of
 from autograph.runtime.calls.loading import adapt
 from autograph.runtime.eager.values import fresh
 from autograph.runtime.jaxapi import _jax, trees
+from autograph.runtime.jaxapi.passing import Passing
 from autograph.runtime.jaxapi.tracers import content
 from autograph.runtime.messages.errors import TapeError
 from autograph.runtime.messages.places import here
@@ -56,7 +57,7 @@ class GradientTape:
         if self._recording:
             raise TapeError("this tape is recording already", here(), "use another `ag.GradientTape()` for the block inside")
         adapt()
-        self._trace = _jax.Passing.over(_jax.innermost_trace(), self._seen)
+        self._trace = Passing.over(_jax.innermost_trace(), self._seen)
         self._context.enter_context(_jax.set_current_trace(self._trace))
         self._recording = True
         recorders.active = (*recorders.active, self)

@@ -59,7 +59,7 @@ def decided(
 
 def _shown(place: HeapLocation) -> str:
     """A place by the user's name for its object."""
-    name = place.name.replace("`", "")
+    name = place.bare
     known = variable_of(place.obj)
     if isinstance(place, Attribute):
         return f"{known}.{place.attribute}" if known else name

@@ -10,12 +10,21 @@ from autograph.runtime.explaining.raw_errors import mark_of
 from autograph.runtime.messages.places import caller, is_block, visible
 
 
-def users_variables(with_globals: bool = False) -> Iterator[tuple[FrameType, str, Any]]:
-    """The frame, name and value of each, innermost first; perhaps with the global variables that their code names."""
+def users_frames() -> Iterator[FrameType]:
+    """The frames of the user's converted functions and of blocks in them, innermost first."""
     frame = caller()
     while frame is not None and (mark_of(frame.f_code) in ("Form", "Staged") or is_block(frame.f_code)):
-        yield from ((frame, name, value) for name, value in frame.f_locals.items())
-        if with_globals:
-            space = frame.f_globals
-            yield from ((frame, name, space[name]) for name in frame.f_code.co_names if name in space)
+        yield frame
         frame = visible(frame.f_back)
+
+
+def users_variables() -> Iterator[tuple[FrameType, str, Any]]:
+    """The frame, name and value of each."""
+    for frame in users_frames():
+        yield from ((frame, name, value) for name, value in frame.f_locals.items())
+
+
+def named_values(frame: FrameType) -> dict[str, Any]:
+    """The variables of a function, and the global ones that its code names."""
+    space = frame.f_globals
+    return {name: space[name] for name in frame.f_code.co_names if name in space} | frame.f_locals

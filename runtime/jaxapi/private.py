@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 # isort: split
+from jax._src import config as config
 from jax._src import core as core
 from jax._src import dtypes as dtypes
 from jax._src import linear_util as linear_util

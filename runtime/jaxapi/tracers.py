@@ -15,11 +15,12 @@ from typing import Any
 import jax
 import numpy as np
 
+from autograph.runtime.jaxapi.arithmetic import Arithmetic
 from autograph.runtime.jaxapi.private import ArrayImpl, PRNGKeyArray, ad, batching, core, dtypes
 from autograph.runtime.jaxapi.private import partial_eval as pe
 
 
-class ArrayTracer(core.Tracer):  # type: ignore[misc]
+class ArrayTracer(Arithmetic):
     """An array as an object: `now` is the value of JAX's that it holds, `home` (weakly) the trace in which it was made.
 
     `who` says which array it may be, where only traced values decide that (`ties.py`); one that `lasts` is seen after an error.
@@ -39,7 +40,8 @@ class ArrayTracer(core.Tracer):  # type: ignore[misc]
 
     @property
     def aval(self) -> Any:
-        return core.typeof(self.now)
+        now = self.now
+        return now.aval if isinstance(now, core.Tracer) else core.typeof(now)
 
     def constant(self) -> Any:
         """What stands for an array of NumPy's that is known: JAX keeps constants by reference, so it is given a copy."""
@@ -110,7 +112,7 @@ class ArrayTracer(core.Tracer):  # type: ignore[misc]
 
 def _augmented(name: str) -> Any:
     """`x += v`: a new array; it is noted that NumPy's would have changed."""
-    operate = getattr(core.Tracer, f"__{name}__")
+    operate = getattr(ArrayTracer, f"__{name}__")
 
     def augmented(self: Any, other: Any) -> Any:
         note_change(self)

@@ -29,17 +29,25 @@ def caller() -> FrameType | None:
 
 
 _libraries: tuple[str, ...] = HIDDEN  # and those whose objects change in their own code
+_is_hidden: dict[str, bool] = {}  # files of frames that have been looked at
 
 
 def hide(package: Any) -> None:
     """Errors are placed where the user's code calls a package."""
     global _libraries
     _libraries += (os.path.dirname(os.path.abspath(package.__file__)) + os.sep,)
+    _is_hidden.clear()
 
 
 def visible(frame: FrameType | None) -> FrameType | None:
     """A frame, or the first around it that is neither ours nor JAX's."""
-    while frame is not None and frame.f_code.co_filename.startswith(_libraries):
+    while frame is not None:
+        file = frame.f_code.co_filename
+        hidden = _is_hidden.get(file)
+        if hidden is None:
+            hidden = _is_hidden[file] = file.startswith(_libraries)
+        if not hidden:
+            break
         frame = frame.f_back
     return frame
 

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from types import BuiltinFunctionType, FunctionType, GeneratorType, ModuleType
 from typing import Any
 
-from autograph.runtime.explaining.variables import users_variables
+from autograph.runtime.explaining.variables import named_values, users_frames, users_variables
 from autograph.runtime.frames import frames
+from autograph.runtime.jaxapi._jax import Tracer
 from autograph.runtime.jaxapi.tracers import ArrayTracer
 from autograph.runtime.messages.errors import EffectError
 from autograph.runtime.messages.places import here
@@ -80,16 +81,14 @@ def parts_of(x: Any) -> tuple[Any, ...]:
 
 
 def _iterators() -> Iterator[tuple[str, Any]]:
-    for _, name, value in users_variables(with_globals=True):
-        if type(value) in _NO_HOLDERS:
-            continue
+    for name, value in [(name, x) for frame in users_frames() for name, x in named_values(frame).items() if type(x) not in _NO_HOLDERS]:
         if isinstance(value, ITERATORS):
             yield name, value
         elif isinstance(value, (list, tuple, deque)):
             yield from ((f"{name}[{k}]", x) for k, x in enumerate(value) if isinstance(x, ITERATORS))
         elif isinstance(value, dict):
             yield from ((f"{name}[{k!r}]", x) for k, x in value.items() if isinstance(x, ITERATORS))
-        elif hasattr(value, "__dict__") and is_state(value):
+        elif not isinstance(value, Tracer) and hasattr(value, "__dict__") and is_state(value):
             yield from ((f"{name}.{n}", x) for n, x in vars(value).items() if isinstance(x, ITERATORS))
 
 

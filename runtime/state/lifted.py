@@ -37,6 +37,10 @@ class ErrorCode:
     name = "the error code"
     leave: Callable[[Any], None]
 
+    @property
+    def bare(self) -> str:
+        return self.name
+
 
 class ErrorValues(ErrorCode):
     """The traced values that are part of an error: its message and attributes."""

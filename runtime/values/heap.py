@@ -38,6 +38,11 @@ class HeapLocation(Record):
     def __repr__(self) -> str:
         return f"<{self.name}>"
 
+    @property
+    def bare(self) -> str:
+        """Its name without the quotes that sentences put around it."""
+        return self.name.replace("`", "")
+
     def get(self) -> Any:
         raise NotImplementedError
 

@@ -77,14 +77,15 @@ def _reorder(new: Any, order: tuple[Any, ...]) -> None:
         new.update(items)
 
 
-def doubt_all(new: Any, olds: Sequence[Any]) -> None:
-    """Containers in a new value may be the ones at the same place in each of some others."""
+def doubt_all(new: Any, old: Any) -> None:
+    """Containers in a new value may be the ones at the same place in another."""
+    if type(new) in ATOMS or isinstance(new, ARRAYS):
+        return
+    there = dict(containers_of(old))
     for path, c in containers_of(new):
-        for old in olds:
-            for other, held in containers_of(old):
-                if other == path:
-                    doubt(c, held)
-                    _reorder(c, tuple(held))
+        if path in there:
+            doubt(c, there[path])
+            _reorder(c, tuple(there[path]))
 
 
 def unlike(sides: Sequence[dict[Path, list[Twin]]]) -> set[int]:
@@ -241,7 +242,7 @@ def refuse_chosen(
         for path, c in containers_of(x):
             twins = [t.value for t in frame.twins.get(id(c), ()) if t.value is not None and lasts(t.value)]
             if not lasts(c) and any(id(t) != own.get(path) or shared(t) for t in twins):
-                kind, name = type(c).__name__, variable_of(place.obj) if isinstance(place, Contents) else place.name.strip("`")
+                kind, name = type(c).__name__, variable_of(place.obj) if isinstance(place, Contents) else place.bare
                 raise place.error(
                     f"only traced values decide which `{kind}` `{name or place.name}` holds, and others hold it too",
                     frame.places.get(place) or here(), f"store a copy of it (`{kind}(...)`)",

@@ -14,9 +14,10 @@ import numpy as np
 from autograph.runtime.arrays.numpys import is_known
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi._jax import Tracer
+from autograph.runtime.jaxapi.tracers import ArrayTracer
 
 NUMBERS: Final = (bool, int, float, complex)
-ARRAYS: Final = (jax.Array, np.ndarray, np.generic)
+ARRAYS: Final = (ArrayTracer, jax.Array, np.ndarray, np.generic)  # ours first: to ask whether a tracer is a `jax.Array` takes long
 CONTAINERS: Final = (list, dict, set, collections.deque, bytearray)
 
 
