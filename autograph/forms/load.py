@@ -16,6 +16,7 @@ from types import CodeType
 from typing import Any
 
 from autograph.trees import syntax as s
+from autograph.trees.fields import children
 
 _FUTURE = functools.reduce(operator.or_, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names))
 _NAME = ".f"  # no identifier: `make` must not bind a name that the body reads
@@ -39,32 +40,14 @@ def placed(tree: ast.AST, where: Any) -> list[ast.Attribute]:
     stack: list[tuple[Any, Any]] = [(tree, where)]
     while stack:
         n, around = stack.pop()
-        has_place, fields = _parts.get(n.__class__) or _parts_of(n.__class__)
-        if has_place:
+        if "lineno" in n.__class__._attributes:
             if getattr(n, "lineno", None) is None:
                 n.lineno, n.col_offset = around.lineno, around.col_offset
                 n.end_lineno, n.end_col_offset = around.end_lineno, around.end_col_offset
             around = n
-        for field in fields:
-            value = getattr(n, field, None)
-            if value.__class__ is list:
-                stack += [(item, around) for item in value if item is not None]
-            elif value is not None:
-                stack.append((value, around))
+        stack += [(child, around) for child in children(n)]
         if n.__class__ is ast.Attribute and n.value.__class__ is ast.Name and n.value.id == s.RUNTIME:
             found.append(n)
-    return found
-
-
-_NO_NODES = frozenset("ctx op ops id attr n kind type_comment lineno module level arg asname conversion simple is_async rest kwd_attrs".split())
-_parts: dict[type, tuple[bool, tuple[str, ...]]] = {}
-
-
-def _parts_of(kind: Any) -> tuple[bool, tuple[str, ...]]:
-    """Whether nodes of a class have a place, and which of their fields may hold nodes."""
-    named = {"name"} if kind is not getattr(ast, "TypeAlias", None) else set()
-    fields = () if kind in (ast.Constant, ast.Global, ast.Nonlocal, ast.MatchSingleton) else kind._fields
-    found = _parts[kind] = "lineno" in kind._attributes, tuple(f for f in fields if f not in _NO_NODES | named)
     return found
 
 

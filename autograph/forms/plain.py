@@ -28,6 +28,7 @@ from autograph.forms.load import Table, planted
 from autograph.forms.plain_stores import Stores, ag, call, name
 from autograph.passes.callables import ARRAY_LIBRARIES, HIGHER
 from autograph.source.source import File
+from autograph.trees.fields import children
 from autograph.trees.rebuild import at, replaced
 
 _CALL_ARGUMENTS = frozenset({"map", "filter", "iter", "sorted", "min", "max"})  # builtins that call an argument
@@ -191,14 +192,8 @@ def _own(body: list[Any]) -> Iterator[Any]:
     while stack:
         node = stack.pop()
         yield node
-        if isinstance(node, _SCOPES):
-            continue
-        for field in node._fields:
-            value = getattr(node, field, None)
-            if isinstance(value, list):
-                stack += [v for v in value if isinstance(v, ast.AST)]
-            elif isinstance(value, ast.AST) and field != "ctx":
-                stack.append(value)
+        if not isinstance(node, _SCOPES):
+            stack += children(node)
 
 
 def _is_given() -> Any:

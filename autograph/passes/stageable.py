@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from typing import Any
+
+from autograph.trees.fields import children
 
 # Functions that look at their own frame run their plain form inside a trace too.
 FRAMES = frozenset({"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe"})
@@ -67,12 +68,8 @@ def _own(body: list[Any]) -> Iterator[Any]:
             stack += [*node.decorator_list, *node.bases, *node.keywords]
         elif kind in _SCOPES:
             stack += [*getattr(node, "decorator_list", []), *node.args.defaults, *(d for d in node.args.kw_defaults if d)]
-        elif kind != "Constant":
-            for value in node.__dict__.values():
-                if type(value) is list:
-                    stack += [v for v in value if isinstance(v, ast.AST)]
-                elif isinstance(value, ast.AST) and value._fields:
-                    stack.append(value)
+        else:
+            stack += children(node)
 
 
 def _jumps_out(block: list[Any], in_loop: bool = False) -> bool:

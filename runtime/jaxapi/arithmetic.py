@@ -26,6 +26,7 @@ class Arithmetic(core.Tracer):  # type: ignore[misc]
 _FLOATS = np.dtype("float32"), np.dtype("float64")  # of Python's numbers without and with `jax_enable_x64`
 _INTEGERS = np.dtype("int32"), np.dtype("int64")
 _MOST = 2**31
+_LARGEST = float(np.finfo(np.float32).max)
 
 
 def _operand(other: Any, aval: Any) -> Any:
@@ -33,7 +34,7 @@ def _operand(other: Any, aval: Any) -> Any:
     kind = type(other)
     if kind is int or kind is float:
         x64 = config.enable_x64.value
-        if kind is int and not -_MOST <= other < _MOST:
+        if not -_MOST <= other < _MOST and (kind is int or not -_LARGEST <= other <= _LARGEST):  # JAX raises, or warns
             return None
         if aval.dtype == _FLOATS[x64]:
             return float(other)

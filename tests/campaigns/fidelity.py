@@ -49,13 +49,12 @@ def convert(module: Any) -> tuple[int, list[str]]:
 
     def twin(f: Any) -> Any:
         nonlocal done
-        if not isinstance(f, types.FunctionType):
+        if not isinstance(f, types.FunctionType) or f.__code__.co_filename != module.__file__:  # a wrapper of another module; `dataclass` wrote it
             return f
         try:
             new = ag.convert(f)
         except ag.AutographError as error:
-            if not f.__code__.co_filename.startswith("<"):  # a `dataclass` has written it
-                refused.append(f"{f.__qualname__}: {error.id} {error.message}")
+            refused.append(f"{f.__qualname__}: {error.id} {error.message}")
             return f
         done += 1
         return new
