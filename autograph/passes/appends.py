@@ -50,7 +50,7 @@ class _Uses:
         return {n for n, uses in self.changes.items() if n in self.made and n not in self.barred and any(u.nested for u in uses) and self._alone(n)}
 
     def _alone(self, name: str) -> bool:
-        """Whether every second name comes after the last change, counting the turns of loops."""
+        """Whether every second name, and every other value of this one, comes after the last change, counting the turns of loops."""
         for move in self.moves[name]:
             for change in self.changes[name]:
                 shared = [loop for loop in move.loops if loop in change.loops]
@@ -81,8 +81,8 @@ class _Uses:
                     self._stmt(s.Assign([target], value), loops, nested)
                 return
             case s.Assign(targets=targets, value=value):
-                for target in targets:
-                    self._bound(target, use)
+                for n in (n for target in targets for n in s.walk(target) if isinstance(n, s.Name) and not isinstance(n.ctx, s.Load)):
+                    self.moves[n.id].append(use)  # `items = jnp.stack(items)` ends what the name was
                 self._expr(value, use, moved=True)
                 return
             case s.Expr(value=value):
@@ -99,7 +99,7 @@ class _Uses:
                 self._block(stmt.orelse, loops, True)
                 return
             case s.For():
-                self._bound(stmt.target, use)
+                self._bound(stmt.target)
                 self._expr(stmt.iter, use, moved=False)
                 self._block(stmt.body, (*loops, stmt), True)
                 self._block(stmt.orelse, loops, True)
@@ -122,18 +122,12 @@ class _Uses:
 
     def _other(self, node: Any, use: _Use) -> None:
         """Anything else: whatever name stands in it is left alone."""
-        for n in s.walk(node):
-            if isinstance(n, s.Name) and not isinstance(n.ctx, s.Load):
-                self.barred.add(n.id)
+        self._bound(node)
         if not isinstance(node, (s.ExceptHandler, s.match_case)):
             self._expr(node, use, moved=True)
 
-    def _bound(self, target: Any, use: _Use) -> None:
-        for n in s.walk(target):
-            if isinstance(n, s.Name):
-                if isinstance(n.ctx, s.Load):
-                    continue
-                self.barred.add(n.id)
+    def _bound(self, target: Any) -> None:
+        self.barred |= {n.id for n in s.walk(target) if isinstance(n, s.Name) and not isinstance(n.ctx, s.Load)}
 
     def _expr(self, node: Any, use: _Use, moved: bool) -> None:
         """`moved`: the value of the expression is given to something that keeps it."""

@@ -26,6 +26,7 @@ from autograph.passes.callables import (
     CHANGING,
     HIGHER,
     KEYWORDS,
+    OF_ROWS,
     REPLACED,
     THREADED,
     is_runtime,
@@ -185,13 +186,17 @@ class _Calls(s.Transformer):
             return self._wrapped(node)
         if module[:2] == ["jax", "numpy"] and any(makes_section(a, self.sections) for a in node.args):
             return self._wrapped(node)
-        if module == ["jax", "numpy"] and last in ("array", "asarray", "stack") and node.args and fills(node.args[0], self.filled):
+        if module == ["jax", "numpy"] and node.args and self._may_be_filled(last, node.args[0]):
             return self._wrapped(node)
         if module[:2] == ["jax", "experimental"] or path.startswith(CALLING_LIBRARIES):
             return self._wrapped(node)
         places = HIGHER.get(last, (0,) if path.startswith(("jax.tree.map", "jax.tree_util.tree_map")) else ())
         given = [node.args[k] for k in places if k < len(node.args)] + [k.value for k in node.keywords if places and k.arg in KEYWORDS]
         return self._wrapped(node) if any(self._hands_on(g, path in THREADED) for g in given) else node
+
+    def _may_be_filled(self, name: str, arg: Any) -> bool:
+        """Whether a function of `jax.numpy` makes an array of a list that may have been filled by a loop."""
+        return fills(arg, self.filled) if name in ("array", "asarray") else name in OF_ROWS and not isinstance(arg, (s.List, s.Tuple, s.ListComp))
 
     def _hands_on(self, value: Any, threaded: bool) -> bool:
         """Whether a function that is handed on is to be converted on the way, or may fail or change state, which has to come `threaded` through."""

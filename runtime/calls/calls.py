@@ -153,7 +153,7 @@ def _needs_lengths(f: Any, called: Callable[..., Any], *args: Any, **kwargs: Any
 
 def _of_sections(f: Any, *args: Any, **kwargs: Any) -> Any:
     """A call of a function of `jax.numpy` that slices of unknown length may be given to."""
-    if f.__name__ in MAKERS and (made := made_of_column(f, args, kwargs)) is not NotImplemented:
+    if f.__name__ in MAKERS and (made := made_of_column(f.__name__, f, args, kwargs)) is not NotImplemented:
         return made
     given = any(isinstance(x, Section) for x in (*args, *kwargs.values()))
     return function_of(f.__name__, args, kwargs) if given else f(*args, **kwargs)

@@ -25,6 +25,7 @@ from autograph.runtime.jaxapi._jax import recording
 from autograph.runtime.jaxapi.tracers import Array
 from autograph.runtime.messages.errors import ArrayStoreError, AutographError, ConcreteValueError, EffectError, NumpyError
 from autograph.runtime.messages.places import here
+from autograph.runtime.sequences.columns import MAKERS, made_of_column, rows_in_column
 from autograph.runtime.sequences.counted import COUNTED
 from autograph.runtime.sequences.section_functions import function_of
 from autograph.runtime.sequences.sections import Section
@@ -174,6 +175,8 @@ def _call(path: str, f: Any, ufunc: Any, args: tuple[Any, ...], kwargs: dict[str
     if name in _SPECIAL:
         return _SPECIAL[name](*args, **kwargs)
     function = _counterpart(path)
+    if name in MAKERS and (made := made_of_column(name, function, args, kwargs)) is not NotImplemented:
+        return made
     if ufunc is f:
         return _ufunc(path, function, args, kwargs)
     parameters = _parameters(f)
@@ -272,10 +275,11 @@ def _refuse_negative_power(base: Any, exponent: Any) -> None:
 
 
 def _asarray(x: Any = 0, dtype: Any = None, **options: Any) -> Any:
-    if isinstance(x, (list, tuple)):
+    rows = rows_in_column(x)
+    if rows is None and isinstance(x, (list, tuple)):
         _regular_shape(x)
     kwargs = {k: v for k, v in options.items() if k in ("ndmin", "copy") and v is not None}
-    return jnp.array(x, dtype=None if dtype is None else _dtype(dtype), **kwargs)
+    return jnp.array(x if rows is None else rows, dtype=None if dtype is None else _dtype(dtype), **kwargs)
 
 
 def _regular_shape(x: Any) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ from autograph.runtime.messages.errors import ConcreteValueError
 from autograph.runtime.messages.places import here
 from autograph.runtime.operators.comparisons import ordered
 from autograph.runtime.operators.folds import Each, empty, extreme, holds, total
+from autograph.runtime.sequences.columns import rows_in_column
 from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.sequences.rows import Range, Rows, unknown
 from autograph.runtime.values.values import ATOMS, Counted, Maybe, traced
@@ -87,6 +88,8 @@ def sum(items: Any, /, start: Any = 0) -> Any:
     items = _folding(items)
     if isinstance(items, Each):
         return total(items, start)
+    rows = rows_in_column(items)
+    items = items if rows is None else rows
     if unknown(items) and items.ndim > 0:
         if not items.shape[0]:
             return start

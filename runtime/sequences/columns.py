@@ -1,15 +1,13 @@
-"""Lists that a compiled loop has filled: their items are the rows of one array, and `jnp.array(items)` is that array."""
+"""Lists that a compiled loop has filled: their items are the rows of one array, and `jnp.stack(items)` is that array."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import jax.numpy as jnp
 
 from autograph.runtime.frames import frames, of_block
-
-MAKERS = frozenset({"array", "asarray", "stack"})
 
 
 class Column(NamedTuple):
@@ -29,16 +27,35 @@ def note_column(items: list[Any], start: int, buffer: Any) -> None:
         frame.columns[id(items)] = Column(tuple(items), start, buffer)
 
 
-def made_of_column(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`jnp.array(items)`, `jnp.stack(items)` of such a list; NotImplemented of anything else."""
-    if not args or type(args[0]) is not list or f.__name__ == "stack" and (len(args) > 1 or kwargs):
-        return NotImplemented
-    found = next((c for frame in frames() if (c := frame.columns.get(id(args[0]))) is not None), None)
-    if found is None or len(args[0]) != len(found.held) or any(a is not b for a, b in zip(args[0], found.held, strict=True)):
-        return NotImplemented
+def rows_in_column(items: Any) -> Any:
+    """The array whose rows are the items of such a list; None of anything else."""
+    found = next((c for frame in frames() if (c := frame.columns.get(id(items))) is not None), None) if type(items) is list else None
+    if found is None or len(items) != len(found.held) or any(a is not b for a, b in zip(items, found.held, strict=True)):
+        return None
     rows, first = found.buffer[found.start : len(found.held)], found.held[: found.start]
     if any(jnp.shape(x) != rows.shape[1:] or jnp.result_type(x, rows) != rows.dtype for x in first):
+        return None
+    return jnp.concatenate([jnp.stack([jnp.asarray(x, rows.dtype) for x in first]), rows]) if first else rows
+
+
+def made_of_column(name: str, make: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`jnp.array(items)`, `jnp.stack(items)` and the like of such a list, by name; NotImplemented of anything else."""
+    rows = rows_in_column(args[0]) if args else None
+    if rows is None:
         return NotImplemented
-    if first:
-        rows = jnp.concatenate([jnp.stack([jnp.asarray(x, rows.dtype) for x in first]), rows])
-    return f(rows, *args[1:], **kwargs) if f.__name__ != "stack" else rows
+    if name in ("array", "asarray"):
+        return make(rows, *args[1:], **kwargs)
+    axis = _AXIS[name](rows.ndim - 1) if name in _AXIS else kwargs.get("axis", args[1] if len(args) > 1 else 0)
+    joined = name.startswith("concat") or name in _AXIS and rows.ndim > (1 if name == "hstack" else 2)
+    known = type(axis) is int and -rows.ndim + joined <= axis < rows.ndim - joined
+    if not known or len(args) + len(kwargs) > 1 + (name not in _AXIS) or kwargs.keys() - {"axis"}:
+        return NotImplemented  # JAX tells what is wrong
+    if not joined:
+        return jnp.moveaxis(rows, 0, axis) if rows.ndim > 1 or name != "vstack" else rows[:, None]
+    axis %= rows.ndim - 1
+    shape = rows.shape[1:]
+    return jnp.moveaxis(rows, 0, axis).reshape(*shape[:axis], len(rows) * shape[axis], *shape[axis + 1 :])
+
+
+_AXIS: Final[dict[str, Callable[[int], int]]] = {"vstack": lambda ndim: 0, "hstack": lambda ndim: int(ndim > 1), "column_stack": lambda ndim: 1}
+MAKERS: Final = frozenset({"array", "asarray", "stack", "concatenate", "concat", *_AXIS})
