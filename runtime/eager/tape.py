@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,7 +20,7 @@ from autograph.runtime.jaxapi.tracers import content
 from autograph.runtime.messages.errors import TapeError
 from autograph.runtime.messages.places import here
 from autograph.runtime.state.reading import recorders
-from autograph.runtime.state.recording import CALLS, CONSTANT, HEAVY, UNSEEN, WRITES, Operation, constants, done, is_inexact
+from autograph.runtime.state.recording import CALLS, CONSTANT, HEAVY, UNSEEN, WRITES, Again, Operation, constants, done, is_inexact
 
 
 class GradientTape:
@@ -92,6 +92,7 @@ class GradientTape:
     def reset(self) -> None:
         """Forget what has been recorded."""
         self._live: dict[int, Any] = {}
+        self._inner: dict[int, Any] = {}  # what turns of a loop have given that is one operation now, and have taken themselves
         self._operations: list[Operation] = []
         self._reads: dict[int, tuple[Any, list[Any]]] = {}
 
@@ -159,6 +160,11 @@ class GradientTape:
 
         def of(source: Any) -> Any:
             reads = self._reads.get(id(source), (source, []))[1] if is_variable(source) else [content(source)]
+            if any(id(x) in self._inner for x in reads):
+                raise TapeError(
+                    "a gradient is asked by what a turn of a loop has computed, and the loop is one operation of the tape", here(),
+                    "make its turns one by one (`with ag.loop(roll='never'):`)",
+                )  # fmt: skip
             found = [cotangents[id(x)] for x in reads if id(x) in cotangents]
             if not found:
                 return jnp.zeros_like(value_of(source)) if unconnected == "zero" else None
@@ -186,6 +192,43 @@ class GradientTape:
             reads.append(value)
             self._live[id(value)] = value
         return held
+
+    def count(self) -> int:
+        """How many operations it has recorded."""
+        return len(self._operations)
+
+    def take(self, first: int, last: int, made: Container[Any]) -> Taken | None:
+        """Forget the operations of turns of a loop, which one operation shall stand for; `made`: the variables of what the turns give.
+
+        None if these are not all that the derivatives are made of, or a Variable has got its value in a turn.
+        """
+        of_turns = self._operations[first:last]
+        outputs = {id(y) for operation in of_turns for y in operation.outputs}
+        inside = [x for x in self._live.values() if _variable(x) in made]
+        if not self._recording or any(not isinstance(x.pullback, Again) for x in of_turns) or any(id(x) not in outputs for x in inside):
+            return None
+        live = [x.val for x in inside]
+        del self._operations[first:last]
+        self._live = {k: x for k, x in self._live.items() if _variable(x) not in made}
+        return Taken(first, [operation.of(lambda x: v if (v := _variable(x)) in made else x) for operation in of_turns], live)
+
+    def put_back(self, taken: Taken, standing: Callable[[Any], Any]) -> None:
+        """Remember what has been taken; `standing` gives the tracer of a variable."""
+        self._operations[taken.first : taken.first] = [x.of(lambda v: standing(v) if isinstance(v, _jax.Var) else v) for x in taken.operations]
+        self._live |= {id(x): x for x in map(standing, taken.live)}
+
+    def record_loop(self, taken: Taken, loop: Any) -> list[Any]:
+        """Record one compiled loop in the place of the operations of its turns; gives what its stand-ins stand for."""
+        outside = loop.outside()
+        live = {v: x for x in self._live.values() if (v := _variable(x)) in outside}
+        if not live:
+            return loop.bind()  # type: ignore[no-any-return]
+        out, pull = jax.vjp(lambda *values: list(map(content, loop.bind(dict(zip(live, values, strict=True))))), *live.values())
+        known, used = set(taken.live), loop.used()
+        self._live |= {id(t): t for t in loop.stand_ins if t.val in known}
+        self._inner |= {id(t): t for t in loop.stand_ins if t.val in used}
+        self._operations.insert(taken.first, Operation([*live.values()], loop.stand_ins, lambda cotangents: pull(list(cotangents))))
+        return list(out)
 
     def _seen(
         self, name: str, do: Callable[..., Any], args: Sequence[Any], params: dict[str, Any] | None, several: bool, primitive: Any = None
@@ -239,6 +282,19 @@ class GradientTape:
 
         operands = [*args, *(own[k] for k in places)]
         return operands, call, [k for k, a in enumerate(operands) if id(a) in self._live]
+
+
+class Taken(NamedTuple):
+    """Operations of turns of a loop that a tape has forgotten, with variables for the tracers that the turns have made."""
+
+    first: int
+    operations: list[Operation]
+    live: list[Any]
+
+
+def _variable(x: Any) -> Any:
+    """The variable of the jaxpr that a tracer stands for, if it does."""
+    return getattr(x, "val", None) if isinstance(x, _jax.Tracer) else None
 
 
 def _given(y: Any, cotangents: dict[int, Any]) -> Any:

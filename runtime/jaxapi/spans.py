@@ -39,15 +39,18 @@ class Span:
         """The value of a variable that stands for a known array, or None."""
         return self.trace.frame.constvar_to_val.get(atom)
 
-    def cut(self, eqns: Sequence[Any]) -> Callable[[], None]:
-        """Let equations hold no tracers, so that those are gone which only they hold; gives what puts them back."""
+    def cut(self, eqns: Sequence[Any]) -> Callable[[], Callable[[Any], Any]]:
+        """Let equations hold no tracers, so that those are gone which only they hold.
+
+        What it gives puts them back, and tells the tracer of a variable.
+        """
         mine = {v: e for e in eqns for v in e.outvars}
         held = [[(t.val, None if isinstance(t.val, Var) and t.val in mine else t) for t in e.in_tracers] for e in eqns]
         self._forget_parents(mine)
         for e in eqns:
             e.in_tracers = []
 
-        def back() -> None:
+        def back() -> Callable[[Any], Any]:
             alive = {t.val: t for t in self.alive() if isinstance(t.val, Var)}
 
             def standing(v: Any) -> Any:
@@ -60,6 +63,7 @@ class Span:
                     if v in alive:
                         alive[v].parent = e
                 e.in_tracers = [standing(v) if t is None else t for v, t in atoms]
+            return standing
 
         return back
 

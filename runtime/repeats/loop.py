@@ -6,7 +6,8 @@ Several kinds of turns, as the sides of an `if` that Python decides, are the sid
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import jax
@@ -15,7 +16,7 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime.jaxapi import _jax
-from autograph.runtime.jaxapi._jax import Literal, Var
+from autograph.runtime.jaxapi._jax import Literal, Tracer, Var
 from autograph.runtime.jaxapi.spans import Span, equation, jaxpr_of
 from autograph.runtime.repeats.alike import Turn, known
 from autograph.runtime.repeats.openings import numbers_in, with_numbers
@@ -130,8 +131,19 @@ class Loop:
         ):
             raise NotAlike
 
-    def bind(self) -> list[Any]:
-        """Record the loop; what the stand-ins stand for."""
+    def outside(self) -> dict[Any, Any]:
+        """What turns take that stands before the loop: tracers by variable."""
+        held = [*self.tracers.values(), *self.same.values()]
+        return {t.val: t for t in held if isinstance(t, Tracer) and isinstance(t.val, Var)}
+
+    def used(self) -> set[Any]:
+        """What turns give and turns take."""
+        own = {t.variables[n] for t in self.turns for operands in t.operands for mine, n in operands if mine}
+        return own | {atom for t in self.turns for atom in t.taken if isinstance(atom, Var) and atom in self.defined}
+
+    def bind(self, given: Mapping[Any, Any] = MappingProxyType({})) -> list[Any]:
+        """Record the loop; what the stand-ins stand for.  `given`: values in the place of some of those of before the loop, by variable."""
+        self.given = given
         carry = [self._initial(r, aval) for r, aval in enumerate(self.registers.types)]
         xs = {place: jnp.asarray(table) for place, table in self.tables.items()}
         numbers = {place: n for n, place in enumerate(xs)}
@@ -165,7 +177,7 @@ class Loop:
         value = self.registers.first.get(register)
         if value is None:
             return _of_type(jnp.zeros(aval.shape, aval.dtype), aval)
-        return _of_type(jnp.asarray(value.value), aval) if isinstance(value, _Known) else self.tracers[value]
+        return _of_type(jnp.asarray(value.value), aval) if isinstance(value, _Known) else self.given.get(value, self.tracers[value])
 
     def _side(self, kind: Hashable, way: Way, numbers: dict[tuple[Hashable, int], int]) -> Any:
         """A function of the registers and of the rows of tables: the registers after a turn of a kind, and what it gives after the loop."""
@@ -181,7 +193,8 @@ class Loop:
                 if place in numbers:
                     taken.append(_of_type(rows[numbers[place]], aval))
                 elif place in self.same:
-                    taken.append(0 if isinstance(self.same[place], Literal) else self.same[place])
+                    same = self.same[place]
+                    taken.append(0 if isinstance(same, Literal) else self.given.get(same.val, same) if isinstance(same, Tracer) else same)
                 else:
                     taken.append(carry[way.reads[handed.index(p)]])
             given = run(*taken)

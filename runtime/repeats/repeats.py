@@ -7,6 +7,7 @@ place of all their equations.  Several kinds of turns, as the sides of an `if` t
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from autograph.runtime.repeats.alike import Keys, Turn
 from autograph.runtime.repeats.loop import Loop, NotAlike
 from autograph.runtime.repeats.sizes import LONG, size_of
 from autograph.runtime.state.needs import end_if_made_again
+from autograph.runtime.state.reading import Recorder, recorders
 from autograph.runtime.values.hints import rolling
 
 _FEWEST = 4  # turns
@@ -27,18 +29,21 @@ class MadeTurns:
     """The turns that Python makes of a loop; none where operations are not recorded as they are."""
 
     def __init__(self, span: Span | None) -> None:
-        self._span = span
+        self._span, self._tapes = span, recorders.active
+        self._counts = [t.count() for t in self._tapes[:1]]  # of what the tape has recorded when each turn begins
 
     def mark(self) -> None:
         """A turn ends here."""
         if self._span is not None:
             self._span.mark()
+            self._counts += [t.count() for t in self._tapes[:1]]
             if len(self._span.marks) == 1 + _REHEARSED and sum(size_of(e) for eqns in self._span.sections() for e in eqns) > LONG:
                 end_if_made_again()
 
     def join(self) -> bool:
         """Put one compiled loop in the place of all turns, if they are alike and many operations together."""
-        return self._span is not None and _join(self._span)
+        tape = self._tapes[0] if len(self._tapes) == 1 and recorders.active == self._tapes else None
+        return self._span is not None and _join(self._span, tape, self._counts)
 
 
 @contextmanager
@@ -64,7 +69,8 @@ def made_turns(wanted: bool = True) -> Iterator[MadeTurns]:
         yield MadeTurns(found)
 
 
-def _join(span: Span) -> bool:
+def _join(span: Span, tape: Recorder | None, counts: Sequence[int]) -> bool:
+    """`counts`: how many operations the tape had recorded at each mark."""
     sections = span.sections()
     sizes = [sum(map(size_of, eqns)) for eqns in sections] if len(sections) >= _FEWEST else []
     if sum(sizes) <= (0 if rolling() == "always" else LONG):
@@ -80,13 +86,18 @@ def _join(span: Span) -> bool:
         loop = Loop(span, turns[first:last])
     except NotAlike:
         return False
+    taken = tape.take(counts[first], counts[last], loop.defined) if tape is not None else None
     back = span.cut([e for t in turns[first:last] for e in t.eqns])
     try:
         loop.plan(span.alive())
     except NotAlike:
-        back()
+        standing = back()
+        if tape is not None and taken is not None:
+            tape.put_back(taken, standing)
         return False
-    span.replace(first, last, loop.bind, loop.stand_ins)
+    bind = functools.partial(tape.record_loop, taken, loop) if tape is not None and taken is not None else loop.bind
+    with _jax.set_current_trace(span.trace):  # below those of tapes
+        span.replace(first, last, bind, loop.stand_ins)
     return True
 
 

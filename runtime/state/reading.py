@@ -6,7 +6,7 @@ import sys
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import Any, Protocol
 
 from autograph.runtime.frames import Frame, frames, watched
@@ -23,6 +23,14 @@ class Recorder(Protocol):
     def note_read(self, variable: Any, value: Any) -> Any: ...
 
     def watches(self, variable: Any) -> bool: ...
+
+    def count(self) -> int: ...
+
+    def take(self, first: int, last: int, made: Container[Any]) -> Any: ...
+
+    def put_back(self, taken: Any, standing: Callable[[Any], Any]) -> None: ...
+
+    def record_loop(self, taken: Any, loop: Any) -> list[Any]: ...
 
 
 class _Recorders(threading.local):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import jax
@@ -21,16 +22,41 @@ CALLS = frozenset({"jit", "pjit", "closed_call", "core_call"})  # of a jaxpr
 HEAVY = CALLS | {
     "scan", "while", "cond", "custom_vjp_call", "custom_jvp_call", "shard_map", "remat", "remat2", "checkpoint", "custom_linear_solve", "run_state",
 }  # fmt: skip
+_WITH_RULES = frozenset({"custom_vjp_call", "custom_jvp_call"})
 CONSTANT = frozenset({"stop_gradient", "floor", "ceil", "round", "sign", "is_finite", "argmax", "argmin", "nextafter"})  # no derivative but zero
 UNSEEN = frozenset({"get", "swap", "addupdate", "new_ref", "freeze", "debug_callback", "debug_print", "io_callback"})
 WRITES = frozenset({"new_ref", "swap", "addupdate"})
 _FEW = 24  # equations: as many are done again
 
 
+@dataclass(frozen=True)
+class Again:
+    """An operation that is done again when cotangents are pulled back; `live`: the numbers of the operands that have derivatives."""
+
+    do: Callable[..., Any]
+    args: Sequence[Any]
+    live: Sequence[int]
+    several: bool
+
+    def __call__(self, cotangents: tuple[Any, ...]) -> Sequence[Any]:
+        def of_live(*values: Any) -> tuple[Any, ...]:
+            out = self.do(*_with(self.args, self.live, values))
+            return tuple(out) if self.several else (out,)
+
+        pulled: Sequence[Any] = jax.vjp(of_live, *[self.args[k] for k in self.live])[1](cotangents)
+        return pulled
+
+
 class Operation(NamedTuple):
     inputs: list[Any]  # those that are live
     outputs: list[Any]
     pullback: Callable[[tuple[Any, ...]], Sequence[Any]]  # cotangents of the outputs to those of the inputs
+
+    def of(self, f: Callable[[Any], Any]) -> Operation:
+        """One that is done again, of other values."""
+        assert isinstance(self.pullback, Again)
+        pullback = replace(self.pullback, args=list(map(f, self.pullback.args)))
+        return Operation(list(map(f, self.inputs)), list(map(f, self.outputs)), pullback)
 
 
 def is_inexact(x: Any) -> bool:
@@ -62,17 +88,20 @@ def done(
         ways = depending(params["jaxpr"])
         depends = [bool(way & set(live)) for way in ways]
     known = primitive is not None and not any(isinstance(a, Tracer) for a in args)
-    if known and (name not in HEAVY or name in CALLS and _is_small(params)):
+    again = Again(do, args, live, several)
+    if name not in HEAVY or name in CALLS and _is_small(params):
         out = outputs(*args)
-        back = _backwards(primitive, params, tuple(live), several)
-        pullback = functools.partial(_again, back, tuple(args)) if back is not None else functools.partial(_vjp, of_live, [args[k] for k in live])
-    elif known and (forwards := _forwards(primitive, params, tuple(live), several)) is not None:
+        back = _backwards(primitive, params, tuple(live), several) if known else None
+        return Done(list(out), again if back is None else functools.partial(_again, back, tuple(args)), depends or [True] * len(out))
+    if known and (forwards := _forwards(primitive, params, tuple(live), several)) is not None:
         out, residual = forwards(tuple(args))
-        pullback = functools.partial(_pulled, residual)
-    elif name in HEAVY:
-        out, pullback = jax.vjp(of_live, *[args[k] for k in live])
-    else:
-        out, pullback = outputs(*args), functools.partial(_vjp, of_live, [args[k] for k in live])
+        return Done(list(out), functools.partial(_pulled, residual), depends or [True] * len(out))
+    if name in _WITH_RULES and _jax.staging():
+        start = _jax.equations()
+        out = outputs(*args)
+        if _are_small(_jax.recorded(start)):
+            return Done(list(out), again, [True] * len(out))
+    out, pullback = jax.vjp(of_live, *[args[k] for k in live])
     return Done(list(out), pullback, depends or [True] * len(out))
 
 
@@ -81,11 +110,6 @@ def _with(args: Sequence[Any], places: Sequence[int], values: Sequence[Any]) -> 
     for k, value in zip(places, values, strict=True):
         new[k] = value
     return new
-
-
-def _vjp(of_live: Callable[..., Any], inputs: Sequence[Any], cotangents: tuple[Any, ...]) -> Sequence[Any]:
-    pulled: Sequence[Any] = jax.vjp(of_live, *inputs)[1](cotangents)
-    return pulled
 
 
 def _again(back: Callable[..., Any], args: tuple[Any, ...], cotangents: tuple[Any, ...]) -> Sequence[Any]:
@@ -137,16 +161,19 @@ def _forwards(primitive: Any, params: dict[str, Any], live: tuple[int, ...], sev
 
 def _is_small(params: dict[str, Any] | None) -> bool:
     """Whether a jaxpr among the parameters has few equations, and none that is heavy."""
-    todo, count = [j for p in (params or {}).values() for j in _jax.jaxprs_in(p)], 0
-    if not todo:
-        return False
+    jaxprs = [j for p in (params or {}).values() for j in _jax.jaxprs_in(p)]
+    return bool(jaxprs) and _are_small([e for j in jaxprs for e in getattr(j, "jaxpr", j).eqns])
+
+
+def _are_small(eqns: Sequence[Any]) -> bool:
+    """The same of equations."""
+    todo, count = [*eqns], 0
     while todo:
-        jaxpr = todo.pop()
-        for eqn in getattr(jaxpr, "jaxpr", jaxpr).eqns:
-            count += 1
-            if count > _FEW or eqn.primitive.name in HEAVY - CALLS or "callback" in eqn.primitive.name:
-                return False
-            todo += [j for p in eqn.params.values() for j in _jax.jaxprs_in(p)]
+        eqn = todo.pop()
+        count += 1
+        if count > _FEW or eqn.primitive.name in HEAVY - CALLS - _WITH_RULES or "callback" in eqn.primitive.name:
+            return False
+        todo += [e for p in eqn.params.values() for j in _jax.jaxprs_in(p) for e in getattr(j, "jaxpr", j).eqns]
     return True
 
 
