@@ -87,16 +87,15 @@ class _Comprehensions(s.Transformer):
 
     def visit_ListComp(self, node: Any) -> Any:
         self.generic_visit(node)
-        if len(node.generators) > 1 or node.generators[0].ifs or not _movable(node) or not self._calls_users(node.elt):
+        if len(node.generators) > 1 or node.generators[0].ifs or not _movable(node) or not self._may_be_long(node.elt):
             return node
         return quote_expr("ag.collected($values)", node, values=_each(node.generators, node.elt, node))
 
-    def _calls_users(self, value: Any) -> bool:
-        """Whether a value calls what may be the user's, and makes no function that would see the variable of the last turn."""
+    def _may_be_long(self, value: Any) -> bool:
+        """Whether a value calls what may be the user's or multiplies matrices, and makes no function that would see the variable of the last turn."""
         nodes = list(s.walk(value))
-        return any(isinstance(n, s.Call) and self._is_users(n.func) for n in nodes) and not any(
-            isinstance(n, (s.Lambda, s.GeneratorExp)) for n in nodes
-        )
+        long = any(isinstance(n, s.Call) and self._is_users(n.func) or isinstance(n, s.BinOp) and type(n.op).__name__ == "MatMult" for n in nodes)
+        return long and not any(isinstance(n, (s.Lambda, s.GeneratorExp)) for n in nodes)
 
     def _is_users(self, func: Any) -> bool:
         if isinstance(func, s.Name):

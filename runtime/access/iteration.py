@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from autograph.runtime.access.series import OfSeries, Series, series_of
 from autograph.runtime.arrays.handles import value_of
 from autograph.runtime.arrays.numpys import Numpys
 from autograph.runtime.blocks.branches import staged_cond
@@ -152,6 +153,20 @@ def _over_rows(rows: Rows, body: Body, state: list[Any], flag: int | None, hints
     return _tried(compiled, rows, body, state, flag, hints)
 
 
+def _through(series: Series, body: Body, state: list[Any], turn: Callable[[Any, list[Any]], list[Any]]) -> list[Any]:
+    """The loop over lists whose items are rows of arrays; a list may change, and then it is gone over as it is."""
+
+    def going(make: Callable[[Any, list[Any]], list[Any]]) -> Callable[[int, list[Any]], list[Any]]:
+        return lambda k, state: make(series.item(k), state) if k < series.length() else state
+
+    bare = going(lambda x, state: listed(body(x, *state), len(state)))
+    state = rest_rolled(builtins.range(series.count), OfSeries(series, body), state, going(turn), bare, series.is_changed)
+    k = series.count
+    while k < series.length():
+        state, k = turn(series.item(k), state), k + 1
+    return state
+
+
 def _with_tail(rows: Rows, body: Body, state: list[Any], flag: int | None, hints: Hints, unread: Sequence[str]) -> list[Any]:
     """The loop over rows, and one turn more for the last item, which has another type: a smaller batch.
 
@@ -261,6 +276,8 @@ def _unrolled(
 
     if flag is None and roll and _jax.compiling() and isinstance(items, builtins.range):
         return rest_rolled(items, body, state, turn, lambda x, state: listed(body(x, *state), count))
+    if flag is None and roll and _jax.compiling() and not held and (series := series_of(items)) is not None:
+        return _through(series, body, state, turn)
 
     def ended(*state: Any) -> Any:
         """What a turn leaves that is not made any more: the flag is known there."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import functools
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -52,11 +52,18 @@ WARNED = 2_000
 Turn = Callable[[Any, list[Any]], list[Any]]
 
 
-def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any], turn: Turn, bare: Turn) -> list[Any]:
+def rest_rolled(
+    items: builtins.range,
+    body: Callable[..., Any],
+    state: list[Any],
+    turn: Turn,
+    bare: Turn,
+    spoil: Callable[[Iterable[Any]], bool] = lambda _: False,
+) -> list[Any]:
     """The state after a static loop: one compiled turn if its turns are many operations and that cannot be seen.
 
     The first turn tells what a turn costs.  It is thrown away if what the state is before the loop can stand in all turns, and is made apart if not.
-    `turn` makes one in which lists may grow; `bare` does as long as none does.
+    `turn` makes one in which lists may grow; `bare` does as long as none does.  Where changes of some places `spoil` it all turns are made.
     """
     count, made = len(items), 0
     stored: list[Any] = []  # the arrays into which the first turn stores
@@ -64,7 +71,7 @@ def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any
     place = Place(code)
 
     def compiled(rest: builtins.range, state: list[Any], whole: bool) -> list[Any]:
-        return with_room(lambda s: _rolled(rest, body, s, whole, stored), state, place, count)  # type: ignore[no-any-return]
+        return with_room(lambda s: _rolled(rest, body, s, whole, stored, spoil), state, place, count)  # type: ignore[no-any-return]
 
     def unrolled(rest: builtins.range, state: list[Any], why: str, size: int = 0) -> list[Any]:
         """`size`: how many operations all turns together are, if they are many."""
@@ -110,6 +117,8 @@ def rest_rolled(items: builtins.range, body: Callable[..., Any], state: list[Any
         return unrolled(items[made:], state, "the range is known, and its turns are few operations")
     if positions.moved():  # a trial would take items as well
         return unrolled(items[made + 1 :], after, "a turn takes items of an iterator from outside of the loop")
+    if spoil(frame.saved):
+        return unrolled(items[made + 1 :], after, "a turn changes what the loop goes over", size)
     stored = stored_into(frame, state)
     if frame.changed or place.memory.get(("apart", code)) is not None:
         return apart(after)
@@ -138,9 +147,13 @@ def tell_cost(turns: int, size: int, why: str) -> None:
         warnings.warn_explicit(text, LargeUnrollWarning, place.file, place.line)
 
 
-def _rolled(items: builtins.range, body: Callable[..., Any], state: list[Any], whole: bool, stored: Sequence[Any]) -> list[Any]:
+def _rolled(
+    items: builtins.range, body: Callable[..., Any], state: list[Any], whole: bool, stored: Sequence[Any], spoil: Callable[[Iterable[Any]], bool]
+) -> list[Any]:
     names = parameter_names(body, len(state))
     stage = turn_staged(body, state, names, len(items), stored)
+    if spoil(stage.block.wrote):
+        raise Inexact("a turn changes what the loop goes over")
     if whole:
         for x, spec, name in zip(state, stage.specs, names, strict=False):
             if not _stands(x, spec):

@@ -193,6 +193,10 @@ class GradientTape:
             self._live[id(value)] = value
         return held
 
+    def sees(self, value: Any) -> bool:
+        """Whether it records what is done with a value."""
+        return id(content(value)) in self._live
+
     def count(self) -> int:
         """How many operations it has recorded."""
         return len(self._operations)
@@ -223,12 +227,17 @@ class GradientTape:
         live = {v: x for x in self._live.values() if (v := _variable(x)) in outside}
         if not live:
             return loop.bind()  # type: ignore[no-any-return]
-        out, pull = jax.vjp(lambda *values: list(map(content, loop.bind(dict(zip(live, values, strict=True))))), *live.values())
-        known, used = set(taken.live), loop.used()
-        self._live |= {id(t): t for t in loop.stand_ins if t.val in known}
+
+        def bound(*values: Any) -> list[Any]:
+            out = loop.bind(dict(zip(live, values, strict=True)))
+            return [content(x) for x in (*out, *loop.stacked)]
+
+        out, pull = jax.vjp(bound, *live.values())
+        known, used, count = set(taken.live), loop.used(), len(loop.stand_ins)
+        self._live |= {id(t): t for t in loop.stand_ins if t.val in known} | {id(x): x for x in out[count:] if is_inexact(x)}
         self._inner |= {id(t): t for t in loop.stand_ins if t.val in used}
-        self._operations.insert(taken.first, Operation([*live.values()], loop.stand_ins, lambda cotangents: pull(list(cotangents))))
-        return list(out)
+        self._operations.insert(taken.first, Operation([*live.values()], [*loop.stand_ins, *out[count:]], lambda cotangents: pull(list(cotangents))))
+        return list(out[:count])
 
     def _seen(
         self, name: str, do: Callable[..., Any], args: Sequence[Any], params: dict[str, Any] | None, several: bool, primitive: Any = None

@@ -12,6 +12,7 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime.access.iteration import for_loop, over
+from autograph.runtime.access.series import series_of
 from autograph.runtime.access.sized import length
 from autograph.runtime.blocks.branches import cond
 from autograph.runtime.blocks.logical import and_, not_, or_
@@ -101,6 +102,8 @@ def collected(values: Each) -> list[Any]:
     [Array(2., dtype=float32), Array(3., dtype=float32)]
     """
     items = values.items
+    if _jax.compiling() and series_of(items) is not None:
+        return for_loop(items, lambda x, out: append(out, values.of(values.value, x)), list[Any](), held=False)  # type: ignore[no-any-return]
     rows = rows_of(items) if _jax.compiling() and not isinstance(items, (Each, builtins.range)) else None
     if not _jax.compiling() or not isinstance(rows, Rows) and not isinstance(items, builtins.range):
         return list(values)

@@ -155,6 +155,7 @@ class Loop:
             return sides[0](carry, rows) if len(sides) == 1 else lax.switch(which, sides, carry, rows)  # type: ignore[no-any-return]
 
         carry, stacks = lax.scan(turn, carry, (variant, [*xs.values()]), len(self.turns))
+        self.stacked = stacks  # whose rows are what is given after the loop
         rows: dict[int, Sequence[Any]] = {}
         wanted: Counter[int] = Counter(self._stack(t.val) for t in self.stand_ins if t.val not in self.registers.last)
         out: list[Any] = []

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 import jax.numpy as jnp
 
 from autograph.runtime.frames import frames, of_block
+from autograph.runtime.jaxapi.origins import Rows, runs_of_rows
+from autograph.runtime.state.reading import recorders
 
 
 class Column(NamedTuple):
@@ -28,8 +30,31 @@ def note_column(items: list[Any], start: int, buffer: Any) -> None:
 
 
 def rows_in_column(items: Any) -> Any:
-    """The array whose rows are the items of such a list; None of anything else."""
-    found = next((c for frame in frames() if (c := frame.columns.get(id(items))) is not None), None) if type(items) is list else None
+    """The array whose rows are the items of a list or tuple, if they are rows of one; else None."""
+    if type(items) not in (list, tuple) or not items:
+        return None
+    noted = _noted(items)
+    return noted if noted is not None or len(items) < _MANY else _found(items)
+
+
+def _found(items: Sequence[Any]) -> Any:
+    """The same by what the trace has recorded."""
+    runs = runs_of_rows(items)
+    if len(runs) > _FEW_RUNS or any(tape.sees(r.row) != tape.sees(r.array) for tape in recorders.active for r in runs if isinstance(r, Rows)):
+        return None
+    shape, dtype = jnp.shape(items[-1]), jnp.result_type(items[-1])
+    if any(jnp.shape(x) != shape or jnp.result_type(x) != dtype for x in items):
+        return None
+    parts = [r.value() if isinstance(r, Rows) else jnp.asarray(r)[None] for r in runs]
+    return parts[0] if len(parts) == 1 else jnp.concatenate(parts)
+
+
+_MANY, _FEW_RUNS = 16, 4
+
+
+def _noted(items: Any) -> Any:
+    """The same of a list that has been noted."""
+    found = next((c for frame in frames() if (c := frame.columns.get(id(items))) is not None), None)
     if found is None or len(items) != len(found.held) or any(a is not b for a, b in zip(items, found.held, strict=True)):
         return None
     rows, first = found.buffer[found.start : len(found.held)], found.held[: found.start]
