@@ -16,7 +16,7 @@ import numpy as np
 
 from autograph.runtime.arrays.parts import Index, Part, as_tuple, composed, count_axes, is_basic, moved
 from autograph.runtime.jaxapi.private import core
-from autograph.runtime.jaxapi.tracers import Array, content, taken_by_jax
+from autograph.runtime.jaxapi.tracers import Array, content, home_trace, taken_by_jax
 
 KINDS = "biufc"
 _moments = itertools.count(1)
@@ -174,7 +174,7 @@ class View(Numpys):
 
     def __init__(self, whole: Numpys, part: Part, shadow: Any) -> None:
         self.whole, self.part = whole, part
-        placed = whole.home if not isinstance(part, Index) or not _has_tracer(part.index) else weakref.ref(core.trace_ctx.trace)
+        placed = whole.home if not isinstance(part, Index) or not _has_tracer(part.index) else weakref.ref(home_trace())
         self.home, self.who, self.lasts = placed, None, False
         self._shadow, self.frozen, self._line_info = shadow, None, None
 
@@ -207,7 +207,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {}  # what is done to such arrays, b
 def numpys(x: Any) -> Any:
     """What is computed by NumPy, or stands for that: an array is an object of NumPy's, anything else what it is."""
     if isinstance(x, np.ndarray):
-        return Numpys(x, weakref.ref(core.trace_ctx.trace)) if x.dtype.kind in KINDS else x
+        return Numpys(x, weakref.ref(home_trace())) if x.dtype.kind in KINDS else x
     if type(x) is Array:
         return Numpys(x.now, x.home) if x.ndim else x  # what NumPy computes of no axis is a number
     if type(x) in (tuple, list):

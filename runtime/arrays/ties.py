@@ -18,8 +18,7 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime.frames import frames
-from autograph.runtime.jaxapi.private import core
-from autograph.runtime.jaxapi.tracers import Array
+from autograph.runtime.jaxapi.tracers import Array, home_trace
 
 _numbers = itertools.count(1)
 
@@ -40,7 +39,7 @@ class Identity:
     __slots__ = ("_holders", "home", "number", "part")
 
     def __init__(self, home: Any = None, part: Any = None) -> None:
-        self.home = home or weakref.ref(core.trace_ctx.trace)  # the trace in which it was made
+        self.home = home or weakref.ref(home_trace())  # the trace in which it was made
         self.part = part  # the view that it is
         root = frames()[0] if frames() else None
         self.number = next(_numbers if root is None else root.identities)
@@ -228,7 +227,7 @@ class Given(NamedTuple):
 
 def described(values: Sequence[Any], tags: Mapping[int, Any] = MappingProxyType({})) -> list[Given | None]:
     """At the end of a block: which arrays it gives."""
-    here = core.trace_ctx.trace
+    here = home_trace()
     arrays = [x for x in values if isinstance(x, Array) and x.ndim]
     count = Counter(map(id, arrays))
     keys = {k: n for n, k in enumerate(count)}

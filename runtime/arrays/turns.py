@@ -13,8 +13,7 @@ from jax import lax
 
 from autograph.runtime.arrays.ties import Given, Identity, Who, also_of, be, chosen, described, who
 from autograph.runtime.frames import frames
-from autograph.runtime.jaxapi.private import core
-from autograph.runtime.jaxapi.tracers import Array, content
+from autograph.runtime.jaxapi.tracers import Array, content, home_trace
 
 
 class Turns:
@@ -86,11 +85,11 @@ class Turns:
     def numbers(self, ends: Sequence[Any]) -> list[Any]:
         """The tags when a turn ends, one for each variable that holds an array."""
         mine = [(k, ends[k]) for k in self.arrays]
-        own, here = {id(slot) for slot in self.slots}, core.trace_ctx.trace
+        own, here = {id(slot) for slot in self.slots}, home_trace()
         made: dict[int, int] = {}
 
         def raw(x: Any) -> Any:
-            if x.who is None and x.home() is core.trace_ctx.trace:
+            if x.who is None and x.home() is home_trace():
                 return np.int32(made.setdefault(id(x), -2 - len(made)))
             return who(x).tag()
 
@@ -230,7 +229,7 @@ def _move(end: Any, place: dict[int, int]) -> Any:
         return None
     if id(end) in place:
         return "of", place[id(end)]
-    if end.home() is core.trace_ctx.trace:
+    if end.home() is home_trace():
         return ("made", id(end)) if end.who is None else None
     return "outside", who(end).possible
 

@@ -27,6 +27,7 @@ from autograph.runtime.jaxapi._jax import Tracer, convert_type, is_reference
 from autograph.runtime.jaxapi.tracers import Array, as_object
 from autograph.runtime.messages.errors import ConcreteValueError
 from autograph.runtime.messages.places import here
+from autograph.runtime.sequences.columns import rows_in_column
 from autograph.runtime.sequences.rows import unknown, weak_integers
 from autograph.runtime.sequences.sections import Section
 from autograph.runtime.sequences.slicing import at_places, masked, sliced, split_index
@@ -195,9 +196,14 @@ def row_of(x: Sequence[Any], i: Any, kind: str, what: str = "") -> Any:
     x = [*map(value_of, x)]
     joint = joint_of_items(x, what or f"a {kind} is indexed by a traced value")
     columns = zip(*(pack(item, joint) for item in x), strict=True)
-    rows = [lax.dynamic_index_in_dim(jnp.stack([jnp.asarray(c) for c in column]), i, keepdims=False) for column in columns]
+    rows = [lax.dynamic_index_in_dim(_stacked(column), i, keepdims=False) for column in columns]
     typed = [convert_type(r, t.dtype, True) if t.weak else r for r, t in zip(rows, types([joint]), strict=True)]
     return unpack(joint, iter(map(as_object, typed)))
+
+
+def _stacked(column: tuple[Any, ...]) -> Any:
+    rows = rows_in_column(column)
+    return jnp.stack([jnp.asarray(c) for c in column]) if rows is None else rows
 
 
 def joint_of_items(x: Sequence[Any], what: str) -> Spec:

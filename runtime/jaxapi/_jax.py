@@ -18,7 +18,6 @@ import jax
 import numpy as np
 from jax import lax
 
-from autograph.runtime.jaxapi.passing import Passing
 from autograph.runtime.jaxapi.private import ArrayImpl
 from autograph.runtime.jaxapi.private import core as _core
 from autograph.runtime.jaxapi.private import dtypes as _dtypes
@@ -26,6 +25,7 @@ from autograph.runtime.jaxapi.private import linear_util as _lu
 from autograph.runtime.jaxapi.private import partial_eval as _pe
 from autograph.runtime.jaxapi.private import source_info_util as _source_info
 from autograph.runtime.jaxapi.private import traceback_util as _tracebacks
+from autograph.runtime.jaxapi.tracers import home_trace
 
 # isort: split
 from jax.core import ShapedArray, Tracer
@@ -116,13 +116,6 @@ def full() -> bool:
     return FULL or jax.config.jax_traceback_filtering == "off"  # type: ignore[attr-defined]
 
 
-def _current() -> Any:
-    found = _core.trace_ctx.trace
-    while isinstance(found, Passing):
-        found = found.below
-    return found
-
-
 def innermost_trace() -> Any:
     """The trace that is given operations now, which may be `Passing`."""
     return _core.trace_ctx.trace
@@ -130,27 +123,27 @@ def innermost_trace() -> Any:
 
 def staging() -> bool:
     """Whether operations are being recorded in a jaxpr now (under `jit` and inside staged blocks), not evaluated."""
-    return isinstance(_current(), _pe.DynamicJaxprTrace)
+    return isinstance(home_trace(), _pe.DynamicJaxprTrace)
 
 
 def recording() -> bool:
     """Whether operations are being transformed or recorded now, not evaluated."""
-    return not isinstance(_current(), _core.EvalTrace)
+    return not isinstance(home_trace(), _core.EvalTrace)
 
 
 def current_trace() -> Any:
     """JAX's trace that operations are recorded in now; compare by identity."""
-    return _current()
+    return home_trace()
 
 
 def abandon() -> None:
     """The trace that is recorded now is given up: JAX would keep the arrays that it closes over for ever."""
-    _current().invalidate()
+    home_trace().invalidate()
 
 
 def _recorder() -> Any:
     """The trace that records what transformations around the current operations make of them, as `jax.grad` in `jax.jit`; or None."""
-    found = _current()
+    found = home_trace()
     while not isinstance(found, _pe.DynamicJaxprTrace) and hasattr(found, "parent_trace"):
         found = found.parent_trace
     return found if isinstance(found, _pe.DynamicJaxprTrace) else None
@@ -194,7 +187,7 @@ def drop_effects(start: int) -> None:
 def made_here(x: Any) -> bool:
     """Whether a traced value belongs to the current trace, and not to one around it."""
     home = getattr(type(x), "home", None) and x.home()  # of an array that is an object
-    return (home or getattr(x, "_trace", None)) is _current()
+    return (home or getattr(x, "_trace", None)) is home_trace()
 
 
 def bind_in(trace: Any, primitive: Primitive, **params: Any) -> Any:

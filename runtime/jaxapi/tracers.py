@@ -142,9 +142,17 @@ def content(x: Any) -> Any:
     return x.constant() if type(now) is np.ndarray else now
 
 
+def home_trace() -> Any:
+    """The trace in which arrays are made now: that of a tape only hands on."""
+    found = core.trace_ctx.trace
+    while (below := getattr(found, "below", None)) is not None:
+        found = below
+    return found
+
+
 def as_object(x: Any, home: Any = None) -> Any:
     """A value that comes into a trace (the current one): an object of its own."""
-    home = home or core.trace_ctx.trace
+    home = home or home_trace()
     if isinstance(x, Array):
         return x if x.home() is home else Array(x.now, weakref.ref(home))
     if type(home) in _CHANGED:
