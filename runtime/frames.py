@@ -97,6 +97,7 @@ class Frame:
 class _Stack(threading.local):
     def __init__(self) -> None:
         self.frames: list[Frame] = []
+        self.attempts = 0
 
 
 _stack = _Stack()
@@ -188,14 +189,21 @@ def _noticed(error: Exception) -> None:
 StagingError.noticed = staticmethod(_noticed)
 
 
+def in_attempt() -> bool:
+    """Whether what is traced now may be refused, and is made another way then."""
+    return _stack.attempts > 0
+
+
 @contextmanager
 def attempt() -> Iterator[None]:
     """Errors in here are caught by us, and refuse nothing."""
     roots = [f for f in _stack.frames if f.root]
     before = roots[-1].refusal if roots else None
+    _stack.attempts += 1
     try:
         yield
     finally:
+        _stack.attempts -= 1
         if roots:
             roots[-1].refusal = before
 

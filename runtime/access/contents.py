@@ -11,7 +11,9 @@ import jax.numpy as jnp
 
 from autograph.runtime.access.attributes import is_selectable, unless_failed_now
 from autograph.runtime.blocks.choices import given_before, note_choice
+from autograph.runtime.blocks.exact import Inexact
 from autograph.runtime.blocks.loads import inside, load_content
+from autograph.runtime.frames import in_attempt
 from autograph.runtime.functions.moving import NO_PLACE, pop_from
 from autograph.runtime.jaxapi._jax import is_reference
 from autograph.runtime.messages.errors import ConcreteValueError, EffectError
@@ -99,6 +101,8 @@ def _store_traced(x: Any, i: Any, value: Any) -> None:
             "a traced value says which item of a list is replaced, and the items are lists or dicts, of which others may hold the same", here(),
             "store what is in it, `items[i][j] = v`, or use a `jnp` array",
         )  # fmt: skip
+    if in_attempt() and any(v is None for v in x):
+        raise Inexact("a list holds None before, and traced values would decide where turns store into it")
     i = inside(i, len(x), "list assignment index out of range")
     touch(Contents(x), late=False)
     for k, old in enumerate(list(x)):

@@ -41,8 +41,8 @@ from autograph.runtime.state.lifted import ERROR, may_have_failed
 from autograph.runtime.stores.stores import Value
 from autograph.runtime.values.heap import HeapLocation, Items
 from autograph.runtime.values.hints import rolling
-from autograph.runtime.values.specs import Kept, Spec, Type, spec_of, types, widen
-from autograph.runtime.values.values import NUMBERS, parts
+from autograph.runtime.values.specs import Kept, Spec, Type, has_option, spec_of, types, widen
+from autograph.runtime.values.values import NUMBERS, Maybe, parts
 
 _LOOKED_AT = 3  # turns
 _FEWEST = 4
@@ -154,11 +154,20 @@ def _rolled(
     stage = turn_staged(body, state, names, len(items), stored)
     if spoil(stage.block.wrote):
         raise Inexact("a turn changes what the loop goes over")
+    for place, spec in stage.block.wrote.items():
+        if isinstance(place, HeapLocation) and _is_set_somewhere(place.get(), spec):
+            raise Inexact(f"{place.name} is None before, and traced values would decide where turns set it")
     if whole:
         for x, spec, name in zip(state, stage.specs, names, strict=False):
             if not _stands(x, spec):
                 raise Inexact(f"`{name}` gets another type in the first turn")
     return scanned(stage, items, state, names)
+
+
+def _is_set_somewhere(held: Any, spec: Any) -> bool:
+    """Whether a place holds None, or nothing, that turns set, but not certainly all of it."""
+    pairs = zip(held.values, spec.values, strict=True) if isinstance(held, Items) else [(held, spec)]
+    return any(has_option(part) and not isinstance(x, Maybe) for x, part in pairs)
 
 
 def turn_staged(body: Callable[..., Any], state: list[Any], names: Sequence[str], turns: int, stored: Sequence[Any]) -> Stage:
