@@ -92,17 +92,18 @@ class _Comprehensions(s.Transformer):
         return quote_expr("ag.collected($values)", node, values=_each(node.generators, node.elt, node))
 
     def _may_be_long(self, value: Any) -> bool:
-        """Whether a value calls what may be the user's or multiplies matrices, and makes no function that would see the variable of the last turn."""
+        """Whether a value may be many operations, and makes no function that would see the variable of the last turn."""
         nodes = list(s.walk(value))
-        long = any(isinstance(n, s.Call) and self._is_users(n.func) or isinstance(n, s.BinOp) and type(n.op).__name__ == "MatMult" for n in nodes)
+        long = any(isinstance(n, s.Call) and self._may_be_many(n.func) or isinstance(n, s.BinOp) and type(n.op).__name__ == "MatMult" for n in nodes)
         return long and not any(isinstance(n, (s.Lambda, s.GeneratorExp)) for n in nodes)
 
-    def _is_users(self, func: Any) -> bool:
+    def _may_be_many(self, func: Any) -> bool:
+        """Whether a callee is the user's, or one of JAX's."""
         if isinstance(func, s.Name):
             return func.id in self.local or not self.context.is_builtin(func)
         while isinstance(func, s.Attribute):
             func = func.value
-        return isinstance(func, s.Name) and func.id not in self.context.modules
+        return isinstance(func, s.Name) and self.context.modules.get(func.id, "jax").split(".")[0] == "jax"
 
     def _filtered(self, source: Any) -> bool:
         """`filter(f, items)` with a function."""
