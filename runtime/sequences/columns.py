@@ -9,16 +9,18 @@ import jax.numpy as jnp
 
 from autograph.runtime.frames import frames, of_block
 from autograph.runtime.jaxapi.origins import Rows, runs_of_rows
+from autograph.runtime.jaxapi.tracers import content
 from autograph.runtime.state.reading import recorders
 
 
 class Column(NamedTuple):
-    """The items of a list when a loop ended, and the array of which those from `start` on are rows.
+    """The items of a list when a loop ended, what they were then, and the array of which those from `start` on are rows.
 
     It does not hold the list, of which it may count who does: of another one there the items are others.
     """
 
     held: tuple[Any, ...]
+    values: tuple[Any, ...]
     start: int
     buffer: Any
 
@@ -26,7 +28,7 @@ class Column(NamedTuple):
 def note_column(items: list[Any], start: int, buffer: Any) -> None:
     """The items of a list from `start` on are the first rows of a buffer behind as many others."""
     if (frame := of_block()) is not None:
-        frame.columns[id(items)] = Column(tuple(items), start, buffer)
+        frame.columns[id(items)] = Column(tuple(items), tuple(map(content, items)), start, buffer)
 
 
 def rows_in_column(items: Any) -> Any:
@@ -55,12 +57,17 @@ _MANY, _FEW_RUNS = 16, 4
 def _noted(items: Any) -> Any:
     """The same of a list that has been noted."""
     found = next((c for frame in frames() if (c := frame.columns.get(id(items))) is not None), None)
-    if found is None or len(items) != len(found.held) or any(a is not b for a, b in zip(items, found.held, strict=True)):
+    if found is None or len(items) != len(found.held) or not all(map(_stays, items, found.held, found.values)):
         return None
     rows, first = found.buffer[found.start : len(found.held)], found.held[: found.start]
     if any(jnp.shape(x) != rows.shape[1:] or jnp.result_type(x, rows) != rows.dtype for x in first):
         return None
     return jnp.concatenate([jnp.stack([jnp.asarray(x, rows.dtype) for x in first]), rows]) if first else rows
+
+
+def _stays(now: Any, item: Any, value: Any) -> bool:
+    """Whether an item is there as it was."""
+    return now is item and content(item) is value
 
 
 def made_of_column(name: str, make: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
