@@ -72,9 +72,9 @@ def loss_by_index(x: Any) -> Any:
 
 def side_by_side(x: Any) -> Any:
     outs, total = states(x), 0.0
-    doubled = [jnp.cos(h @ OVER) @ OVER for h in outs]
+    doubled = [jnp.cos(jnp.sin(h @ OVER) @ OVER) for h in outs]
     for a, b in zip(outs, doubled, strict=False):
-        total += jnp.sum(jnp.tanh(a) * jnp.cos(b) + jnp.sin(a))
+        total += jnp.sum(jnp.tanh(a @ OVER) * jnp.cos(b) + jnp.sin(a))
     return total
 
 
@@ -370,8 +370,16 @@ def test_a_gradient_by_what_a_turn_has_computed() -> None:
         with ag.loops(roll="never"):
             return f(x)
 
-    with pytest.raises(ag.AutographError, match="AG703 a gradient is asked by what a turn of a loop has computed"):
-        ag.function(f)(start())
+    def of_a_list(x: Any) -> Any:
+        with ag.GradientTape() as tape:
+            tape.watch(x)
+            outs = states(x)
+            loss = jnp.sum(outs[-1])
+        return tape.gradient(loss, outs[3])
+
+    for refused, given in ((f, start()), (of_a_list, X)):
+        with pytest.raises(ag.AutographError, match="AG703 a gradient is asked by what a turn of a loop has computed"):
+            ag.function(refused)(given)
     x = start()
     for _ in range(30):
         x = after(x, OVER)

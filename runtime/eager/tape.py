@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -92,7 +92,7 @@ class GradientTape:
     def reset(self) -> None:
         """Forget what has been recorded."""
         self._live: dict[int, Any] = {}
-        self._inner: dict[int, Any] = {}  # what turns of a loop have given that is one operation now, and have taken themselves
+        self._inner: dict[int, Any] = {}  # what turns of a loop that is one operation have computed
         self._operations: list[Operation] = []
         self._reads: dict[int, tuple[Any, list[Any]]] = {}
 
@@ -197,6 +197,10 @@ class GradientTape:
         """Whether it records what is done with a value."""
         return id(content(value)) in self._live
 
+    def hide(self, values: Iterable[Any]) -> None:
+        """Turns of a compiled loop have computed these, and may have taken them: no gradient by them is known."""
+        self._inner |= {id(x): x for x in map(content, values) if id(x) in self._live}
+
     def count(self) -> int:
         """How many operations it has recorded."""
         return len(self._operations)
@@ -235,7 +239,7 @@ class GradientTape:
         out, pull = jax.vjp(bound, *live.values())
         known, used, count = set(taken.live), loop.used(), len(loop.stand_ins)
         self._live |= {id(t): t for t in loop.stand_ins if t.val in known} | {id(x): x for x in out[count:] if is_inexact(x)}
-        self._inner |= {id(t): t for t in loop.stand_ins if t.val in used}
+        self.hide(t for t in loop.stand_ins if t.val in used)
         self._operations.insert(taken.first, Operation([*live.values()], [*loop.stand_ins, *out[count:]], lambda cotangents: pull(list(cotangents))))
         return list(out[:count])
 

@@ -26,11 +26,12 @@ from autograph.runtime.sequences.growing import Grow, Growing, Hidden, enlarged,
 from autograph.runtime.sequences.lengths import Holder, Home, marks, reset, stack
 from autograph.runtime.state.lifted import may_have_failed, restore, touch
 from autograph.runtime.state.objects import attributes, is_state
+from autograph.runtime.state.reading import recorders
 from autograph.runtime.untraced.told import forget_told
 from autograph.runtime.values.heap import Attribute, Cell, Contents, Items, Variable
 from autograph.runtime.values.packing import unpack
 from autograph.runtime.values.specs import Spec, Static, Type, spec_of, types, widen
-from autograph.runtime.values.values import ARRAYS, NUMBERS, Counted, Stale
+from autograph.runtime.values.values import ARRAYS, NUMBERS, Counted, Stale, parts
 
 Snapshot = tuple[Frame, dict[str, Any]]
 _KEPT = ("values", "written", "saved", "twins", "spoiled")
@@ -276,6 +277,8 @@ def _settled(x: Any) -> Any:
     touch(Contents(bound.base), late=False)
     start = 0 if bound.shrunk else len(bound.items)
     bound.base[:] = [*bound.items[:start], *_rows(x, start, length)]
+    for tape in recorders.active:
+        tape.hide(part for row in bound.base[start:] for part in parts(row))
     if isinstance(x.kind.spec, Type) and length > start:
         note_column(bound.base, start, x.buffers[0])
     return bound.base
