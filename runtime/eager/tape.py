@@ -163,7 +163,7 @@ class GradientTape:
             if any(id(x) in self._inner for x in reads):
                 raise TapeError(
                     "a gradient is asked by what a turn of a loop has computed, and the loop is one operation of the tape", here(),
-                    "make its turns one by one (`with ag.loop(roll='never'):`)",
+                    "make its turns one by one (`with ag.loops(roll='never'):`)",
                 )  # fmt: skip
             found = [cotangents[id(x)] for x in reads if id(x) in cotangents]
             if not found:
@@ -205,15 +205,19 @@ class GradientTape:
         """How many operations it has recorded."""
         return len(self._operations)
 
-    def take(self, first: int, last: int, made: Container[Any]) -> Taken | None:
-        """Forget the operations of turns of a loop, which one operation shall stand for; `made`: the variables of what the turns give.
+    def take(self, first: int, last: int, made: Container[Any], given: Container[Any]) -> Taken | None:
+        """Forget the operations of turns of a loop, which one operation shall stand for.
 
-        None if these are not all that the derivatives are made of, or a Variable has got its value in a turn.
+        `made` and `given`: the variables of what the turns give, and of what they take from outside.  None if these are not all that the derivatives
+        are made of, or a Variable has got its value in a turn.
         """
         of_turns = self._operations[first:last]
         outputs = {id(y) for operation in of_turns for y in operation.outputs}
         inside = [x for x in self._live.values() if _variable(x) in made]
+        taken = {_variable(x) for operation in of_turns for x in operation.inputs}
         if not self._recording or any(not isinstance(x.pullback, Again) for x in of_turns) or any(id(x) not in outputs for x in inside):
+            return None
+        if any(v not in made and v not in given for v in taken):
             return None
         live = [x.val for x in inside]
         del self._operations[first:last]

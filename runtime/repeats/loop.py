@@ -131,6 +131,10 @@ class Loop:
         ):
             raise NotAlike
 
+    def given_to(self) -> set[Any]:
+        """The variables that turns take from before the loop."""
+        return {atom for t in self.turns for atom in t.taken if isinstance(atom, Var) and atom not in self.defined}
+
     def outside(self) -> dict[Any, Any]:
         """What turns take that stands before the loop: tracers by variable."""
         held = [*self.tracers.values(), *self.same.values()]

@@ -86,7 +86,7 @@ def _join(span: Span, tape: Recorder | None, counts: Sequence[int]) -> bool:
         loop = Loop(span, turns[first:last])
     except NotAlike:
         return False
-    taken = tape.take(counts[first], counts[last], loop.defined) if tape is not None else None
+    taken = tape.take(counts[first], counts[last], loop.defined, loop.given_to()) if tape is not None else None
     back = span.cut([e for t in turns[first:last] for e in t.eqns])
     try:
         loop.plan(span.alive())

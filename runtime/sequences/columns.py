@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
+import jax
 import jax.numpy as jnp
 
 from autograph.runtime.frames import frames, of_block
+from autograph.runtime.jaxapi._jax import Tracer
 from autograph.runtime.jaxapi.origins import Rows, runs_of_rows
 from autograph.runtime.jaxapi.tracers import content
 from autograph.runtime.state.reading import recorders
@@ -41,6 +43,8 @@ def rows_in_column(items: Any) -> Any:
 
 def _found(items: Sequence[Any]) -> Any:
     """The same by what the trace has recorded."""
+    if not all(isinstance(x, Tracer) and not jnp.issubdtype(x.dtype, jax.dtypes.extended) for x in items):
+        return None
     runs = runs_of_rows(items)
     if len(runs) > _FEW_RUNS or any(tape.sees(r.row) != tape.sees(r.array) for tape in recorders.active for r in runs if isinstance(r, Rows)):
         return None
