@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -25,9 +26,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     step = config.getoption("--cells")
     numbers, _, runs = config.getoption("--share").partition("/")
     mine = {int(k) for k in numbers.split(",")}
-    others = [item for k, item in enumerate(items) if k % int(runs) not in mine]
-    config.hook.pytest_deselected(items=others)
-    items[:] = [item for k, item in enumerate(items) if k % int(runs) in mine]
+    share = {item: zlib.crc32(item.nodeid.encode()) % int(runs) for item in items}  # the same in each run, whichever tests it has
+    config.hook.pytest_deselected(items=[item for item in items if share[item] not in mine])
+    items[:] = [item for item in items if share[item] in mine]
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
         cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
