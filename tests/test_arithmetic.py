@@ -30,8 +30,8 @@ def told(f: Callable[..., Any], *args: Any) -> tuple[str, Any] | str:
     return str(made.eqns and [(e.primitive.name, [str(v.aval).lstrip("~") for v in e.invars], e.params) for e in made.eqns]), made.out_avals
 
 
-def as_jax(do: Callable[[Any, Any], Any], *args: Any) -> None:
-    assert told(ag.convert(do), *args) == told(do, *args), args
+def differs(do: Callable[..., Any], *args: Any) -> bool:
+    return told(ag.convert(do), *args) != told(do, *args)
 
 
 def weak(x: Any) -> Any:
@@ -62,11 +62,11 @@ def test_as_jax(name: str, mode: str) -> None:
         "standard": contextlib.nullcontext, "x64": jax.enable_x64, "strict": lambda: jax.numpy_dtype_promotion("strict"),
         "checked": checked,
     }  # fmt: skip
+    different: list[Any] = []
     with how[mode]():
         arrays = [jnp.ones((3,)), jnp.ones((3,), "int32"), jnp.ones(()), weak("float"), weak("int")]
         for x in arrays + [jnp.ones((3,), d) for d in ("bfloat16", "uint8", "bool", "complex64") if mode == "standard"]:
-            for y in NUMBERS:
-                as_jax(lambda v, y=y: do(v, y), x)
-                as_jax(lambda v, y=y: do(y, v), x)
-            for y in arrays:
-                as_jax(lambda u, v: do(u, v), x, y)
+            different += [(x, y) for y in NUMBERS if differs(lambda v, y=y: do(v, y), x)]
+            different += [(y, x) for y in NUMBERS if differs(lambda v, y=y: do(y, v), x)]
+            different += [(x, y) for y in arrays if differs(lambda u, v: do(u, v), x, y)]
+    assert not different

@@ -157,12 +157,12 @@ def _through(series: Series, body: Body, state: list[Any], turn: Callable[[Any, 
     """The loop over lists whose items are rows of arrays; a list may change, and then it is gone over as it is."""
 
     def going(make: Callable[[Any, list[Any]], list[Any]]) -> Callable[[int, list[Any]], list[Any]]:
-        return lambda k, state: make(series.item(k), state) if k < series.length() else state
+        return lambda k, state: make(series.item(k), state) if series.has(k) else state
 
     bare = going(lambda x, state: listed(body(x, *state), len(state)))
     state = rest_rolled(builtins.range(series.count), OfSeries(series, body), state, going(turn), bare, series.is_changed)
     k = series.count
-    while k < series.length():
+    while series.has(k):
         state, k = turn(series.item(k), state), k + 1
     return state
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from autograph.runtime.arrays.numpys import Numpys
 from autograph.runtime.blocks.exact import Inexact
 from autograph.runtime.jaxapi.tracers import ArrayTracer, as_object
 from autograph.runtime.sequences.columns import rows_in_column
@@ -14,18 +13,18 @@ from autograph.runtime.values.heap import Contents
 
 _FEWEST = 16  # items
 _ITERATORS: tuple[type, ...] = (type(iter([])), type(iter(())), type(iter(range(0))))
+_IN_REVERSE: type = type(reversed([]))
 
 
 class Series:
-    """What such a loop goes over: `count` items; `item(k)` gives one, of a traced number a row of an array."""
+    """What such a loop goes over: `count` items; `item(k)` gives one, of a traced number a row of an array.
 
-    def __init__(self, count: int, item: Callable[[Any], Any], lists: list[Any]) -> None:
-        self.count, self.item, self.lists = count, item, lists
+    `has(k)`: whether there is such an item now, as the lists may change.
+    """
+
+    def __init__(self, count: int, item: Callable[[Any], Any], has: Callable[[int], bool], lists: list[Any]) -> None:
+        self.count, self.item, self.has, self.lists = count, item, has, lists
         self._items = {id(x) for held in lists for x in held}
-
-    def length(self) -> int:
-        """How many items there are now."""
-        return min(map(len, self.lists))
 
     def is_changed(self, places: Iterable[Any]) -> bool:
         """Whether places are among those that a turn has changed in which these lists or their items are."""
@@ -34,7 +33,7 @@ class Series:
 
 
 def series_of(items: Any) -> Series | None:
-    """A list or tuple, or what `enumerate` and `zip` make of some; None of anything else, and of few items."""
+    """A list or tuple, or what `reversed`, `enumerate` and `zip` make of some; None of anything else, and of few items."""
     found = _part(items)
     return found if found is not None and found.lists and found.count >= _FEWEST else None
 
@@ -46,18 +45,28 @@ def _part(x: Any) -> Series | None:
     if kind in _ITERATORS:
         _, (held, *_), *start = x.__reduce__()
         return _part(held) if start == [0] else None
+    if kind is _IN_REVERSE:
+        _, (held, *_), *start = x.__reduce__()
+        of = _of_list(held)
+        if of is None or start != [of.count - 1]:
+            return None
+        last, item, has = of.count - 1, of.item, of.has
+        return Series(of.count, lambda k: item(last - k), lambda k: k <= last and has(last - k), of.lists)
     if kind is range:
-        return Series(len(x), lambda k: x.start + x.step * k, [])
+        return Series(len(x), lambda k: x.start + x.step * k, lambda k: k < len(x), [])
     if kind is enumerate:
         (inner, start) = x.__reduce__()[1]
-        of = _part(inner)
-        return None if of is None else Series(of.count, lambda k: (start + k, of.item(k)), of.lists)
+        if (of := _part(inner)) is None:
+            return None
+        numbered = of.item
+        return Series(of.count, lambda k: (start + k, numbered(k)), of.has, of.lists)
     if kind is zip:
         parts = [_part(inner) for inner in x.__reduce__()[1]]
         if not parts or any(p is None for p in parts) or len(x.__reduce__()) > 2:  # of one length, strictly
             return None
         known = [p for p in parts if p is not None]
-        return Series(min(p.count for p in known), lambda k: tuple([p.item(k) for p in known]), [held for p in known for held in p.lists])
+        lists = [held for p in known for held in p.lists]
+        return Series(min(p.count for p in known), lambda k: tuple([p.item(k) for p in known]), lambda k: all(p.has(k) for p in known), lists)
     return None
 
 
@@ -65,9 +74,9 @@ def _of_list(held: Any) -> Series | None:
     if len(held) < _FEWEST or any(type(x) is not ArrayTracer for x in held):
         return None
     rows = rows_in_column(held)
-    if rows is None or isinstance(rows, Numpys):
+    if rows is None:
         return None
-    return Series(len(held), lambda k: held[k] if type(k) is int else as_object(as_object(rows)[k]), [held])
+    return Series(len(held), lambda k: held[k] if type(k) is int else as_object(rows[k]), lambda k: k < len(held), [held])
 
 
 class OfSeries:

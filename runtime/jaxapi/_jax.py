@@ -62,6 +62,7 @@ INT32 = np.dtype("int32")
 trace_state = _core.trace_state_strong_ref
 eval_trace = _core.eval_trace
 set_current_trace = _core.set_current_trace
+current_trace = home_trace  # JAX's trace that operations are recorded in now; compare by identity
 
 
 def boundary(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -129,11 +130,6 @@ def staging() -> bool:
 def recording() -> bool:
     """Whether operations are being transformed or recorded now, not evaluated."""
     return not isinstance(home_trace(), _core.EvalTrace)
-
-
-def current_trace() -> Any:
-    """JAX's trace that operations are recorded in now; compare by identity."""
-    return home_trace()
 
 
 def abandon() -> None:
