@@ -235,8 +235,10 @@ class Place:
             self.memory[self.key] = what
 
     @contextmanager
-    def scope(self, part: Any, staged: bool = False) -> Iterator[Frame]:
-        frame = Frame((*self.key, part), self.memory, staged)
+    def scope(self, part: Any, staged: bool = False, again: Frame | None = None) -> Iterator[Frame]:
+        """A run of `part` of the operator; or one that goes on (`again`), whose operators are at the places of those before."""
+        frame = again or Frame((*self.key, part), self.memory, staged)
+        frame.count = 0
         _stack.frames.append(frame)
         try:
             yield frame

@@ -22,6 +22,7 @@ import pytest
 import autograph as ag
 from autograph.runtime.untraced import native
 from autograph.runtime.untraced.code import facts_of
+from autograph.runtime.values.heap import Contents
 
 TABLE = [3, 1, 4, 1, 5]
 MEMO: dict[int, int] = {}
@@ -674,3 +675,78 @@ def test_iterators_in_a_branch_are_refused_as_before() -> None:
 
     with pytest.raises(ag.AutographError, match="AG405"):
         jax.jit(ag.convert(f))(-2.0)
+
+
+def in_a_range(x: Any, n: int) -> Any:
+    seen: list[int] = []
+    for i in range(n):
+        seen.append(i)
+        if i % 1000 == 3:
+            x = x + len(seen)
+    return x
+
+
+def over_a_list(x: Any, n: int) -> Any:
+    seen, counts = [], {}
+    for word in [f"w{i % 7}" for i in range(n)]:
+        seen.append(word)
+        counts[word] = counts.get(word, 0) + 1
+        if len(seen) % 1000 == 3:
+            x = x + counts[word]
+    return x
+
+
+def over_pairs(x: Any, n: int) -> Any:
+    seen = [0] * n
+    for i, k in enumerate(range(1, n + 1)):
+        seen[i] = k
+        if i % 1000 == 3:
+            x = x + seen[i]
+    return x
+
+
+def over_two(x: Any, n: int) -> Any:
+    seen = [0] * n
+    for i, k in zip(reversed(list(range(n))), range(1, n + 1), strict=True):
+        seen[i] = k
+        if i % 1000 == 3:
+            x = x + seen[i]
+    return x
+
+
+def left_early(x: Any, n: int) -> Any:
+    seen = [0] * (n + 1)
+    for i, k in enumerate(range(1, n + 100)):
+        seen[i] = k
+        if i % 1000 == 3:
+            x = x + seen[i]
+        if i == n:
+            break
+    return x
+
+
+def while_python_knows(x: Any, n: int) -> Any:
+    seen: list[int] = []
+    while len(seen) < n:
+        seen.append(len(seen))
+        if len(seen) % 1000 == 3:
+            x = x + len(seen)
+    return x
+
+
+@pytest.mark.parametrize("f", [in_a_range, over_a_list, over_pairs, over_two, left_early, while_python_knows])
+def test_turns_look_at_no_list_that_they_change(f: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a loop takes the square of its turns: what a list held is noted once a loop, not once a turn."""
+    looked, get = [0], Contents.get
+
+    def counted(self: Contents) -> Any:
+        looked[0] += 1
+        return get(self)
+
+    monkeypatch.setattr(Contents, "get", counted)
+    found = {}
+    for n in (50, 200):
+        looked[0] = 0
+        assert jax.jit(ag.convert(f), static_argnums=1)(1, n) == f(1, n)
+        found[n] = looked[0]
+    assert found[200] == found[50] < 20, found

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any
 
 import jax
@@ -92,26 +91,27 @@ def _run_while(
     if not place.remembers:
         turns, size, why = 0, 0, ""
         looked = finite or not _jax.staging()
+        before, run = snapshot(), None
         with made_turns() as made:
             while p is True:
-                before, recorded = snapshot(), _jax.equations()
-                with place.scope(("turn", turns) if turns else "body") if not turns or not looked else nullcontext() as frame:
+                recorded = _jax.equations()
+                with place.scope("turn" if turns else "body", again=run if turns > 1 else None) as run:
                     p, after = _going(test, listed(body(*state), len(state)), finite)
                 made.mark()
                 turns += 1
                 only_errors_end_it = turns == 1 and not isinstance(p, bool) and may_have_failed()
                 size = cost(1, recorded) if not looked else size
-                if not looked and frame is not None and (only_errors_end_it or p is True and is_worth_a_trial(turns, size)):
+                if not looked and (only_errors_end_it or p is True and is_worth_a_trial(turns, size)):
                     looked = True
-                    if not isinstance(rest := rest_of_while(test, body, after, source, stored_into(frame, after), size), str):
+                    if not isinstance(rest := rest_of_while(test, body, after, source, stored_into(run, after), size), str):
                         if watching():
                             decided("loop", f"scan of {rest[1]} turns", "the test is known when it is traced, in every turn")
                         return rest[0]
                     why = f"; one compiled turn is not possible: {rest}" if rest else ""
-                if turns == 1 and not isinstance(p, bool) and _jax.staging() and frame is not None and not frame.changed:
+                if turns == 1 and not isinstance(p, bool) and _jax.staging() and not run.changed:
                     begin = [spec_in_block(x) for x in after]
                     _jax.drop_effects(recorded)
-                    discard(before, frame)
+                    discard(before, run)
                     break
                 state, certain = after, False
             joined = p is False and made.join()

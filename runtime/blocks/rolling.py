@@ -80,10 +80,11 @@ def rest_rolled(
         def made_by(turn: Turn, state: list[Any]) -> list[Any]:
             nonlocal joined
             with made_turns() as repeats:
-                for item in rest:
-                    with place.scope("turn"):  # blocks in it remember what those of the turn before have found
+                with place.scope("turn") as run:
+                    for item in rest:
+                        run.count = 0  # blocks in a turn remember what those of the turn before have found
                         state = turn(item, state)
-                    repeats.mark()
+                        repeats.mark()
                 joined = repeats.join()
             return state
 

@@ -36,7 +36,8 @@ class MadeTurns:
         """A turn ends here."""
         if self._span is not None:
             self._span.mark()
-            self._counts += [t.count() for t in self._tapes[:1]]
+            if self._tapes:
+                self._counts.append(self._tapes[0].count())
             if len(self._span.marks) == 1 + _REHEARSED and sum(size_of(e) for eqns in self._span.sections() for e in eqns) > LONG:
                 end_if_made_again()
 

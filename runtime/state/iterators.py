@@ -20,6 +20,8 @@ from autograph.runtime.state.counting import VARIABLE
 from autograph.runtime.state.objects import is_state
 from autograph.runtime.values.values import ATOMS, ITERATORS
 
+_OF_EACH_KIND: list[Any] = [[], (), range(0), ""]
+_COPIED = frozenset({zip, enumerate, type(reversed([])), *map(type, map(iter, _OF_EACH_KIND))})  # whose `__reduce__` tells where they stand
 _MADE_OF_OTHERS = (zip, map, filter, enumerate)
 _NO_HOLDERS = frozenset({*ATOMS, ArrayTracer, FunctionType, BuiltinFunctionType, ModuleType, type})  # what variables mostly hold
 
@@ -78,6 +80,28 @@ def parts_of(x: Any) -> tuple[Any, ...]:
         return ()
     held = x.__reduce__()[1] if isinstance(x, _MADE_OF_OTHERS) else gc.get_referents(x)
     return tuple(part for part in held if isinstance(part, ITERATORS))
+
+
+def anew(x: Any) -> Any:
+    """What gives the items that x would give, though these be taken; None where nobody knows, or that would be seen.
+
+    >>> rest = iter([1, 2, 3])
+    >>> next(rest), list(anew(rest)), next(rest)
+    (1, [2, 3], 2)
+    """
+    kind = type(x)
+    if not hasattr(kind, "__next__"):
+        return None if isinstance(getattr(kind, "__iter__", None), FunctionType) else x
+    if kind not in _COPIED or has_held_parts(x):
+        return None
+    make, parts, *state = x.__reduce__()
+    made = [part if isinstance(part, int) else anew(part) for part in parts]
+    if any(part is None for part in made):
+        return None
+    new = make(*made)
+    if state:
+        new.__setstate__(state[0])
+    return new
 
 
 def _iterators() -> Iterator[tuple[str, Any]]:
