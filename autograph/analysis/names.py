@@ -169,6 +169,9 @@ def binds_all(nodes: Iterable[Any]) -> Names:
 
 def surely_binds(node: Any) -> Names:
     """Names that evaluating a node to its end certainly binds."""
+    kind = type(node)
+    if kind is s.Constant or (kind is s.Name and type(node.ctx) is s.Load):
+        return NONE
     match node:
         case s.BoolOp():
             return surely_binds(node.values[0])

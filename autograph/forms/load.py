@@ -40,13 +40,16 @@ def placed(tree: ast.AST, where: Any) -> list[ast.Attribute]:
     stack: list[tuple[Any, Any]] = [(tree, where)]
     while stack:
         n, around = stack.pop()
-        if "lineno" in n.__class__._attributes:
+        kind = n.__class__
+        if "lineno" in kind._attributes:
             if getattr(n, "lineno", None) is None:
                 n.lineno, n.col_offset = around.lineno, around.col_offset
                 n.end_lineno, n.end_col_offset = around.end_lineno, around.end_col_offset
             around = n
+        if kind is ast.Name or kind is ast.Constant:
+            continue
         stack += [(child, around) for child in children(n)]
-        if n.__class__ is ast.Attribute and n.value.__class__ is ast.Name and n.value.id == s.RUNTIME:
+        if kind is ast.Attribute and n.value.__class__ is ast.Name and n.value.id == s.RUNTIME:
             found.append(n)
     return found
 

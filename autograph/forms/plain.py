@@ -192,7 +192,7 @@ def _own(body: list[Any]) -> Iterator[Any]:
     while stack:
         node = stack.pop()
         yield node
-        if not isinstance(node, _SCOPES):
+        if node.__class__ is not ast.Name and node.__class__ is not ast.Constant and not isinstance(node, _SCOPES):
             stack += children(node)
 
 

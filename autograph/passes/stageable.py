@@ -44,14 +44,16 @@ def obstacle(fn: Any) -> str:
     yielding, jumping = False, False
     for node in _own([fn.body] if _kind(fn) == "Lambda" else fn.body):
         kind = _kind(node)
+        if kind == "Name" or kind == "Attribute":
+            if (node.id if kind == "Name" else node.attr) in FRAMES and id(node) not in allowed:
+                return "frame"
+            continue
         if kind in ("Expr", "Assign", "Return") and _kind(node.value) in _YIELDS and all(_kind(t) == "Name" for t in getattr(node, "targets", ())):
             allowed.add(id(node.value))
         elif kind in _PYTHON and id(node) not in allowed:
             return "generator"
         if kind == "Call" and _kind(node.func) == "Name" and node.func.id in _OF_OBJECTS and node.args and _kind(node.args[0]) != "Starred":
             allowed.add(id(node.func))
-        if kind in ("Name", "Attribute") and (node.id if kind == "Name" else node.attr) in FRAMES and id(node) not in allowed:
-            return "frame"
         yielding = yielding or kind in _YIELDS
         jumping = jumping or (kind in ("Try", "TryStar") and bool(node.finalbody) and _jumps_out(node.finalbody))
     return "finally" if yielding and jumping else ""
@@ -68,7 +70,7 @@ def _own(body: list[Any]) -> Iterator[Any]:
             stack += [*node.decorator_list, *node.bases, *node.keywords]
         elif kind in _SCOPES:
             stack += [*getattr(node, "decorator_list", []), *node.args.defaults, *(d for d in node.args.kw_defaults if d)]
-        else:
+        elif kind != "Name" and kind != "Constant":
             stack += children(node)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from autograph.trees.fields import node_fields
+
 _LEAVES = frozenset({ast.Name, ast.Constant, ast.Load, ast.Store, ast.Del, ast.Pass, ast.Break, ast.Continue, ast.Global, ast.Nonlocal})
 
 
@@ -26,13 +28,14 @@ class Rebuilder:
     def rebuilt(self, node: Any) -> Any:
         """The node itself, or a copy whose children are new."""
         changed: dict[str, Any] = {}
-        for field in node._fields:
-            value = getattr(node, field, None)
-            if isinstance(value, list):
+        held = node.__dict__
+        for field in node_fields(node.__class__):
+            value = held.get(field)
+            if value.__class__ is list:
                 new = self.visit_all(value)
                 if new is not value:
                     changed[field] = new
-            elif isinstance(value, ast.AST):
+            elif value is not None:
                 one = self.visit(value)
                 if one is not value:
                     changed[field] = one

@@ -285,7 +285,7 @@ def own(*nodes: Any) -> Iterator[Any]:
 
 
 _BODIES = frozenset({FunctionDef, AsyncFunctionDef, ClassDef})
-_LEAVES = frozenset({Constant, Load, Store, Pass, Break, Continue})
+_LEAVES = frozenset({Name, Constant, Load, Store, Pass, Break, Continue})
 _FUNCTION_KINDS = frozenset({FunctionDef, AsyncFunctionDef, Lambda})
 
 

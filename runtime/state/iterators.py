@@ -99,7 +99,7 @@ def anew(x: Any) -> Any:
     if any(part is None for part in made):
         return None
     new = make(*made)
-    if state:
+    if state and state[0] is not None:  # Python 3.13 gives None for a range
         new.__setstate__(state[0])
     return new
 
