@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import operator
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +15,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from autograph.runtime.jaxapi.scattering import put_at
 
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     name: getattr(operator, name)
@@ -70,3 +73,45 @@ def test_as_jax(name: str, mode: str) -> None:
             different += [(y, x) for y in NUMBERS if differs(lambda v, y=y: do(y, v), x)]
             different += [(x, y) for y in arrays if differs(lambda u, v: do(u, v), x, y)]
     assert not different
+
+
+STORED: list[Any] = [3, 2.5, True, 1e300, 2**40, float("inf"), float("nan"), 1j, np.float32(1)]
+STORED += [lambda x: x[0], lambda x: x, lambda x: x.ravel()[0], lambda x: jnp.sum(x) * 0 + 1]
+INDICES: list[Any] = [0, -1, 1, (0,), (1, 2), (0, -1), (1, 2, 3), True, np.int32(1), (slice(None), 1), 7]
+
+
+@pytest.mark.parametrize("x64", [False, True])
+@pytest.mark.parametrize("shape", [(5,), (3, 4), (2, 3, 4), (0, 3)])
+def test_stores_as_jax(shape: tuple[int, ...], x64: bool) -> None:
+    """What `x[k] = value` records is what `x.at[k].set(value)` does, with its warnings."""
+
+    def at(set_: Callable[[Any, Any, Any], Any], k: Any, value: Any) -> tuple[Any, list[str]]:
+        def f(x: Any) -> Any:
+            return set_(x, k, value(x) if callable(value) else value)
+
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            try:
+                return str(jax.make_jaxpr(f)(x)), [str(w.message) for w in said]
+            except Exception as error:
+                return type(error), [str(w.message) for w in said]
+
+    different: list[Any] = []
+    with jax.enable_x64(x64):
+        for dtype in ("float32", "int32", "bool", "float16", *(["float64", "int64"] if x64 else [])):
+            x = jnp.zeros(shape, dtype)
+            pairs = itertools.product(INDICES, STORED)
+            different += [(dtype, k, v) for k, v in pairs if at(lambda x, k, v: x.at[k].set(v), k, v) != at(put_at, k, v)]
+    assert not different
+
+
+@pytest.mark.parametrize(("k", "value"), [(0, 5.0), ((1, -1), 2), (1, jnp.arange(3.0))])
+def test_stores_take_no_detour(k: Any, value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the test above compares JAX with itself."""
+
+    def detour(*_: Any) -> Any:
+        raise AssertionError("`x.at` was asked")
+
+    monkeypatch.setattr(jax.core.Tracer, "at", property(detour), raising=False)
+    jaxpr = jax.make_jaxpr(lambda x, v: put_at(x, k, v if isinstance(value, jax.Array) else value))(jnp.zeros((2, 3)), jnp.arange(3.0))
+    assert jaxpr.eqns[-1].primitive.name == "scatter"

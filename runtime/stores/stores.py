@@ -17,6 +17,7 @@ from autograph.runtime.effects.deferred import fine
 from autograph.runtime.frames import frames
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi.private import core
+from autograph.runtime.jaxapi.scattering import put_at
 from autograph.runtime.jaxapi.tracers import Array, content, note_change
 from autograph.runtime.messages.errors import AliasError
 from autograph.runtime.messages.places import here, variable_of
@@ -232,7 +233,7 @@ def stored_at(x: Any, i: Any, value: Any) -> Any:
         new = jnp.asarray(value)
         if new.ndim <= x.ndim and all(n in (1, m) for n, m in zip(new.shape[::-1], x.shape[::-1], strict=False)):
             return jnp.broadcast_to(new, x.shape).astype(x.dtype)
-    return x.at[as_index(i)].set(value)
+    return put_at(x, as_index(i), content(value))
 
 
 def replace_whole(x: Array, new: Any) -> None:
