@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -241,3 +242,43 @@ GIVEN_OR_STORED = [an_attribute, before_a_break, before_a_return, in_a_function,
 def test_one_side_stores_into_what_the_other_replaces(f: Callable[..., Any], r: tuple[int, ...]) -> None:
     forms = NUMPYS if f is a_view else ALL  # a slice of an array of JAX's is a copy
     as_numpy(f, lambda: (Holding(np.arange(4, dtype=np.int32)), np.array(r, np.int32)), forms)
+
+
+TABLE, VALUES = np.arange(3.0), jnp.arange(3.0)
+
+
+class OfClass:
+    TABLE, VALUES = np.arange(3.0), jnp.arange(3.0)
+
+
+def _of_closure() -> tuple[Callable[[], Any], Callable[[], Any]]:
+    table, values = np.arange(3.0), jnp.arange(3.0)
+    return lambda: table, lambda: values
+
+
+of_closure, values_of_closure = _of_closure()
+
+
+@functools.cache
+def remembered() -> Any:
+    return np.arange(3.0)
+
+
+@pytest.mark.parametrize(
+    "outside",
+    [lambda: TABLE, lambda: VALUES, lambda: OfClass.TABLE, lambda: OfClass.VALUES, of_closure, values_of_closure, remembered],
+    ids=["global", "values", "class", "values of a class", "closure", "values of a closure", "cache"],
+)
+def test_an_array_of_the_code_around_is_put_into_an_object(outside: Callable[[], Any]) -> None:
+    """It is an array like any other that a call gives, and none of our own objects."""
+
+    @ag.function
+    def f(t: Any, x: Any) -> None:
+        t.params = outside()
+        t.loss = x * 2
+
+    for x in (1.0, 2.0):
+        t = Trainer()
+        f(t, x)
+        assert isinstance(t.params, jax.Array | np.ndarray) and not isinstance(t.params, jax.core.Tracer)
+        assert (t.params == np.arange(3.0)).all() and float(t.loss) == 2 * x

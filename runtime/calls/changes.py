@@ -24,7 +24,7 @@ from autograph.runtime.state.forgetting import forget_local
 from autograph.runtime.state.made import Made
 from autograph.runtime.state.needs import NeedsState
 from autograph.runtime.state.objects import Walk, places_in
-from autograph.runtime.state.opaque import cannot_keep, is_outside
+from autograph.runtime.state.opaque import cannot_keep
 from autograph.runtime.state.reading import unknown
 from autograph.runtime.stores.numpy_arguments import check_stored_back
 from autograph.runtime.stores.outside import changed_outside
@@ -32,14 +32,14 @@ from autograph.runtime.values.heap import Entry, HeapLocation, Items, entries
 from autograph.runtime.values.identity import is_spoiled, keep_twins, refuse_chosen, refuse_stale, settle
 from autograph.runtime.values.packing import as_is, pack
 from autograph.runtime.values.specs import Spec, Static, is_container, spec_of
-from autograph.runtime.values.values import ARRAYS, NUMBERS, Found, Unset, is_value, parts, traced
+from autograph.runtime.values.values import NUMBERS, Found, Unset, is_value, parts, traced
 
 
 class Known:
     """What a place is given and the caller has already: `which` of a kind.
 
     "same": a part of what the place held.  "object": one of the objects that the function reached.  "input": an array that was an input.
-    "new": a new array that another place gets as well.  "outside": a container or array of the code around, which is a constant of the function.
+    "new": a new array that another place gets as well.  "outside": a container of the code around, which is a constant of the function.
     """
 
     def __init__(self, kind: str, which: Any) -> None:
@@ -303,7 +303,7 @@ class Begin:
                 return Static(Known("new", k))
         if (number := self._number(value)) is not None:
             return Static(Known("object", number))
-        if is_container(value) and not traced(value) or isinstance(value, ARRAYS) and not traced(value) and value.ndim and is_outside(value):
+        if is_container(value) and not traced(value):
             return Static(Known("outside", value))
         if (what := cannot_keep(value, self.own)) is not None:
             raise place.error(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-import gc
 from collections.abc import Mapping
-from types import CellType, FunctionType, GeneratorType
+from types import FunctionType, GeneratorType
 from typing import Any
 
 from autograph.runtime.arrays.handles import Handle
@@ -36,9 +35,3 @@ def _held(x: Any) -> list[Any]:
     if isinstance(x, BaseException):
         return [*x.args, *vars(x).values()]
     return [*held_in_cells(x), *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
-
-
-def is_outside(container: Any) -> bool:
-    """Whether a module, a class or a function's cell holds a container."""
-    holders = (r for r in gc.get_referrers(container) if isinstance(r, (dict, CellType)))
-    return any(isinstance(r, CellType) or "__builtins__" in r or "__module__" in r for r in holders)
