@@ -310,6 +310,20 @@ def test_a_new_object_is_refused() -> None:
     assert o.c is None
 
 
+@pytest.mark.parametrize("before", [None, np.zeros(3), jnp.zeros(3)], ids=["none", "NumPy's", "values"])
+def test_the_refusal_is_at_the_place_of_the_change(before: Any) -> None:
+    @ag.function
+    def f(o, v):
+        o.c = Child()  # here
+        return v
+
+    o = Box()
+    o.c = before
+    with pytest.raises(ag.StagingError, match="AG401") as refused:
+        f(o, jnp.asarray(V))
+    assert "o.c = Child()  # here" in str(refused.value)
+
+
 def test_a_change_behind_a_possible_error_is_refused() -> None:
     @ag.function
     def f(o, v):

@@ -96,6 +96,7 @@ class Begin:
         }
         self.leaves = [trees.leaves(x) for x in self.parts]
         self.own: dict[int, int] = {}
+        self.changed_at: dict[HeapLocation, Any] = {}
         self.containers = {id(x) for x in (*self.parts, *(walk.objects if walk else ())) if is_container(x)}
         self.places = {("place", k): p.get() for k, p in enumerate(walk.places if walk else ())}
         held = inputs if walk is not None else [x for leaves in self.leaves for x in leaves]
@@ -124,7 +125,7 @@ class Begin:
 
         keep_twins(frame, self._lasts)
         forget_local(frame, out)
-        self.own = frame.own
+        self.own, self.changed_at = frame.own, frame.places
         stored = {id(x): (k, x) for k, x, before in reversed(self.held) if x.now is not before}
         if self.walk is not None:
             for k, x in stored.values():
@@ -307,7 +308,7 @@ class Begin:
             return Static(Known("outside", value))
         if (what := cannot_keep(value, self.own)) is not None:
             raise place.error(
-                f"{place.name} would keep a `{type(value).__name__}` {what}", here(),
+                f"{place.name} would keep a `{type(value).__name__}` {what}", self.changed_at.get(place) or here(),
                 "register its class as a pytree (`jax.tree_util.register_dataclass`), or make the object outside",
             )  # fmt: skip
         return spec_of(value)

@@ -211,6 +211,7 @@ def touch(location: HeapLocation, late: bool = True) -> None:
             return
         if location not in frame.saved:
             frame.saved[location] = location.get()
+        if location not in frame.places:
             frame.places[location] = here()
         if frame.lifting:
             if frame.trace is not None and frame.trace is not _jax.current_trace() and _jax.recording():
