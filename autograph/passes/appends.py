@@ -66,7 +66,7 @@ class _Uses:
         self.order += 1
         use = _Use(self.order, loops, nested)
         match stmt:
-            case s.Assign(targets=[s.Name(id=id)], value=value) if isinstance(value, _MAKERS) or _is_list_call(value):
+            case s.Assign(targets=[s.Name(id=id)], value=value) if _makes_list(value):
                 self.made[id].append(use)
                 self._expr(value, use, moved=False)
                 return
@@ -180,8 +180,11 @@ def _is_each_named(targets: list[Any], values: list[Any]) -> bool:
     return len(names) == len(targets) == len(values) and not names & read and not any(isinstance(v, s.Starred) for v in values)
 
 
-def _is_list_call(value: Any) -> bool:
-    return isinstance(value, s.Call) and getattr(value.func, "id", "") == "list"
+def _makes_list(value: Any) -> bool:
+    """Whether an expression gives a new list: a display, `[x] * n`, `[x] + more`, `list(...)`."""
+    if isinstance(value, s.BinOp):
+        return isinstance(value.op, (s.Add, s.Mult)) and any(map(_makes_list, (value.left, value.right)))
+    return isinstance(value, _MAKERS) or isinstance(value, s.Call) and getattr(value.func, "id", "") == "list"
 
 
 def lower_appends(fn: Any, context: Context) -> bool:

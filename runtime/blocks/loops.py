@@ -25,6 +25,7 @@ from autograph.runtime.frames import Place
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.messages.errors import StepLimitError
 from autograph.runtime.repeats.repeats import made_turns
+from autograph.runtime.sequences.lengths import marks, reset
 from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.sequences.room import discard, snapshot, with_room
 from autograph.runtime.state.cells import left_in
@@ -123,10 +124,12 @@ def _run_while(
                 decided("loop", how, f"the test is known when it is traced, in every turn{why}")
             return state
     if place.remembered != ROTATED:
+        known = marks()
         try:
             return Stage(body, state, source, place, begin, test=test, hidden=hidden, turns=most).run_while(test, certain)
         except Rotate:
             place.remember(ROTATED)
+            reset(known)
     if begin is not None:  # `p` was that of the turn that is thrown away
         p = True
 
@@ -134,8 +137,12 @@ def _run_while(
         p, after = _going(test, listed(body(*state), len(state)), finite)
         return given([p, *after])
 
-    stage = Stage(turn, [p, *state], source, Place(turn.__code__), begin and [Static(True), *begin], hidden=("the test", *hidden), turns=most)
-    return stage.run_while(lambda p, *_: p, certain)[1:]
+    def asked(p: Any, *_: Any) -> Any:
+        return p
+
+    entry = begin and [Static(True), *begin]
+    stage = Stage(turn, [p, *state], source, Place(turn.__code__), entry, test=asked, hidden=("the test", *hidden), turns=most)
+    return stage.run_while(asked, certain)[1:]
 
 
 def _limited(test: Callable[..., Any], body: Callable[..., Any], state: list[Any], source: Callable[..., Any], hidden: Any, limit: int) -> list[Any]:

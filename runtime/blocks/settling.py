@@ -13,6 +13,7 @@ from autograph.runtime.arrays.numpys import View
 from autograph.runtime.arrays.ties import NeedsTags
 from autograph.runtime.arrays.turns import Turns
 from autograph.runtime.blocks.block import Block
+from autograph.runtime.blocks.limits import limits_of
 from autograph.runtime.effects.deferred import fine
 from autograph.runtime.frames import Place, frames, lifting
 from autograph.runtime.jaxapi import _jax, trees
@@ -150,13 +151,12 @@ class Settling:
             if self.settled:
                 self._add_inputs(old)
                 break
-            wrote = {location: spec for location, spec in self.block.wrote.items() if location is not ERROR}
-            moved = [location for location, spec in wrote.items() if self.preset.get(location) != spec]
-            self.preset.update(wrote)
+            moved = [location for location, spec in self.block.wrote.items() if location is not ERROR and self.preset.get(location) != spec]
+            self.preset.update((location, spec) for location, spec in self.block.wrote.items() if location is not ERROR)
         else:
             at = [(location.name, self._place(location, self.block)) for location in moved]
             raise unsettled(self.names(), old, self.specs, _MOST_RUNS, at)
-        repeated(self.remembered, self.state, self.turns, self.all_made)
+        repeated(self.remembered, self.state, *limits_of(self, self.remembered), self.all_made)
 
     def _foresee(self, stored: Iterable[Array]) -> None:
         """Arrays from outside into which turns store: variables that hold them hold the same objects in each turn."""

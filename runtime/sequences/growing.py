@@ -7,7 +7,7 @@ Where the number of items is known after all (each of n turns appends one) it is
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -31,7 +31,7 @@ from autograph.runtime.values.spec_text import describe
 from autograph.runtime.values.specs import Spec, is_leaf, spec_of, types, widen
 from autograph.runtime.values.values import Counted, Stale
 
-_ADVICE = "give the loop a bound with `with ag.loop(max_steps=...)`, or use a `jnp` array of known size and a counter"
+_ADVICE = "give the loop a bound (`while len(items) < 100 and ...:`, or `with ag.loop(max_steps=100):`), or use a `jnp` array of known size and a counter"
 
 
 class Grow(BaseException):
@@ -248,19 +248,23 @@ class Hidden:
         return hidden(self.bound.home)
 
 
-def repeated(before: Marks, state: Sequence[Any], turns: int | None, all_made: bool) -> None:
-    """After one turn of a loop has been traced, what is known after at most `turns` of them.
+def repeated(before: Marks, state: Sequence[Any], turns: int | None, lengths: Mapping[Bound, int], all_made: bool) -> None:
+    """After one turn of a loop has been traced, what is known after at most `turns` of them; a turn begins with at most `lengths` items.
 
-    Raises Grow where there is no room for so many, and EffectError (AG405) where the number of turns is not known.
+    Raises Grow where there is no room for so many, and EffectError (AG405) where nothing limits a list.
     """
     for bound, (top, exact, _) in before.items():
         more = bound.top - top
-        if more > 0 and turns is None:
+        if more > 0 and turns is None and bound not in lengths:
             raise endless(bound)
         if more == 0 and bound.exact == exact:
             continue
-        bound.peak += max(more, 0) * max((turns or 0) - 1, 0)
-        bound.top = top + max(more, 0) * (turns or 0)
+        last = top if turns is None else top + max(more, 0) * max(turns - 1, 0)  # when the last turn begins
+        if more > 0 and bound in lengths:
+            limit = max(top, lengths[bound])
+            last = limit if turns is None else min(last, limit)
+        bound.peak += last - top
+        bound.top = last + (max(more, 0) if turns != 0 else 0)
         known = all_made and turns is not None and exact is not None and bound.exact is not None
         bound.exact = exact + (bound.exact - exact) * turns if known else None  # type: ignore[operator]
         for x in (*state, *([bound.home.get()] if bound.home else ())):

@@ -99,7 +99,7 @@ def done(
     if name in _WITH_RULES and _jax.staging():
         start = _jax.equations()
         out = outputs(*args)
-        if _are_small(_jax.recorded(start)):
+        if _are_small(_jax.recorded(start), HEAVY - CALLS - _WITH_RULES):
             return Done(list(out), again, [True] * len(out))
     out, pullback = jax.vjp(of_live, *[args[k] for k in live])
     return Done(list(out), pullback, depends or [True] * len(out))
@@ -160,18 +160,18 @@ def _forwards(primitive: Any, params: dict[str, Any], live: tuple[int, ...], sev
 
 
 def _is_small(params: dict[str, Any] | None) -> bool:
-    """Whether a jaxpr among the parameters has few equations, and none that is heavy."""
+    """Whether a jaxpr among the parameters has few equations, and none that is heavy, or a rule that no forward mode takes."""
     jaxprs = [j for p in (params or {}).values() for j in _jax.jaxprs_in(p)]
-    return bool(jaxprs) and _are_small([e for j in jaxprs for e in getattr(j, "jaxpr", j).eqns])
+    return bool(jaxprs) and _are_small([e for j in jaxprs for e in getattr(j, "jaxpr", j).eqns], HEAVY - CALLS - {"custom_jvp_call"})
 
 
-def _are_small(eqns: Sequence[Any]) -> bool:
+def _are_small(eqns: Sequence[Any], heavy: frozenset[str]) -> bool:
     """The same of equations."""
     todo, count = [*eqns], 0
     while todo:
         eqn = todo.pop()
         count += 1
-        if count > _FEW or eqn.primitive.name in HEAVY - CALLS - _WITH_RULES or "callback" in eqn.primitive.name:
+        if count > _FEW or eqn.primitive.name in heavy or "callback" in eqn.primitive.name:
             return False
         todo += [e for p in eqn.params.values() for j in _jax.jaxprs_in(p) for e in getattr(j, "jaxpr", j).eqns]
     return True

@@ -6277,7 +6277,7 @@ def clipped(x):
 
 ag.graph.Session().run(clipped(x), {x: 3.0})
 ''',
-        ("the truth of `gt` is asked for", "@ag.graph.op", "^x > 1"),
+        ("the truth of `gt", "is asked for", "@ag.graph.op", "^x > 1"),
         '''
 x = ag.graph.placeholder("float32", [], name="x")
 
