@@ -187,10 +187,26 @@ def plainly(x: Any) -> Any:
     return x
 
 
+def stores_by_hand(x: Any) -> Any:
+    for k in range(200):
+        x = x.at[k].set(2.0 * k)
+    return x
+
+
+def stores(x: Any) -> Any:
+    with ag.loops(roll="never"):  # else they are one turn
+        for k in range(200):
+            x[k] = 2.0 * k
+    return x
+
+
 def tracing(repeat: int) -> Iterator[Row]:
     ours = ag.convert(plainly)
     trace = {name: (lambda f=f: jax.make_jaxpr(lambda x: f(x))(1.0)) for name, f in (("native", by_hand), ("ours", ours))}
     yield Row("tracing 20 loops with branches", ratio(trace["native"], trace["ours"], repeat), 1.8)
+    ours = ag.convert(stores)
+    trace = {name: (lambda f=f: jax.make_jaxpr(lambda x: f(x))(jnp.zeros(300))) for name, f in (("native", stores_by_hand), ("ours", ours))}
+    yield Row("tracing 200 stores", ratio(trace["native"], trace["ours"], repeat), 1.15)
 
 
 def main() -> None:

@@ -31,7 +31,7 @@ from autograph.runtime.values.spec_text import describe
 from autograph.runtime.values.specs import Spec, is_leaf, spec_of, types, widen
 from autograph.runtime.values.values import Counted, Stale
 
-_ADVICE = "give the loop a bound (`while len(items) < 100 and ...:`, or `with ag.loop(max_steps=100):`), or use a `jnp` array of known size and a counter"
+_ADVICE = "give the loop a bound (`while len(items) < 100 and ...:`, or `with ag.loop(max_steps=100):`), or use a `jnp` array and a counter"
 
 
 class Grow(BaseException):
