@@ -105,6 +105,14 @@ def test_stores_as_jax(shape: tuple[int, ...], x64: bool) -> None:
     assert not different
 
 
+def test_stores_with_explicit_sharding() -> None:
+    with jax.set_mesh(jax.make_mesh((1,), ("a",), axis_types=(jax.sharding.AxisType.Explicit,))):
+        x = jax.device_put(jnp.zeros((4, 4)), jax.P(None, "a"))
+        for k, value in ((1, 2.0), ((1, 2), 2.0), (1, jnp.arange(4.0))):
+            wanted = told(lambda x, k=k, value=value: x.at[k].set(value), x)
+            assert told(lambda x, k=k, value=value: put_at(x, k, value), x) == wanted
+
+
 @pytest.mark.parametrize(("k", "value"), [(0, 5.0), ((1, -1), 2), (1, jnp.arange(3.0))])
 def test_stores_take_no_detour(k: Any, value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the test above compares JAX with itself."""

@@ -426,3 +426,33 @@ def test_what_pop_and_clear_take_away_is_gone(f: Any, ts: list[int]) -> None:
             return str(error).splitlines()[0]
 
     assert outcome(lambda: ag.function(f)(jnp.array(ts))) == outcome(lambda: f(ts))
+
+
+def weights(x: Any) -> Any:
+    w = [1.0, 2.0] * np.ones(2)
+    for i in range(3):
+        w += i
+    return w * x
+
+
+def shifted(x: Any) -> Any:
+    w = [1.0, 2.0] + np.ones(2)
+    if x > 0:
+        w += 2
+    return w * x
+
+
+def padded(x: Any) -> Any:
+    w = [0.0] * 2 + [x]
+    if x > 0:
+        w.append(x * 2)
+    return len(w), sum(w)
+
+
+@pytest.mark.parametrize("f", [weights, shifted, padded])
+def test_what_a_list_times_or_plus_something_is(f: Any) -> None:
+    """An array of NumPy's, to which `+=` adds, or a list."""
+    for x in (1.5, -1.5):
+        for form in (ag.convert(f), jax.jit(ag.convert(f)), ag.function(f)):
+            for got, want in zip(jax.tree.leaves(form(x)), jax.tree.leaves(f(x)), strict=True):
+                np.testing.assert_allclose(got, want)

@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 from autograph.passes.callables import ARRAY_LIBRARIES, CHANGING
 from autograph.passes.context import Context
 from autograph.passes.indices import index_of
+from autograph.passes.new_lists import makes_list, may_make_list
 from autograph.passes.pops import hoisted, popped
 from autograph.trees import syntax as s
 from autograph.trees.quote import quote, quote_expr
 
-_MAKERS = (s.List, s.ListComp)
 _TAKES = {"append": 1, "extend": 1, "insert": 2, "remove": 1, "reverse": 0, "clear": 0}  # arguments
 
 
@@ -42,12 +42,15 @@ class _Uses:
         self.changes: dict[str, list[_Use]] = defaultdict(list)
         self.moves: dict[str, list[_Use]] = defaultdict(list)  # where it may get a second name
         self.made: dict[str, list[_Use]] = defaultdict(list)  # where it becomes a new list
+        self.perhaps: set[str] = set()  # which may be an array as well
+        self.added: set[str] = set()  # `x += ...`, which of an array is arithmetic
         self.order, scope = 0, context.scope(fn)
         self.barred: set[str] = {*scope.parameters, *scope.globals, *scope.nonlocals, *scope.shared}
         self._block(fn.body, (), False)
 
     def eligible(self) -> set[str]:
-        return {n for n, uses in self.changes.items() if n in self.made and n not in self.barred and any(u.nested for u in uses) and self._alone(n)}
+        barred = self.barred | (self.perhaps & self.added)
+        return {n for n, uses in self.changes.items() if n in self.made and n not in barred and any(u.nested for u in uses) and self._alone(n)}
 
     def _alone(self, name: str) -> bool:
         """Whether every second name, and every other value of this one, comes after the last change, counting the turns of loops."""
@@ -66,14 +69,18 @@ class _Uses:
         self.order += 1
         use = _Use(self.order, loops, nested)
         match stmt:
-            case s.Assign(targets=[s.Name(id=id)], value=value) if _makes_list(value):
+            case s.Assign(targets=[s.Name(id=id)], value=value) if may_make_list(value):
                 self.made[id].append(use)
+                if not makes_list(value):
+                    self.perhaps.add(id)
                 self._expr(value, use, moved=False)
                 return
             case s.AnnAssign(target=s.Name() as target, value=value) if value is not None:
                 return self._stmt(s.Assign([target], value), loops, nested)
             case s.AugAssign(target=s.Name(id=id), value=value) | s.Delete(targets=[s.Subscript(value=s.Name(id=id), slice=value)]):
                 self.changes[id].append(use)
+                if isinstance(stmt, s.AugAssign):
+                    self.added.add(id)
                 self._expr(value, use, moved=False)
                 return
             case s.Assign(targets=[s.Tuple(elts=targets)], value=s.Tuple(elts=values)) if _is_each_named(targets, values):
@@ -178,13 +185,6 @@ def _is_each_named(targets: list[Any], values: list[Any]) -> bool:
     names = {t.id for t in targets if isinstance(t, s.Name)}
     read = {n.id for v in values for n in s.walk(v) if isinstance(n, s.Name)}
     return len(names) == len(targets) == len(values) and not names & read and not any(isinstance(v, s.Starred) for v in values)
-
-
-def _makes_list(value: Any) -> bool:
-    """Whether an expression gives a new list: a display, `[x] * n`, `[x] + more`, `list(...)`."""
-    if isinstance(value, s.BinOp):
-        return isinstance(value.op, (s.Add, s.Mult)) and any(map(_makes_list, (value.left, value.right)))
-    return isinstance(value, _MAKERS) or isinstance(value, s.Call) and getattr(value.func, "id", "") == "list"
 
 
 def lower_appends(fn: Any, context: Context) -> bool:

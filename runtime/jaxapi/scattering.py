@@ -38,6 +38,8 @@ def _places(x: Any, index: Any) -> tuple[int, ...] | None:
     """The numbers of an index of numbers, counted from the first item; None of anything else."""
     if not isinstance(x, pe.DynamicJaxprTracer) or type(x.aval) is not core.ShapedArray or x.aval.dtype not in _DTYPES or x.aval.weak_type:
         return None
+    if not x.aval.sharding.mesh.empty:  # JAX gives the value the sharding of the item
+        return None
     numbers, shape = index if type(index) is tuple else (index,), x.aval.shape
     if not 0 < len(numbers) <= len(shape) or max(shape) >= _MOST:
         return None
