@@ -12,6 +12,7 @@ import pytest
 
 import autograph as ag
 from tests.numpys import as_numpy
+from tests.sourced import define
 
 X = np.array([3.0, 1.0, -2.0, 5.0, 0.0], np.float32)
 M = np.arange(12, dtype=np.float32).reshape(4, 3) - 5
@@ -141,6 +142,67 @@ def test_vectors(f: Callable[[Any, Any], Any]) -> None:
 def test_matrices(f: Callable[[Any, Any], Any]) -> None:
     for n in LENGTHS:
         agree(f, M, n)
+
+
+LEFT = (
+    "2", "2.0", "np.float32(2)", "SCALE", "ROW", "TABLE", "dt", "dt + 1", "n", "(n + 1)", "x[1]", "x[:1]", "x.sum()", "np.sum(x)", "TABLE[1]", "x[1:3]",
+    "x[:n]", "x[x > 1]", "(x > 1).sum()",
+)  # fmt: skip
+OPERATORS = ("+", "-", "*", "/", "//", "%", "**", "<", "<=", ">", ">=", "==", "!=")
+
+
+@pytest.mark.parametrize("of", [np.array, jnp.asarray], ids=["numpy", "jnp"])
+@pytest.mark.parametrize("left", LEFT)
+def test_any_array_may_stand_before_one(left: str, of: Callable[..., Any]) -> None:
+    names = {"SCALE": jnp.float32(2), "ROW": jnp.ones(1), "TABLE": np.array([1, 2], np.float32), "np": np}
+    whole = ", ".join(f"{left} {op} (x[x > 1] + 1)" for op in OPERATORS)
+    f = define(f"def f(x, dt, n):\n    return {whole}, divmod({left}, x[x > 1] + 1)", **names)
+    got, want = ag.function(f)(of(X), 0.5, 2), f(np.array(X), 0.5, 2)
+    for g, w in zip(jax.tree.leaves(got), jax.tree.leaves(want), strict=True):
+        assert np.shape(g) == np.shape(w)
+        np.testing.assert_allclose(g, w, rtol=1e-5)
+
+
+def step_of_neurons(v: Any, current: Any, dt: Any) -> Any:
+    rest = np.zeros_like(v)
+    spikes = []
+    for t in range(len(current)):
+        active = rest <= 0
+        v[active] += dt * (current[t][active] - v[active] / 10.0)
+        fired = v > 1.0
+        v[fired] = 0.0
+        rest[fired] = 2.0
+        rest[~fired] -= dt
+        spikes.append(fired.sum())
+    return v, rest, spikes
+
+
+def test_a_step_size_stands_before_what_a_mask_takes() -> None:
+    current = np.linspace(0.0, 3.0, 40, dtype=np.float32).reshape(10, 4)
+    want = step_of_neurons(np.zeros(4, np.float32), current, 0.5)
+    got = ag.function(step_of_neurons)(np.zeros(4, np.float32), current, 0.5)
+    jax.tree.map(lambda g, w: np.testing.assert_allclose(g, w, rtol=1e-5), got, want)
+
+
+def test_functions_that_are_not_converted_take_them_by_numpys_functions() -> None:
+    @ag.do_not_convert
+    def helper(v: Any) -> Any:
+        return np.sqrt(v) - np.ones(1, np.float32) * v
+
+    got = ag.function(lambda x: helper(x[x > 1]))(X.copy())
+    np.testing.assert_allclose(got, helper(X[X > 1]), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "helper", [jnp.sort, jnp.abs, lambda v: jnp.ones(1) @ jnp.stack([v, v]), lambda v: np.sort(v), lambda v: f"{jax.jit(jnp.abs)(v)}"]
+)
+def test_functions_that_are_not_converted_are_told_why_there_is_no_array(helper: Callable[..., Any]) -> None:
+    @ag.do_not_convert
+    def called(v: Any) -> Any:
+        return helper(v)
+
+    with pytest.raises(ag.AutographError, match="AG502 a mask is traced"):
+        ag.function(lambda x: called(x[x > 1]))(jnp.asarray(X))
 
 
 def loss(x: Any, n: Any) -> Any:

@@ -35,9 +35,12 @@ def function_of(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     name = _SAME_NAME.get(name, name)
     if name in ("dot", "inner", "vdot", "matmul") and len(args) == 2 and not kwargs:
         return dot(*args)
+    if name == "divmod" and len(args) == 2 and not kwargs:
+        return tuple(function_of(part, args, kwargs) for part in ("floor_divide", "remainder"))
     first = args[0] if args else None
-    if isinstance(ufunc := getattr(np, name, None), np.ufunc) and len(args) == ufunc.nin <= 2 and ufunc.nout == 1 and not kwargs:
-        op, fill = getattr(jnp, name), _OPERANDS.get(name, 1)
+    ufunc, op = getattr(np, name, None), getattr(jnp, name, None)
+    if isinstance(ufunc, np.ufunc) and op is not None and len(args) == ufunc.nin <= 2 and ufunc.nout == 1 and not kwargs:
+        fill = _OPERANDS.get(name, 1)
         if isinstance(first, Section):
             if ufunc.nin == 2:
                 return first.combined(args[1], op, fill)

@@ -164,9 +164,13 @@ class Section(Counted):
         raise self.refusal("its truth is asked for", "use `.any()` or `.all()`, or `len(x) > 0`")
 
     def __jax_array__(self) -> Any:
+        return _NoArray(self)  # operators of JAX's arrays leave it to ours
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise self.refusal("a function that needs a shape is given it")
 
-    __array__ = __jax_array__
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        return OPERATIONS["function"](ufunc if method == "__call__" else getattr(ufunc, method), args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -218,6 +222,12 @@ class Section(Counted):
         if not isinstance(other, Section) and np.ndim(other) == 0 and unknown(other):
             other = jnp.where(self.length == 0, jnp.ones((), jnp.result_type(other)), other)
         return self.combined(other, op, fill=1)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
 
     def __neg__(self) -> Section:
         return self.mapped(operator.neg)
@@ -284,6 +294,22 @@ class Section(Counted):
         return 0
 
 
+class _NoArray:
+    """What JAX is given where it asks a section for its array: an operator takes what it does not know for a reason to ask the other operand,
+    and anything else that looks at it, if only for a message, is told why there is no array."""
+
+    __slots__ = ("_of",)
+
+    def __init__(self, of: Section) -> None:
+        self._of = of
+
+    def __jax_array__(self) -> Any:
+        return self._of.__array__()
+
+    __array__ = __repr__ = __jax_array__
+    dtype = shape = ndim = property(__jax_array__)
+
+
 def _operators() -> None:
     """The operators: beside zeros behind the end, or beside ones where a zero is no operand."""
     for name in ("add", "sub", "mul", "lt", "le", "gt", "ge", "and", "or", "xor"):
@@ -309,6 +335,7 @@ def _in_place(symbol: str) -> Callable[..., Any]:
 
 
 _operators()
+_jax.takes_as_array(_NoArray, _NoArray.__jax_array__, _NoArray.__jax_array__)
 
 jax.tree_util.register_pytree_node(Section, lambda s: ((s.length, s.rows), s.origin), lambda origin, parts: Section(parts[0], parts[1], origin))
 
@@ -334,11 +361,11 @@ def dot(a: Any, b: Any) -> Any:
 def _aligned(a: Section, b: Section) -> tuple[Any, Any, Any]:
     """The length of what two sections give together, and their rows; one that has a single row goes with each of the other's."""
     length = max(a.rows.shape[0], b.rows.shape[0])
-    fail(
-        jnp.asarray((a.length != b.length) & (a.length != 1) & (b.length != 1)),
-        TypeError,
-        "got incompatible shapes for broadcasting: two slices differ in length",
-    )
+    differ = jnp.asarray((a.length != b.length) & (a.length != 1) & (b.length != 1))
+    if a.origin.of_numpy and b.origin.of_numpy:
+        fail(differ, ValueError, "operands could not be broadcast together: two slices differ in length")
+    else:
+        fail(differ, TypeError, "got incompatible shapes for broadcasting: two slices differ in length")
     rows = [jnp.pad(s.rows, [(0, length - s.rows.shape[0]), *[(0, 0)] * (s.ndim - 1)]) for s in (a, b)]
     first, second = (jnp.where(s.length == 1, r[:1], r) if length else r for s, r in zip((a, b), rows, strict=True))
     return jnp.where(a.length == 1, b.length, a.length), first, second
