@@ -349,7 +349,7 @@ def test_plain_python_errors_are_pythons() -> None:
 
 
 def comprehension(x: Any) -> Any:
-    return [y for y in (1, 2) if y < x][0]
+    return {y for y in (1, 2) if y < x}
 
 
 def test_a_construct_that_stays_python() -> None:

@@ -43,14 +43,16 @@ class _Uses:
         self.moves: dict[str, list[_Use]] = defaultdict(list)  # where it may get a second name
         self.made: dict[str, list[_Use]] = defaultdict(list)  # where it becomes a new list
         self.perhaps: set[str] = set()  # which may be an array as well
+        self.filtered: set[str] = set()  # of which traced values may decide how long it is from the start
         self.added: set[str] = set()  # `x += ...`, which of an array is arithmetic
         self.order, scope = 0, context.scope(fn)
         self.barred: set[str] = {*scope.parameters, *scope.globals, *scope.nonlocals, *scope.shared}
         self._block(fn.body, (), False)
 
     def eligible(self) -> set[str]:
-        barred = self.barred | (self.perhaps & self.added)
-        return {n for n, uses in self.changes.items() if n in self.made and n not in barred and any(u.nested for u in uses) and self._alone(n)}
+        barred = self.barred | self.perhaps & self.added
+        names = (n for n, uses in self.changes.items() if n in self.filtered or any(u.nested for u in uses))
+        return {n for n in names if n in self.made and n not in barred and self._alone(n)}
 
     def _alone(self, name: str) -> bool:
         """Whether every second name, and every other value of this one, comes after the last change, counting the turns of loops."""
@@ -71,8 +73,8 @@ class _Uses:
         match stmt:
             case s.Assign(targets=[s.Name(id=id)], value=value) if may_make_list(value):
                 self.made[id].append(use)
-                if not makes_list(value):
-                    self.perhaps.add(id)
+                self.filtered |= {id} if isinstance(value, s.ListComp) and any(g.ifs for g in value.generators) else set()
+                self.perhaps |= set() if makes_list(value) else {id}
                 self._expr(value, use, moved=False)
                 return
             case s.AnnAssign(target=s.Name() as target, value=value) if value is not None:

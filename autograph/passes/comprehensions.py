@@ -5,6 +5,7 @@ any(p(i, x) for i, x in items)     =>   ag.any(ag.each(items, lambda i, x: p(i, 
 max(a for r in m for a in r)       =>   ag.max(ag.each(m, lambda r: ag.each(r, lambda a: a), inner=True))
 len([x for x in v if x > 0])       =>   ag.len(ag.each(v, lambda x: x, lambda x: x > 0))
 [g(x) for x in v]                  =>   ag.collected(ag.each(v, lambda x: g(x)))
+[x for x in v if x > 0]            =>   ag.collected(ag.each(v, lambda x: x, lambda x: x > 0))
 
 What a comprehension stores into on its way is stored by a condition:
 [f() for o.a in v]                 =>   [f() for target in v if ag.set_attr(o, 'a', target) is None]
@@ -21,20 +22,34 @@ from autograph.trees import syntax as s
 from autograph.trees.quote import quote_expr
 
 _FOLDS = frozenset({"sum", "any", "all", "min", "max"})
+_CHANGES = frozenset({"append", "extend", "insert", "remove", "reverse_list", "clear", "delete", "collected"})
 
 
 def lower_comprehensions(fn: Any, context: Context) -> None:
     if not (context.fresh.kinds & {s.GeneratorExp, s.ListComp, s.SetComp, s.DictComp} or "filter" in context.fresh.taken):
         return
     body = [fn.body] if isinstance(fn, s.Lambda) else fn.body
-    lower = _Comprehensions(context, context.locals_of(fn))
+    lower = _Comprehensions(context, context.locals_of(fn), _grown(body))
     new = [lower.visit(b) for b in body]
     fn.body = new[0] if isinstance(fn, s.Lambda) else new
 
 
+def _grown(body: list[Any]) -> frozenset[str]:
+    """The names of lists whose length traced values may decide: of filtered lists, and of those that blocks make longer or shorter."""
+    found = set()
+    for node in (n for part in body for n in s.walk(part) if isinstance(n, s.Assign) and len(n.targets) == 1 and isinstance(n.targets[0], s.Name)):
+        match node.value:
+            case s.ListComp() as made if _filters(made):
+                found.add(node.targets[0].id)
+            case s.Call(func=s.Attribute(value=s.Name(id=s.RUNTIME), attr=name)) if name in _CHANGES:
+                found.add(node.targets[0].id)
+    return frozenset(found)
+
+
 class _Comprehensions(s.Transformer):
-    def __init__(self, context: Context, local: frozenset[str]) -> None:
-        self.context, self.local = context, local
+    def __init__(self, context: Context, local: frozenset[str], grown: frozenset[str]) -> None:
+        self.context, self.local, self.grown = context, local, grown
+        self.folded: Any = None  # the comprehension that is an argument of `sum` and the like
 
     def visit_comprehension(self, node: Any) -> Any:
         self.generic_visit(node)
@@ -63,39 +78,52 @@ class _Comprehensions(s.Transformer):
         return target
 
     def visit_Call(self, node: Any) -> Any:
-        self.generic_visit(node)
         func = node.func
         if not (isinstance(func, s.Name) and node.args and self.context.is_builtin(func) and func.id not in self.local):
+            return self.generic_visit(node)
+        source = node.args[0]
+        folds = func.id in _FOLDS and isinstance(source, (s.GeneratorExp, s.ListComp)) and (len(node.args) == 1 or func.id == "sum")
+        counts = func.id == "len" and isinstance(source, s.ListComp) and _filters(source) and len(node.args) == 1
+        if (folds or counts) and _movable(source):
+            self.folded = source
+        self.generic_visit(node)
+        if (folds or counts) and _movable(source):
+            node.args[0] = _each(source.generators, source.elt, source)
+            if counts:
+                node.func = s.at(s.runtime("len"), func)
             return node
         source = node.args[0]
-        if func.id in _FOLDS and len(node.args) == 1 and self._filtered(source):
-            test, items = source.args
-            test = quote_expr("lambda x: x", test) if isinstance(test, s.Constant) else quote_expr("ag.call($f)", test, f=test)
-            node.args[0] = quote_expr("ag.each($items, lambda x: x, $test)", source, items=items, test=test)
-            return node
         if func.id == "next" and isinstance(source, s.GeneratorExp) and len(node.args) <= 2 and _movable(source):
             node.func, node.args[0] = s.at(s.runtime("next"), func), _each(source.generators, source.elt, source)
             return node
-        folds = func.id in _FOLDS and isinstance(source, (s.GeneratorExp, s.ListComp))
-        counts = func.id == "len" and isinstance(source, s.ListComp) and any(g.ifs for g in source.generators)
-        if not (folds or counts) or (len(node.args) > 1 and func.id != "sum") or not _movable(source):
+        if len(node.args) > 1 or func.id != "list" and func.id not in _FOLDS:
             return node
-        node.args[0] = _each(source.generators, source.elt, source)
-        if counts:
-            node.func = s.at(s.runtime("len"), func)
-        return node
+        if self._filtered(source):
+            test, items = source.args
+            test = quote_expr("lambda x: x", test) if isinstance(test, s.Constant) else quote_expr("ag.call($f)", test, f=test)
+            node.args[0] = quote_expr("ag.each($items, lambda x: x, $test)", source, items=items, test=test)
+        elif func.id == "list" and isinstance(source, s.GeneratorExp) and _filters(source) and _movable(source) and not _makes_functions(source):
+            node.args[0] = _each(source.generators, source.elt, source)
+        else:
+            return node
+        return node if func.id in _FOLDS else quote_expr("ag.collected($values)", node, values=node.args[0])
 
     def visit_ListComp(self, node: Any) -> Any:
+        folded, self.folded = node is self.folded, None
         self.generic_visit(node)
-        if len(node.generators) > 1 or node.generators[0].ifs or not _movable(node) or not self._may_be_long(node.elt):
+        if folded or not _movable(node) or _makes_functions(node):
             return node
-        return quote_expr("ag.collected($values)", node, values=_each(node.generators, node.elt, node))
+        only = len(node.generators) == 1
+        grown = only and any(isinstance(n, s.Name) and n.id in self.grown or _is_collected(n) for n in s.walk(node.generators[0].iter))
+        if _filters(node) or grown or only and self._may_be_long(node.elt):
+            return quote_expr("ag.collected($values)", node, values=_each(node.generators, node.elt, node))
+        return node
 
     def _may_be_long(self, value: Any) -> bool:
-        """Whether a value may be many operations, and makes no function that would see the variable of the last turn."""
-        nodes = list(s.walk(value))
-        long = any(isinstance(n, s.Call) and self._may_be_many(n.func) or isinstance(n, s.BinOp) and type(n.op).__name__ == "MatMult" for n in nodes)
-        return long and not any(isinstance(n, (s.Lambda, s.GeneratorExp)) for n in nodes)
+        """Whether a value may be many operations."""
+        return any(
+            isinstance(n, s.Call) and self._may_be_many(n.func) or isinstance(n, s.BinOp) and type(n.op).__name__ == "MatMult" for n in s.walk(value)
+        )
 
     def _may_be_many(self, func: Any) -> bool:
         """Whether a callee is the user's, or one of JAX's."""
@@ -119,6 +147,20 @@ def _movable(source: Any) -> bool:
     """Whether the parts can become functions: nothing is bound outside, and the targets are names or tuples of names."""
     plain = all(not g.is_async and (isinstance(g.target, s.Name) or _names(g.target)) for g in source.generators)
     return plain and not any(isinstance(n, (s.NamedExpr, *s.YIELDS)) for n in s.walk(source))
+
+
+def _is_collected(node: Any) -> bool:
+    return isinstance(node, s.Attribute) and isinstance(node.value, s.Name) and (node.value.id, node.attr) == (s.RUNTIME, "collected")
+
+
+def _filters(node: Any) -> bool:
+    return any(g.ifs for g in node.generators)
+
+
+def _makes_functions(node: Any) -> bool:
+    """Whether a comprehension makes a function that would see the variable of the last turn."""
+    parts = [node.elt, *(part for g in node.generators for part in g.ifs), *(g.iter for g in node.generators[1:])]
+    return any(isinstance(n, (s.Lambda, s.GeneratorExp)) for part in parts for n in s.walk(part))
 
 
 def _names(target: Any) -> bool:

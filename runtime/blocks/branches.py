@@ -31,7 +31,7 @@ from autograph.runtime.messages.places import caller, handed_to, here, result_na
 from autograph.runtime.sequences.growing import Grow, joint_of
 from autograph.runtime.sequences.lengths import join_marks, marks, other_side
 from autograph.runtime.sequences.predicates import truth
-from autograph.runtime.sequences.room import refuse_or_grow, with_room
+from autograph.runtime.sequences.room import refuse_or_grow, type_of_item, with_room
 from autograph.runtime.state.lifted import Location, Tag, goes_with_block, joined, left_spec, load, may_be_missing, outer_spec, spec_out, store, taken
 from autograph.runtime.state.made import new_objects
 from autograph.runtime.stores.outside import taken_in
@@ -43,7 +43,7 @@ from autograph.runtime.values.joining import Mismatch, join
 from autograph.runtime.values.knowledge import facts_of, known
 from autograph.runtime.values.packing import as_is, pack, unpack, unpack_variables
 from autograph.runtime.values.spec_text import instead_of_change, two, where_to_begin
-from autograph.runtime.values.specs import BLANK, Spec, Type, of_aval, over, spec_of, types, widen
+from autograph.runtime.values.specs import BLANK, Spec, Type, of_aval, over, spec_of, types
 from autograph.runtime.values.values import CONTAINERS, blank, map_maybe, nothing, parts
 
 
@@ -237,7 +237,7 @@ class _Sides:
                 and isinstance(location, Contents)
                 and any(x is location.obj for x in self.state)
             ):
-                raise Grow(location.obj, joint_of([widen(s) for items in (a, b) for s in items.values])) from None
+                raise Grow(location.obj, joint_of([type_of_item(s) for items in (a, b) for s in items.values])) from None
             why = two(m, "on one side", "on the other")
             place = self._place(location, block)
             raise location.refusal(why, place, instead_of_change(m, location, place, "give it the same type and shape on both sides")) from None

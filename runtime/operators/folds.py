@@ -39,7 +39,7 @@ class Each:
 
     def __init__(self, items: Any, value: Value, test: Value | None, unpack: int, inner: bool) -> None:
         whole = isinstance(items, (Each, builtins.range, Stream)) or rows_of(items) is not None
-        self.items = items if whole else iter(over(items))
+        self.source, self.items = items, items if whole else iter(over(items))
         self.value, self.test, self.unpack, self.inner = value, test, unpack, inner
 
     def of(self, fn: Value, item: Any) -> Any:
@@ -101,17 +101,57 @@ def collected(values: Each) -> list[Any]:
     >>> jax.jit(lambda v: ag.collected(ag.each(v, lambda x: x + 1)))(jnp.array([1.0, 2.0]))
     [Array(2., dtype=float32), Array(3., dtype=float32)]
     """
+    if not _jax.recording():
+        return list(values)
     items = values.items
-    if _jax.compiling() and series_of(items) is not None:
+    rows = rows_of(items) if not isinstance(items, (Each, builtins.range)) else None
+    if values.inner or values.test is not None or isinstance(items, Stream) or rows is not None and not isinstance(rows, Rows):
+        return _kept(values, [])  # type: ignore[no-any-return]
+    if not _jax.compiling():
+        return list(values)
+    if series_of(items) is not None:
         return for_loop(items, lambda x, out: append(out, values.of(values.value, x)), list[Any](), held=False)  # type: ignore[no-any-return]
-    rows = rows_of(items) if _jax.compiling() and not isinstance(items, (Each, builtins.range)) else None
-    if not _jax.compiling() or not isinstance(rows, Rows) and not isinstance(items, builtins.range):
+    if rows is None and not isinstance(items, builtins.range):
         return list(values)
     found: list[Any] = []
     item = rows.item if isinstance(rows, Rows) else lambda i: i
     count = builtins.range(rows.length) if isinstance(rows, Rows) else items
     found = for_loop(count, lambda i, items: append(items, values.of(values.value, item(i))), found)
     return found if not isinstance(rows, Rows) or rows.tail is None else append(found, values.of(values.value, rows.tail()))  # type: ignore[no-any-return]
+
+
+def _kept(values: Each, found: Any) -> Any:
+    """A list, and the values for which the test holds: Python takes them as long as it knows the answers, then the loop that appends them."""
+
+    def kept(item: Any, found: Any) -> Any:
+        taken = True if values.test is None else values.of(values.test, item)
+        return cond(taken, lambda found: _and_value(values, item, found), lambda found: found, found)
+
+    items: Any = values.source
+    count = sys.getrefcount(items) - 1  # the attribute
+    held, turns = is_held(items, count), values.items
+    item_at: Callable[[Any], Any] = lambda k: k  # noqa: E731
+    rows = rows_of(items) if not isinstance(items, (Each, Stream, builtins.range)) else None
+    if isinstance(rows, Rows):
+        items = turns = builtins.range(rows.length)
+        item_at = rows.item
+    if type(found) is list and not isinstance(items, (Each, Stream)) and (rows is None or isinstance(rows, Rows)):
+        made, rest = 0, iter(turns)
+        for k in rest:
+            made += 1
+            item = item_at(k)
+            taken = True if values.test is None else truth(values.of(values.test, item))
+            found = cond(taken, lambda found, item=item: _and_value(values, item, found), lambda found: found, found)
+            if not isinstance(taken, bool) or type(found) is not list:
+                break
+        items, held = items[made:] if isinstance(items, (list, tuple, builtins.range)) else list(rest), False
+    found = for_loop(items, lambda k, found: kept(item_at(k), found), found, held=held)
+    return found if not isinstance(rows, Rows) or rows.tail is None else kept(rows.tail(), found)
+
+
+def _and_value(values: Each, item: Any, found: Any) -> Any:
+    value = values.of(values.value, item)
+    return _kept(value, found) if values.inner else append(found, value)
 
 
 def total(values: Each, start: Any) -> Any:

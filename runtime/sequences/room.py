@@ -246,7 +246,7 @@ def refuse_or_grow(location: Any, specs: Sequence[Spec], around: Sequence[Frame]
                 raise Grow(bound.base, bound.spec, home=bound.home, place=bound.place) from None
         home = next((f.grows[id(location.obj)] for f in around if f.grows.get(id(location.obj))), None)
         if home is not None and home.get() is location.obj:
-            raise Grow(location.obj, joint_of([_opened(x) for x in parts], place), home=home, place=place) from None
+            raise Grow(location.obj, joint_of([type_of_item(x) for x in parts], place), home=home, place=place) from None
     lists = [x.value for x in parts if isinstance(x, Static)]
     for x in parts:
         if isinstance(x, Growing) and (bound := x.kind.bound).home is not None and any(items is bound.base for items in lists):
@@ -261,7 +261,8 @@ def refuse_or_grow(location: Any, specs: Sequence[Spec], around: Sequence[Frame]
             raise Grow(x, None, max(sizes)) from None
 
 
-def _opened(spec: Spec) -> Spec:
+def type_of_item(spec: Spec) -> Spec:
+    """The type of an item, also of one that is said to stay the object that it is."""
     return widen(spec_of(spec.value) if isinstance(spec, Static) else spec)
 
 

@@ -2466,7 +2466,7 @@ def collatz(n):
 
 collatz(6)
 ''',
-        ("`path`", "^path.append(n)", "`with ag.loop(max_steps=...)`"),
+        ("`path`", "^path.append(n)", "`with ag.loop(max_steps=100):`"),
         '''
 @ag.function
 def collatz(n):
@@ -2497,7 +2497,7 @@ def reached(adjacent):
 
 reached(jnp.eye(3, k=1, dtype=bool))
 ''',
-        ("`stack`", "grows", "^while stack:", "`with ag.loop(max_steps=...)`"),
+        ("`stack`", "grows", "^while stack:", "`with ag.loop(max_steps=100):`"),
         '''
 @ag.function
 def reached(adjacent):
@@ -3524,26 +3524,41 @@ assert mark(np.zeros((3, 2), np.float32), 2)[1, 0] == 1.0
     ),
     # AG501: what stays Python
     Mistake(
-        "AG501", "comprehension: a list with a condition",
+        "AG501", "comprehension: a dict with a condition",
         '''
 @ag.function
 def positive_sum(v):
-    positive = [x for x in v if x > 0]  # here
-    return sum(positive)
+    positive = {k: v[k] for k in range(3) if v[k] > 0}  # here
+    return sum(positive.values())
 
 positive_sum(jnp.array([1.0, -2.0, 3.0]))
 ''',
-        ("`positive = [x for x in v if x > 0]`", "`for` loop"),
+        ("`positive = {k: v[k] for k in range(3) if v[k] > 0}`", "`for` loop"),
         '''
 @ag.function
 def positive_sum(v):
-    positive = []
-    for x in v:
-        if x > 0:
-            positive.append(x)
+    positive = [x for x in v if x > 0]
     return sum(positive)
 
 assert positive_sum(jnp.array([1.0, -2.0, 3.0])) == 4.0
+''',
+    ),
+    Mistake(
+        "AG405", "comprehension: names with a traced condition",
+        '''
+@ag.function
+def large(a, b):
+    return [name for name, x in (("a", a), ("b", b)) if x > 1]  # here
+
+large(1.0, 2.0)
+''',
+        ("'a' and 'b'", "one type and shape"),
+        '''
+@ag.function
+def large(a, b):
+    return {"a": a > 1, "b": b > 1}
+
+assert large(1.0, 2.0) == {"a": False, "b": True}
 ''',
     ),
     Mistake(
@@ -3723,22 +3738,18 @@ assert root(-4.0) == 2.0
         "AG501", "builtin: filter",
         '''
 @ag.function
-def positive_sum(v):
-    return sum(list(filter(lambda x: x > 0, v)))  # here
+def positives(v):
+    return tuple(filter(lambda x: x > 0, v))  # here
 
-positive_sum(jnp.array([1.0, -2.0, 3.0]))
+positives(jnp.array([1.0, -2.0, 3.0]))
 ''',
         ("filter(lambda x: x > 0, v)", "`for` loop"),
         '''
 @ag.function
-def positive_sum(v):
-    s = 0.0
-    for x in v:
-        if x > 0:
-            s += x
-    return s
+def positives(v):
+    return list(filter(lambda x: x > 0, v))
 
-assert positive_sum(jnp.array([1.0, -2.0, 3.0])) == 4.0
+assert positives(jnp.array([1.0, -2.0, 3.0])) == [1.0, 3.0]
 ''',
     ),
     Mistake(
