@@ -84,7 +84,7 @@ _WHERE = {
     "calls.managers": "entering",
     "lists.homes": "call_in call_at call_of del_attr_item",
     "values.hints": "loop loops",
-    "lists.lists": "append extend pop insert delete remove reverse_list clear padded",
+    "lists.lists": "append extend pop insert delete remove reverse_list clear renewed padded",
     "blocks.loads": "get_item",
     "operators.comparisons": "compare in_ not_in equal not_equal ordered",
     "blocks.logical": "and_ or_ not_ and_then or_else asserted is_bool is_same matched",

@@ -6,6 +6,7 @@
     items.insert(0, x)   =>   items = ag.insert(items, 0, x)       (and `remove`, `reverse`, `clear`)
     del items[i]         =>   items = ag.delete(items, i)
     len(items)           =>   ag.len(items)
+    items = [x]          =>   items = ag.renewed(items, [x])       in a branch
 
 Only of a variable that the function itself makes a list, and that has no second name where it changes.
 """
@@ -18,8 +19,9 @@ from typing import Any, NamedTuple
 from autograph.passes.callables import ARRAY_LIBRARIES, CHANGING
 from autograph.passes.context import Context
 from autograph.passes.indices import index_of
-from autograph.passes.new_lists import makes_list, may_make_list
+from autograph.passes.new_lists import is_each_named, makes_list, may_make_list
 from autograph.passes.pops import hoisted, popped
+from autograph.passes.resets import resets
 from autograph.trees import syntax as s
 from autograph.trees.quote import quote, quote_expr
 
@@ -85,7 +87,7 @@ class _Uses:
                     self.added.add(id)
                 self._expr(value, use, moved=False)
                 return
-            case s.Assign(targets=[s.Tuple(elts=targets)], value=s.Tuple(elts=values)) if _is_each_named(targets, values):
+            case s.Assign(targets=[s.Tuple(elts=targets)], value=s.Tuple(elts=values)) if is_each_named(targets, values):
                 for target, value in zip(targets, values, strict=True):
                     self._stmt(s.Assign([target], value), loops, nested)
                 return
@@ -182,26 +184,19 @@ class _Uses:
 _READING = frozenset("len sum min max any all sorted print range enumerate zip reversed str repr abs tuple list set bool isinstance iter".split())
 
 
-def _is_each_named(targets: list[Any], values: list[Any]) -> bool:
-    """Whether `kept, count = [], 0` is two assignments: each value has its name, and reads none of the names."""
-    names = {t.id for t in targets if isinstance(t, s.Name)}
-    read = {n.id for v in values for n in s.walk(v) if isinstance(n, s.Name)}
-    return len(names) == len(targets) == len(values) and not names & read and not any(isinstance(v, s.Starred) for v in values)
-
-
 def lower_appends(fn: Any, context: Context) -> bool:
     kinds, taken = context.fresh.kinds, context.fresh.taken
     if not (kinds & {s.List, s.ListComp} or "list" in taken) or not (kinds & {s.AugAssign, s.Delete} or taken & CHANGING):
         return False  # it makes no list, or changes none
     names = _Uses(fn, context).eligible()
     if names:
-        fn.body = _Appends(names, context).block(fn.body)
+        fn.body = _Appends(names, resets(fn.body, names), context).block(fn.body)
     return bool(names)
 
 
 class _Appends(s.Transformer):
-    def __init__(self, names: set[str], context: Context) -> None:
-        self.names, self.context = names, context
+    def __init__(self, names: set[str], resets: set[int], context: Context) -> None:
+        self.names, self.resets, self.context = names, resets, context
 
     def block(self, block: list[Any]) -> list[Any]:
         return [
@@ -218,6 +213,8 @@ class _Appends(s.Transformer):
                 values = {f"v{k}": self.visit(a) for k, a in enumerate(args)}
                 operator = "reverse_list" if method == "reverse" else method
                 return quote(f"$x = ag.{operator}({', '.join(['$x_', *map('${}'.format, values)])})", stmt, x=id, x_=s.at(s.name(id), stmt), **values)
+            case s.Assign(targets=[s.Name(id=name)], value=value) if self._is_reset(stmt):
+                return quote("$x = ag.renewed($x_, $value)", stmt, x=name, x_=s.at(s.name(name), stmt), value=self.visit(value))
             case s.Delete(targets=[s.Subscript(value=s.Name(id=id), slice=index)]) if id in self.names:
                 return quote("$x = ag.delete($x_, $i)", stmt, x=id, x_=s.at(s.name(id), stmt), i=index_of(self.visit(index)))
             case s.AugAssign(target=s.Name(id=id), op=s.Add(), value=value) if id in self.names:
@@ -233,6 +230,9 @@ class _Appends(s.Transformer):
             if isinstance(value, s.AST) and not isinstance(value, s.stmt):
                 setattr(stmt, field, self.visit(value))
         return [stmt]
+
+    def _is_reset(self, stmt: Any) -> bool:
+        return id(stmt) in self.resets
 
     def _taken(self, target: Any, id: str, value: Any, stmt: Any) -> Any:
         """An item that is taken out of a list, and the list without it."""

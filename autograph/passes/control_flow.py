@@ -227,7 +227,7 @@ def _grows(value: Any) -> bool:
     return (
         isinstance(value, s.Call)
         and is_runtime(value.func)
-        and getattr(value.func, "attr", "") in ("append", "extend", "insert", "delete", "remove", "reverse_list", "clear")
+        and getattr(value.func, "attr", "") in ("append", "extend", "insert", "delete", "remove", "reverse_list", "clear", "renewed")
     )
 
 

@@ -19,3 +19,10 @@ def may_make_list(value: Any) -> bool:
     if isinstance(value, s.BinOp):
         return isinstance(value.op, (s.Add, s.Mult)) and (may_make_list(value.left) or may_make_list(value.right))
     return makes_list(value)
+
+
+def is_each_named(targets: list[Any], values: list[Any]) -> bool:
+    """Whether `kept, count = [], 0` is two assignments: each value has its name, and reads none of the names."""
+    names = {t.id for t in targets if isinstance(t, s.Name)}
+    read = {n.id for v in values for n in s.walk(v) if isinstance(n, s.Name)}
+    return len(names) == len(targets) == len(values) and not names & read and not any(isinstance(v, s.Starred) for v in values)

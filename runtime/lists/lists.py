@@ -17,7 +17,7 @@ from autograph.runtime.messages.errors import EffectError
 from autograph.runtime.messages.places import caller, here
 from autograph.runtime.sequences import section_functions
 from autograph.runtime.sequences.growing import Grow, Growing, joint_of
-from autograph.runtime.sequences.lengths import held
+from autograph.runtime.sequences.lengths import goes_into_branch, held
 from autograph.runtime.sequences.sections import Section
 from autograph.runtime.state.counting import ARGUMENT
 from autograph.runtime.untraced.told import forget_told, is_told
@@ -138,6 +138,20 @@ def clear(x: Any) -> Any:
     _note(x)
     call(x.clear)()
     return x
+
+
+def renewed(x: Any, items: list[Any]) -> Any:
+    """`x = items`, a new list, on one side of a branch; gives what the name `x` is bound to afterwards."""
+    if isinstance(x, Growing):
+        x = clear(x)
+        for item in items:
+            x = append(x, item, ARGUMENT)
+        return x
+    if type(x) is not list or not (held(x) or len(x) != len(items) and goes_into_branch(x)):
+        return items
+    if not x and not items:
+        return x
+    raise Grow(x, _joint([*x, *items]), max(len(x), len(items)))
 
 
 def _copied(value: Any, count: int) -> None:

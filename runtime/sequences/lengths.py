@@ -121,6 +121,11 @@ def held(x: list[Any]) -> bool:
     return any(h.loop and id(x) in h.keys and any(f.staged for f in frames()[h.depth :]) for h in stack.holders)
 
 
+def goes_into_branch(x: list[Any]) -> bool:
+    """Whether a side of a branch is traced that has this list as its variable."""
+    return any(id(x) in h.keys and any(f.staged for f in frames()[h.depth :]) for h in stack.holders)
+
+
 def marks() -> Marks:
     """What is known of all lengths now: how many items there are at most, how many exactly, and how many there were at most so far."""
     return {b: (b.top, b.exact, b.peak) for b in stack.bounds}

@@ -168,6 +168,10 @@ def clear(x: Any) -> Any:
     return x
 
 
+def renewed(x: Any, items: Any) -> Any:
+    return items
+
+
 def call_in(obj: Any, name: str, method: str) -> Any:
     return getattr(getattr(obj, name), method)
 
@@ -286,7 +290,8 @@ KNOWN = _Operators(
     set_attr=setattr, set_attr_path=set_attr_path, set_attr_item=set_attr_item, update_attr=update_attr, update_item=update_item,
     update_path=update_path, update_attr_item=update_attr_item, update_attr_path=update_attr_path, in_place=in_place, del_item=operator.delitem,
     del_attr=delattr, del_attr_item=del_attr_item, append=append, extend=extend, pop=pop, insert=insert, delete=delete, remove=remove,
-    reverse_list=reverse_list, clear=clear, call=_same, call_in=call_in, call_at=call_at, call_of=call_of, and_=and_, or_=or_, not_=operator.not_,
+    reverse_list=reverse_list, clear=clear, renewed=renewed, call=_same,
+    call_in=call_in, call_at=call_at, call_of=call_of, and_=and_, or_=or_, not_=operator.not_,
     and_then=and_then, or_else=or_else, compare=compare, in_=_COMPARE["in"], not_in=_COMPARE["not in"], equal=operator.eq, not_equal=operator.ne,
     ordered=lambda a, symbol, b: _COMPARE[symbol](a, b), is_none=lambda x: x is None, is_not_none=lambda x: x is not None, is_same=is_same,
     is_bool=is_same, each=each, collected=list, len=length, next=first, min=min, max=max, sum=sum, any=any, all=all, int=int, float=float,

@@ -384,6 +384,18 @@ def append(n):
     return sum(v)
 
 
+@joint("a list that a branch begins anew (`current = []`)", [(jnp.array([0.5, 2.0, 0.1, 3.0]),), (jnp.array([2.0, 0.1, 0.2, 0.3]),)])
+def begun_anew(v):
+    current, most = [], 0
+    for x in v:
+        if x > 1:
+            current = []
+        else:
+            current.append(x)
+        most = max(most, len(current))
+    return most * v
+
+
 # --- what is no array --------------------------------------------------------------------------------------------------------------------------
 
 

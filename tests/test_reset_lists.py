@@ -1,0 +1,149 @@
+"""Lists that a branch begins anew (`current = []`), while other turns make them longer: what Python gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph as ag
+from tests.sourced import define
+
+V = np.array([0.6, 0.3, 0.05, 0.01, 0.8, 0.9, 0.2], np.float32)
+INPUTS = (V, V[::-1].copy(), np.zeros(3, np.float32), np.ones(4, np.float32))
+
+
+def longest_run(v: Any) -> Any:
+    current, longest = [], 0
+    for x in v:
+        if x > 0.5:
+            current = []
+        else:
+            current.append(x)
+        longest = max(longest, len(current))
+    return longest
+
+
+def sums_of_groups(v: Any) -> Any:
+    sums, group = [], []
+    for x in v:
+        group.append(x)
+        if sum(group) > 0.7:
+            sums.append(sum(group))
+            group = []
+    return sums, group
+
+
+def begun_with_an_item(v: Any) -> Any:
+    run, lengths = [v[0]], []
+    for k in range(1, len(v)):
+        if v[k] > v[k - 1]:
+            run.append(v[k])
+        else:
+            lengths.append(len(run))
+            run = [v[k]]
+    return run, lengths
+
+
+def begun_with_more(v: Any) -> Any:
+    window = []
+    total = 0.0
+    for x in v:
+        if x > 0.5:
+            window = [x, x, x]
+        elif x > 0.1:
+            window.append(x)
+        total += sum(window) - len(window)
+    return window, total
+
+
+def in_a_while(v: Any) -> Any:
+    k, kept = 0, []
+    while k < len(v) and v[k] < 0.95:
+        if v[k] < 0.02:
+            kept = []
+        kept.append(v[k])
+        k += 1
+    return kept, k
+
+
+def in_turns(v: Any) -> Any:
+    starts = []
+    for x in v:
+        row = []
+        for y in v:
+            if y > x:
+                row = []
+            row.append(y)
+        starts.append(sum(row))
+    return starts
+
+
+def without_a_loop(v: Any) -> Any:
+    items = [v[0], v[1]]
+    if v[0] > 0.5:
+        items = []
+    if v[1] > 0.1:
+        items.append(v[2])
+    return items
+
+
+def with_a_window(v: Any) -> Any:
+    items, sizes = [], []
+    for x in v:
+        items.append(x)
+        sizes.append(len(items))
+        if x > 0.5:
+            items = [x]
+        if len(items) > 2:
+            items.pop(0)
+    return items, sizes
+
+
+PROGRAMS = [longest_run, sums_of_groups, begun_with_an_item, begun_with_more, in_a_while, in_turns, without_a_loop, with_a_window]
+
+
+def same(got: Any, want: Any) -> None:
+    assert jax.tree.structure(got) == jax.tree.structure(want)
+    for g, w in zip(jax.tree.leaves(got), jax.tree.leaves(want), strict=True):
+        np.testing.assert_allclose(g, w, rtol=1e-5)
+
+
+@pytest.mark.parametrize("of", [np.array, jnp.asarray], ids=["numpy", "jnp"])
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_as_python(f: Callable[[Any], Any], of: Callable[..., Any]) -> None:
+    compiled, plain = ag.function(f), ag.convert(f)
+    for v in INPUTS:
+        same(compiled(of(v)), f(v.copy()))
+        same(plain(of(v)), f(v.copy()))
+
+
+def test_transformations() -> None:
+    f = ag.convert(lambda v: sum(sums_of_groups(v)[0]) + 0.0)
+    np.testing.assert_allclose(jax.jit(f)(V), f(V), rtol=1e-6)
+    np.testing.assert_allclose(jax.jit(jax.vmap(f))(np.stack([V, V[::-1]])), [f(V), f(V[::-1])], rtol=1e-6)
+    np.testing.assert_allclose(jax.jit(jax.grad(f))(V), [1, 1, 1, 1, 1, 1, 0], rtol=1e-6)
+
+
+def test_what_is_begun_in_each_turn_keeps_a_known_length() -> None:
+    def f(v: Any) -> Any:
+        row, total = [], 0.0
+        for x in v:
+            row = []
+            for k in range(3):
+                row.append(x * k)
+            total += jnp.stack(row).max()
+        return total
+
+    same(ag.function(f)(jnp.asarray(V)), f(jnp.asarray(V)))
+
+
+def test_the_text_says_so() -> None:
+    text = ag.to_code(
+        define("def f(v):\n    items = []\n    for x in v:\n        if x > 0:\n            items = []\n        items.append(x)\n    return items")
+    )
+    assert "ag.renewed(items, [])" in text and text.count("renewed") == 1
