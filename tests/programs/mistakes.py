@@ -3524,7 +3524,7 @@ assert mark(np.zeros((3, 2), np.float32), 2)[1, 0] == 1.0
     ),
     # AG501: what stays Python
     Mistake(
-        "AG501", "comprehension: a dict with a condition",
+        "AG501", "comprehension: a dict over indices with a condition",
         '''
 @ag.function
 def positive_sum(v):
