@@ -147,3 +147,35 @@ def test_the_text_says_so() -> None:
         define("def f(v):\n    items = []\n    for x in v:\n        if x > 0:\n            items = []\n        items.append(x)\n    return items")
     )
     assert "ag.renewed(items, [])" in text and text.count("renewed") == 1
+
+
+def test_an_item_that_something_else_holds_is_refused() -> None:
+    """A list of traced length keeps copies of the lists in it."""
+
+    def f(v: Any) -> Any:
+        kept: Any = []
+        for x in v:
+            row = [x, x * 2]
+            if x > 0.5:
+                kept = [row]
+                row[0] = 7.0
+            else:
+                kept.append([x, x])
+        return kept
+
+    with pytest.raises(ag.AutographError, match="AG405 a `list` that other code holds is appended"):
+        ag.function(f)(V)
+
+
+def test_a_filtered_list_where_python_decides() -> None:
+    def f(v: Any, all_of_them: bool) -> Any:
+        kept = []
+        if not all_of_them:
+            kept = [x for x in v if x > 0.3]
+        if v[0] > 0.5:
+            kept.append(v[1])
+        return kept
+
+    compiled = ag.function(f, static_argnames="all_of_them")
+    for flag in (True, False):
+        same(compiled(V, all_of_them=flag), f(V, flag))

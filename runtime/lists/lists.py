@@ -140,12 +140,14 @@ def clear(x: Any) -> Any:
     return x
 
 
-def renewed(x: Any, items: list[Any]) -> Any:
+def renewed(x: Any, items: Any) -> Any:
     """`x = items`, a new list, on one side of a branch; gives what the name `x` is bound to afterwards."""
+    if type(items) is not list:
+        return items
     if isinstance(x, Growing):
         x = clear(x)
-        for item in items:
-            x = append(x, item, ARGUMENT)
+        while items:
+            x = append(x, items.pop(0))
         return x
     if type(x) is not list or not (held(x) or len(x) != len(items) and goes_into_branch(x)):
         return items
