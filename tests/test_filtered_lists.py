@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from tests.numpys import as_numpy
 
 V = np.array([0.6, 0.3, 0.05, 0.01, 0.8, 0.9], np.float32)
 INPUTS = (V, V[::-1].copy(), np.zeros(3, np.float32), np.ones(4, np.float32))
@@ -108,21 +109,10 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
-def same(got: Any, want: Any) -> None:
-    assert jax.tree.structure(got) == jax.tree.structure(want)
-    for g, w in zip(jax.tree.leaves(got), jax.tree.leaves(want), strict=True):
-        assert np.shape(g) == np.shape(w)
-        np.testing.assert_allclose(g, w, rtol=1e-6)
-
-
-@pytest.mark.parametrize("of", [np.array, jnp.asarray], ids=["numpy", "jnp"])
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
-def test_as_python(f: Callable[[Any], Any], of: Callable[..., Any]) -> None:
-    compiled, plain = ag.function(f), ag.convert(f)
+def test_as_python(f: Callable[[Any], Any]) -> None:
     for v in INPUTS:
-        want = f(v.copy())
-        same(compiled(of(v)), want)
-        same(plain(of(v)), want)
+        as_numpy(f, lambda: (v.copy(),))
 
 
 def total(v: Any, limit: Any) -> Any:
@@ -151,7 +141,7 @@ def test_conditions_are_asked_once_and_in_order() -> None:
 
         return [v[k] for k in range(4) if odd(k)]
 
-    same(ag.function(f)(V), [V[1], V[3]])
+    assert ag.function(f)(V) == [V[1], V[3]]
     assert asked == [0, 1, 2, 3]
 
 
@@ -162,7 +152,7 @@ def test_an_iterator_is_gone_over_once() -> None:
         kept = [x for x in items if x > 0.2]
         return kept, list(items)
 
-    same(ag.function(f)(V), f(V))
+    as_numpy(f, lambda: (V.copy(),))
 
 
 def test_what_python_knows_is_a_list_of_its_own() -> None:
@@ -171,7 +161,7 @@ def test_what_python_knows_is_a_list_of_its_own() -> None:
     def f(v: Any) -> Any:
         return jnp.stack([x for k, x in enumerate(v) if k % 2])
 
-    same(ag.function(f)(V), jnp.asarray(V[1::2]))
+    np.testing.assert_array_equal(ag.function(f)(V), V[1::2])
 
 
 def test_functions_of_the_variable_are_pythons() -> None:
@@ -179,7 +169,7 @@ def test_functions_of_the_variable_are_pythons() -> None:
         made = [lambda: x for k, x in enumerate(v) if k < 2]
         return [g() for g in made]
 
-    same(ag.function(f)(V), f(V))
+    as_numpy(f, lambda: (V.copy(),))
 
 
 def test_two_lists_of_views_in_two_branches() -> None:
@@ -193,7 +183,7 @@ def test_two_lists_of_views_in_two_branches() -> None:
             out.append(row)
         return out
 
-    same(ag.function(f)(V), f(V))
+    as_numpy(f, lambda: (V.copy(),))
 
 
 @pytest.mark.parametrize("names", [("a", "b"), (("a", 1), ("b", 2))])
@@ -205,4 +195,5 @@ def test_what_no_array_holds_is_refused(names: Any) -> None:
 def test_an_array_of_one_wants_its_size() -> None:
     with pytest.raises(ag.AutographError, match=r"AG405 .* it is made an array"):
         ag.function(lambda v: jnp.array([x for x in v if x > 0.3]))(V)
-    same(ag.function(lambda v: ag.padded([x for x in v if x > 0.3], 8))(V), jnp.asarray([*V[V > 0.3], *[0.0] * (8 - (V > 0.3).sum())]))
+    got = ag.function(lambda v: ag.padded([x for x in v if x > 0.3], 8))(V)
+    np.testing.assert_array_equal(got, [*V[V > 0.3], *[0.0] * (8 - (V > 0.3).sum())])

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from autograph.passes.callables import ARRAY_LIBRARIES, CHANGING
 from autograph.passes.context import Context
 from autograph.passes.indices import index_of
-from autograph.passes.new_lists import is_each_named, makes_list, may_make_list
+from autograph.passes.new_lists import filters, is_each_named, makes_list, may_make_list
 from autograph.passes.pops import hoisted, popped
 from autograph.passes.resets import resets
 from autograph.trees import syntax as s
@@ -75,7 +75,7 @@ class _Uses:
         match stmt:
             case s.Assign(targets=[s.Name(id=id)], value=value) if may_make_list(value):
                 self.made[id].append(use)
-                self.filtered |= {id} if isinstance(value, s.ListComp) and any(g.ifs for g in value.generators) else set()
+                self.filtered |= {id} if isinstance(value, s.ListComp) and filters(value) else set()
                 self.perhaps |= set() if makes_list(value) else {id}
                 self._expr(value, use, moved=False)
                 return

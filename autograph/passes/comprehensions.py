@@ -18,11 +18,11 @@ from typing import Any
 from autograph.analysis.targets import leaves
 from autograph.passes.context import Context
 from autograph.passes.indices import index_of
+from autograph.passes.new_lists import GROWING, filters
 from autograph.trees import syntax as s
 from autograph.trees.quote import quote_expr
 
 _FOLDS = frozenset({"sum", "any", "all", "min", "max"})
-_CHANGES = frozenset({"append", "extend", "insert", "remove", "reverse_list", "clear", "delete", "collected"})
 
 
 def lower_comprehensions(fn: Any, context: Context) -> None:
@@ -39,9 +39,9 @@ def _grown(body: list[Any]) -> frozenset[str]:
     found = set()
     for node in (n for part in body for n in s.walk(part) if isinstance(n, s.Assign) and len(n.targets) == 1 and isinstance(n.targets[0], s.Name)):
         match node.value:
-            case s.ListComp() as made if _filters(made):
+            case s.ListComp() as made if filters(made):
                 found.add(node.targets[0].id)
-            case s.Call(func=s.Attribute(value=s.Name(id=s.RUNTIME), attr=name)) if name in _CHANGES:
+            case s.Call(func=s.Attribute(value=s.Name(id=s.RUNTIME), attr=name)) if name in GROWING:
                 found.add(node.targets[0].id)
     return frozenset(found)
 
@@ -83,7 +83,7 @@ class _Comprehensions(s.Transformer):
             return self.generic_visit(node)
         source = node.args[0]
         folds = func.id in _FOLDS and isinstance(source, (s.GeneratorExp, s.ListComp)) and (len(node.args) == 1 or func.id == "sum")
-        counts = func.id == "len" and isinstance(source, s.ListComp) and _filters(source) and len(node.args) == 1
+        counts = func.id == "len" and isinstance(source, s.ListComp) and filters(source) and len(node.args) == 1
         if (folds or counts) and _movable(source):
             self.folded = source
         self.generic_visit(node)
@@ -102,7 +102,7 @@ class _Comprehensions(s.Transformer):
             test, items = source.args
             test = quote_expr("lambda x: x", test) if isinstance(test, s.Constant) else quote_expr("ag.call($f)", test, f=test)
             node.args[0] = quote_expr("ag.each($items, lambda x: x, $test)", source, items=items, test=test)
-        elif func.id == "list" and isinstance(source, s.GeneratorExp) and _filters(source) and _movable(source) and not _makes_functions(source):
+        elif func.id == "list" and isinstance(source, s.GeneratorExp) and filters(source) and _movable(source) and not _makes_functions(source):
             node.args[0] = _each(source.generators, source.elt, source)
         else:
             return node
@@ -115,7 +115,7 @@ class _Comprehensions(s.Transformer):
             return node
         only = len(node.generators) == 1
         grown = only and any(isinstance(n, s.Name) and n.id in self.grown or _is_collected(n) for n in s.walk(node.generators[0].iter))
-        if _filters(node) or grown or only and self._may_be_long(node.elt):
+        if filters(node) or grown or only and self._may_be_long(node.elt):
             return quote_expr("ag.collected($values)", node, values=_each(node.generators, node.elt, node))
         return node
 
@@ -151,10 +151,6 @@ def _movable(source: Any) -> bool:
 
 def _is_collected(node: Any) -> bool:
     return isinstance(node, s.Attribute) and isinstance(node.value, s.Name) and (node.value.id, node.attr) == (s.RUNTIME, "collected")
-
-
-def _filters(node: Any) -> bool:
-    return any(g.ifs for g in node.generators)
 
 
 def _makes_functions(node: Any) -> bool:

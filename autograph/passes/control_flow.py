@@ -23,6 +23,7 @@ from autograph.analysis.names import NONE, Names, binds_all, reads, surely_binds
 from autograph.passes.branch_values import value_of
 from autograph.passes.callables import is_runtime
 from autograph.passes.context import Context
+from autograph.passes.new_lists import GROWING
 from autograph.passes.plans import Plan, Plans, until_of
 from autograph.passes.switches import Switch, switch_of
 from autograph.passes.unset import check_reads
@@ -224,11 +225,7 @@ def _returning_also(block: list[Any], outs: list[str]) -> list[Any]:
 
 def _grows(value: Any) -> bool:
     """Whether an expression makes a list another, which then is a variable of the branch."""
-    return (
-        isinstance(value, s.Call)
-        and is_runtime(value.func)
-        and getattr(value.func, "attr", "") in ("append", "extend", "insert", "delete", "remove", "reverse_list", "clear", "renewed")
-    )
+    return isinstance(value, s.Call) and is_runtime(value.func) and getattr(value.func, "attr", "") in GROWING
 
 
 def _assigns(stmt: Any, outs: list[str]) -> bool:

@@ -6,6 +6,13 @@ from typing import Any
 
 from autograph.trees import syntax as s
 
+GROWING = frozenset("append extend insert delete remove reverse_list clear renewed".split())  # operators that make a list another
+
+
+def filters(made: Any) -> bool:
+    """Whether a comprehension has a condition."""
+    return any(g.ifs for g in made.generators)
+
 
 def makes_list(value: Any) -> bool:
     """Whether an expression certainly does: a display, `list(...)`, `[x] + [y]`."""

@@ -17,7 +17,7 @@ from autograph.runtime.messages.errors import EffectError
 from autograph.runtime.messages.places import caller, here
 from autograph.runtime.sequences import section_functions
 from autograph.runtime.sequences.growing import Grow, Growing, joint_of
-from autograph.runtime.sequences.lengths import goes_into_branch, held
+from autograph.runtime.sequences.lengths import held
 from autograph.runtime.sequences.sections import Section
 from autograph.runtime.state.counting import ARGUMENT
 from autograph.runtime.untraced.told import forget_told, is_told
@@ -149,7 +149,7 @@ def renewed(x: Any, items: Any) -> Any:
         while items:
             x = append(x, items.pop(0))
         return x
-    if type(x) is not list or not (held(x) or len(x) != len(items) and goes_into_branch(x)):
+    if type(x) is not list or not (held(x) or len(x) != len(items) and held(x, branches=True)):
         return items
     if not x and not items:
         return x

@@ -39,7 +39,8 @@ class Each:
 
     def __init__(self, items: Any, value: Value, test: Value | None, unpack: int, inner: bool) -> None:
         whole = isinstance(items, (Each, builtins.range, Stream)) or rows_of(items) is not None
-        self.source, self.items = items, items if whole else iter(over(items))
+        self.sequence = items if type(items) in (list, tuple) else None  # of which the rest can be taken
+        self.items = items if whole else iter(over(items))
         self.value, self.test, self.unpack, self.inner = value, test, unpack, inner
 
     def of(self, fn: Value, item: Any) -> Any:
@@ -123,13 +124,19 @@ def collected(values: Each) -> list[Any]:
 def _kept(values: Each, found: Any) -> Any:
     """A list, and the values for which the test holds: Python takes them as long as it knows the answers, then the loop that appends them."""
 
-    def kept(item: Any, found: Any) -> Any:
-        taken = True if values.test is None else values.of(values.test, item)
+    def asked(item: Any) -> Any:
+        return True if values.test is None else values.of(values.test, item)
+
+    def kept(taken: Any, item: Any, found: Any) -> Any:
         return cond(taken, lambda found: _and_value(values, item, found), lambda found: found, found)
 
-    items: Any = values.source
-    count = sys.getrefcount(items) - 1  # the attribute
-    held, turns = is_held(items, count), values.items
+    def turn(k: Any, found: Any) -> Any:
+        item = item_at(k)
+        return kept(asked(item), item, found)
+
+    turns: Any = values.items
+    count = sys.getrefcount(turns) - 1  # the attribute
+    held, items = is_held(turns, count), turns if values.sequence is None else values.sequence
     item_at: Callable[[Any], Any] = lambda k: k  # noqa: E731
     rows = rows_of(items) if not isinstance(items, (Each, Stream, builtins.range)) else None
     if isinstance(rows, Rows):
@@ -140,13 +147,16 @@ def _kept(values: Each, found: Any) -> Any:
         for k in rest:
             made += 1
             item = item_at(k)
-            taken = True if values.test is None else truth(values.of(values.test, item))
-            found = cond(taken, lambda found, item=item: _and_value(values, item, found), lambda found: found, found)
+            taken = truth(asked(item))
+            found = kept(taken, item, found)
             if not isinstance(taken, bool) or type(found) is not list:
                 break
         items, held = items[made:] if isinstance(items, (list, tuple, builtins.range)) else list(rest), False
-    found = for_loop(items, lambda k, found: kept(item_at(k), found), found, held=held)
-    return found if not isinstance(rows, Rows) or rows.tail is None else kept(rows.tail(), found)
+    found = for_loop(items, turn, found, held=held)
+    if isinstance(rows, Rows) and rows.tail is not None:
+        last = rows.tail()
+        found = kept(asked(last), last, found)
+    return found
 
 
 def _and_value(values: Each, item: Any, found: Any) -> Any:

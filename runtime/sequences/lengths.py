@@ -116,14 +116,9 @@ stack = _Stack()
 Marks = dict[Bound, tuple[int, int | None, int]]
 
 
-def held(x: list[Any]) -> bool:
-    """Whether a staged block is traced inside of a loop that has this list as its variable."""
-    return any(h.loop and id(x) in h.keys and any(f.staged for f in frames()[h.depth :]) for h in stack.holders)
-
-
-def goes_into_branch(x: list[Any]) -> bool:
-    """Whether a side of a branch is traced that has this list as its variable."""
-    return any(id(x) in h.keys and any(f.staged for f in frames()[h.depth :]) for h in stack.holders)
+def held(x: list[Any], branches: bool = False) -> bool:
+    """Whether a staged block is traced inside of a loop (or branch) that has this list as its variable."""
+    return any((h.loop or branches) and id(x) in h.keys and any(f.staged for f in frames()[h.depth :]) for h in stack.holders)
 
 
 def marks() -> Marks:
