@@ -175,6 +175,15 @@ def _apart(a: Who, b: Who) -> bool:
     return (min(a.place[1], b.place[1]), max(a.place[1], b.place[1])) in a.place[2]
 
 
+def check_bound(x: Array) -> None:
+    """Called before a store: a variable that held no array before its loop is one that an iteration has given it, which its tag tells.
+
+    Raises NeedsTags where the loop does not carry that.
+    """
+    if x.who is not None and x.who.entry is not None and not isinstance(x.who.entry, Array):
+        x.who.tag()
+
+
 def same(x: Array, y: Array) -> Any:
     """Whether two objects are one array: a traced truth value."""
     for z in (x, y):

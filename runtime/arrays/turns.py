@@ -16,6 +16,16 @@ from autograph.runtime.frames import frames
 from autograph.runtime.jaxapi.tracers import Array, content, home_trace
 
 
+class Unbound:
+    """Stands for the array that a variable held before a loop, where it held none: it was unset, or None.
+
+    A store through such a variable needs tags: which array it is, only the iterations before have decided.
+    """
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape, self.ndim, self.who = shape, len(shape), Who((Identity(),), None)
+
+
 class Turns:
     """The arrays among the variables of a loop: what they held before it, what a turn begins with, and what it ends with.
 
@@ -31,10 +41,11 @@ class Turns:
         more: Sequence[Identity] = (),
         lost: Mapping[int, Any] = MappingProxyType({}),
     ) -> None:
-        self.before = [x if isinstance(x, Array) and x.ndim else None for x in before]
+        self.before = [x if isinstance(x, (Array, Unbound)) and x.ndim else None for x in before]
         self.ends: list[Given | None] = []
         self.alike: list[tuple[Identity, ...]] = []
         self.params: list[Any] = []
+        self.held: dict[int, Any] = {}  # by identity: what those hold when it begins
         self.tagged, self.apart = tagged, apart
         self.slots = [Identity() if x is not None else None for x in self.before]
         self.moves: list[Any] = []
@@ -70,6 +81,7 @@ class Turns:
     def begin(self, params: Sequence[Any], tags: Sequence[Any] = ()) -> None:
         """A turn begins: a variable may hold what it held before the loop, or what a turn before has given it."""
         self.params = list(params)[: len(self.before)]
+        self.held = {id(p): p.now for p in self.params if isinstance(p, Array)}
         for k, tag in zip(self.arrays, tags or [None] * len(self.arrays), strict=True):
             x, p, slot = self.before[k], self.params[k], self.slots[k]
             if not isinstance(p, Array) or p is x or slot is None:
@@ -128,7 +140,7 @@ class Turns:
         place = {id(p): k for k, p in enumerate(self.params)}
         self.moves = [_move(ends[k], place) if k < len(ends) else None for k in range(len(self.before))]
         self.alike = [(p.who.possible if isinstance(p, Array) and p.who is not None else ()) for p in self.params]
-        self.params = []
+        self.params, self.held = [], {}
         keys = {given.key: k for k, given in enumerate(self.ends) if given is not None and given.array is None}
         for k, given in enumerate(self.ends[: len(self.before)]):
             if given is not None and given.lost:
@@ -137,6 +149,10 @@ class Turns:
                 new = known | {id(root): root for root in given.roots}, variables | {keys[key] for key in given.inner if key in keys}
                 self.more_lost |= k not in self.lost or len(new[0]) > len(known) or new[1] > variables
                 self.lost[k] = tuple(new[0].values()), new[1]
+
+    def has_stored_into(self, x: Array) -> bool:
+        """Whether the iteration has stored into an array that one of the variables held when it began."""
+        return id(x) in self.held and x.now is not self.held[id(x)]
 
     def _lose(self, k: int, x: Any, of: Sequence[Any]) -> None:
         """Say of which arrays a variable may be a lost view; `of` are those of the variables now."""

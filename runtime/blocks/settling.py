@@ -11,7 +11,7 @@ from jax import lax
 
 from autograph.runtime.arrays.numpys import View
 from autograph.runtime.arrays.ties import NeedsTags
-from autograph.runtime.arrays.turns import Turns
+from autograph.runtime.arrays.turns import Turns, Unbound
 from autograph.runtime.blocks.block import Block
 from autograph.runtime.blocks.limits import limits_of
 from autograph.runtime.effects.deferred import fine
@@ -50,7 +50,7 @@ from autograph.runtime.values.joining import Mismatch, join
 from autograph.runtime.values.knowledge import Fact, Facts, facts_of, known, note
 from autograph.runtime.values.packing import as_is, blank_uses, pack
 from autograph.runtime.values.spec_text import describe, described, for_turns, instead, instead_of_change, pair, two, where_to_begin
-from autograph.runtime.values.specs import Kept, Option, Spec, Static, children, has_option, is_leaf, leaves, spec_in_block, spec_of, types, widen
+from autograph.runtime.values.specs import Kept, Option, Spec, Static, Type, children, has_option, is_leaf, leaves, spec_in_block, spec_of, types, widen
 from autograph.runtime.values.values import CONTAINERS, NUMBERS, Blank, Maybe, Unset, is_value, map_maybe, nothing
 
 _MOST_RUNS = 30  # the lattice of types is finite and low: this is never reached by types that settle
@@ -114,8 +114,7 @@ class Settling:
             facts = self._facts(test) if test is not None and any(map(has_option, self.specs)) else []
             known_of = functools.partial(_of_state, facts)
             self.places = [location for location in self.preset if isinstance(location, HeapLocation) and not isinstance(location, Value)]
-            outside = [x for location in self.places for x in pack(location.get(), self.preset[location], as_is)]
-            self.loop = Turns([*self._before()[: self._own()], *outside], self.tagged, self.apart, self.more, self.lost)
+            self.loop = Turns(self._held()[: self._own()] + self._held_outside(), self.tagged, self.apart, self.more, self.lost)
             if self.tagged and len(self.loop.arrays) != self.extra:  # a place has been found since that holds one
                 self._tag()
                 continue
@@ -189,13 +188,13 @@ class Settling:
     def _tag(self) -> None:
         """Let the loop carry which array each of its variables holds."""
         if self.tagged:
-            self.body, self.state, self.opened = self.untagged, self.state[: -self.extra], self.opened[: -self.extra]
-            self.specs = self.specs[: -self.extra]  # what has been found of lists stays: it says how many arrays there are
+            own = len(self.state) - self.extra
+            self.body, self.state, self.opened = self.untagged, self.state[:own], self.opened[:own]
+            self.specs = self.specs[:own]  # what has been found of lists stays: it says how many arrays there are
         else:
             self.specs = [widen(spec_in_block(x)) for x in self.state]
         self.by_object, self.tagged, self.untagged = set(), True, self.body
-        outside = [x for location in self.places for x in pack(location.get(), self.preset[location], as_is)]
-        tags = Turns([*self._before(), *outside]).first()
+        tags = Turns(self._held() + self._held_outside()).first()
         self.extra, body, count = len(tags), self.body, len(self.state)
 
         def tagging(*args: Any) -> Any:
@@ -217,6 +216,14 @@ class Settling:
     def _before(self) -> list[Any]:
         """The arrays of the state before the loop."""
         return [x for s, t in zip(self.state, self.specs, strict=True) for x in pack(s, t, as_is)]
+
+    def _held(self) -> list[Any]:
+        """The same, with what stands for the array of a variable that holds none."""
+        return [x for s, spec in zip(self.state, self.specs, strict=True) for x in pack(s, spec, _or_unbound)]
+
+    def _held_outside(self) -> list[Any]:
+        """The arrays in places outside, before the loop."""
+        return [x for location in self.places for x in pack(location.get(), self.preset[location], _or_unbound)]
 
     def _add_inputs(self, old: list[Spec]) -> None:
         """Inputs that the body does not use, for variables that got their type in its run."""
@@ -265,7 +272,7 @@ class Settling:
         try:
             return self._finished(block, out)
         finally:
-            self.loop.params = []  # no tracer outlives its trace
+            self.loop.params, self.loop.held = [], {}  # no tracer outlives its trace
 
     def _finished(self, block: Block, out: Any) -> list[Any]:
         count = len(self.state)
@@ -306,6 +313,8 @@ class Settling:
         packed = fitted(outs, joint, self.names, LOOP)
         packed += fitted(list(held.values()), [block.wrote[loc] for loc in held], lambda: [loc.bare for loc in held], LOOP)
         ends = [x for o, s in zip(outs, joint, strict=True) for x in pack(o, s, as_is)][: self._own()]
+        self._check_appended(block)
+        self.appended = [k for k, x in enumerate(ends) if isinstance(x, Array) and id(x) in block.frame.copied]
         order = [*self.places, *(loc for loc in held if loc not in self.places)]
         left = [(held[loc], block.wrote[loc]) if loc in held else (load(loc), self.preset[loc]) for loc in order]
         self.loop.end(ends + [x for value, spec in left for x in pack(value, spec, as_is)])
@@ -313,6 +322,12 @@ class Settling:
         # A variable that a turn sets and never takes from the turn before only gets its type: the run stands.
         self.settled = self.settled or blank_uses.count == self.uses
         return packed if self.settled else []
+
+    def _check_appended(self, block: Block) -> None:
+        """An array that an iteration appends to a list, which keeps a copy, is one that it has made, or into which no iteration stores."""
+        for copy in block.frame.copied.values():
+            if isinstance(x := copy.value, Array) and (Value(x) in block.wrote or self.loop.has_stored_into(x)):
+                raise errors.AliasError(f"{Value(x).name} is changed in a loop: {copy.why}", copy.place, copy.advice)
 
     def joined(self, before: Sequence[Spec], after: Sequence[Spec]) -> list[Spec]:
         out = []
@@ -357,6 +372,10 @@ class Settling:
     def names(self) -> list[str]:
         names = parameter_names(self.source, len(self.state) - len(self.hidden) - self.extra)
         return [*self.hidden, *names, *["a tag"] * self.extra]
+
+
+def _or_unbound(x: Any, t: Type) -> Any:
+    return Unbound(t.shape) if isinstance(x, Blank) and t.shape else x
 
 
 def _of_state(facts: Iterable[tuple[int, int]], args: list[Any]) -> list[Fact]:

@@ -23,6 +23,7 @@ from autograph.runtime.state.lifted import (
     load,
     store,
 )
+from autograph.runtime.stores.stores import note_appended
 from autograph.runtime.values.fitting import LOOP, fitted
 from autograph.runtime.values.hints import hints_here
 from autograph.runtime.values.identity import after_turns
@@ -82,6 +83,8 @@ class Stage(Settling):
         left = iter(found[count:])
         for location, spec in self.block.wrote.items():
             store(location, unpack(spec, left))
+        for k in self.appended:  # an array that the last iteration has appended
+            note_appended(found[k])
         first = iter(found[:count])
         values = [unpack(s, first) for s in self.specs]
         after = {location: load(location) for location in self.block.wrote}

@@ -18,6 +18,7 @@ from autograph.runtime.effects.deferred import fail
 from autograph.runtime.messages.errors import AutographError, OptionalError, UnsetError
 from autograph.runtime.messages.places import caller, function_around, here, shown_name
 from autograph.runtime.values.knowledge import IS_SET, Facts, assume, known, note
+from autograph.runtime.values.packing import blank_uses
 from autograph.runtime.values.values import NONE, SET, UNSET, Blank, Maybe, Unset
 
 
@@ -42,6 +43,7 @@ def _read(x: Any, kind: type[Exception], text: str) -> Any:
         return x
     x = known(x)
     if isinstance(x, Unset):
+        blank_uses.count += 1  # a trace of a loop's body that has read it does not stand once an iteration sets it
         fail(True, kind, text.format(x.name), lambda: _unset(x.name))
     if isinstance(x, Maybe) and x.bits & UNSET:
         fail(_has(x, UNSET), kind, text.format(x.name), lambda: _unset(x.name))

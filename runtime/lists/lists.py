@@ -20,6 +20,7 @@ from autograph.runtime.sequences.growing import Grow, Growing, joint_of
 from autograph.runtime.sequences.lengths import held
 from autograph.runtime.sequences.sections import Section
 from autograph.runtime.state.counting import ARGUMENT
+from autograph.runtime.stores.stores import note_appended
 from autograph.runtime.untraced.told import forget_told, is_told
 from autograph.runtime.values.specs import Spec, is_container, spec_of, type_of, widen
 from autograph.runtime.values.values import ATOMS, Copied, ours
@@ -158,6 +159,7 @@ def renewed(x: Any, items: Any) -> Any:
 
 def _copied(value: Any, count: int) -> None:
     """An item that is a list of its own is copied into the buffer: nobody else may hold it, but the block that has made it and leaves it alone."""
+    note_appended(value)
     if not is_container(value):
         return
     if count > ARGUMENT + 1 and not _is_local(value, count):

@@ -12,7 +12,7 @@ from jax import lax
 
 from autograph.runtime.arrays.numpys import OPERATIONS, Numpys, View, is_known, moment, plain
 from autograph.runtime.arrays.parts import is_all, transposed
-from autograph.runtime.arrays.ties import dependents, lost_views, others, same
+from autograph.runtime.arrays.ties import check_bound, dependents, lost_views, others, same
 from autograph.runtime.effects.deferred import fine
 from autograph.runtime.frames import frames
 from autograph.runtime.jaxapi import _jax
@@ -27,6 +27,7 @@ from autograph.runtime.sequences.subscripts import check_static, has_span, is_ma
 from autograph.runtime.sequences.subscripts import plain as as_index
 from autograph.runtime.state.lifted import may_have_failed, touch
 from autograph.runtime.values.heap import HeapLocation
+from autograph.runtime.values.values import Copied, parts
 
 
 class Value(HeapLocation):
@@ -73,6 +74,7 @@ def change(x: Array, update: Callable[[Any, Any], Any]) -> None:
             "decide",
             here(), "take it again before the store (`row = m[k]`)",
         )  # fmt: skip
+    check_bound(x)
     tied = [(y, same(x, y)) for y in others(x)]
     roots = [x, *(y for y, _ in tied if not isinstance(y, View))]
     for y in (y for root in roots for y in lost_views(root)):
@@ -121,6 +123,19 @@ class StaleView(Numpys):
             "and its array has been stored into since",
             here(), "take a copy (`row = m[k].copy()`), or take it again before it is read (`row = m[k]`)",
         )  # fmt: skip
+
+
+def note_appended(value: Any) -> None:
+    """The buffer keeps what arrays hold now, and the list in Python would hold the arrays: a store into one of them from here on is an error.
+
+    One before, in the same or another iteration, is noticed when the iteration ends (`settling.py`): the array must be made in each.
+    """
+    for x in parts(value):
+        if isinstance(x, Array) and x.ndim:
+            root = x.root if isinstance(x, View) else x
+            copy = Copied(root, "it was appended to a list in compiled code, which keeps a copy", "append a copy: `items.append(x.copy())`", here())
+            for f in frames():
+                f.copied.setdefault(id(root), copy)
 
 
 def _value(x: Array) -> Any:

@@ -131,10 +131,10 @@ class Found:
 class Copied(Record):
     """A container of which compiled code has a copy, so that a change of one would not show in the other: why that is, and what to do."""
 
-    __slots__ = ("advice", "value", "why")
+    __slots__ = ("advice", "place", "value", "why")
 
-    def __init__(self, value: Any, why: str, advice: str) -> None:
-        self.value, self.why, self.advice = value, why, advice
+    def __init__(self, value: Any, why: str, advice: str, place: Any = None) -> None:
+        self.value, self.why, self.advice, self.place = value, why, advice, place
         self.holds(value)
 
 
