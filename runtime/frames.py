@@ -13,6 +13,10 @@ from autograph.runtime.messages.errors import StagingError
 TRACING = threading.RLock()  # held while a trace has tracers in the user's variables and objects: other threads would see them
 
 
+class Retrace(BaseException):
+    """Not an error: what is traced has found a reason to be traced again, which the caller knows how to meet."""
+
+
 class Frame:
     """A run of a block, traced or not: its place, how many operators it has called, and what it has seen of the state outside it."""
 

@@ -225,7 +225,8 @@ def _returning_also(block: list[Any], outs: list[str]) -> list[Any]:
 
 def _grows(value: Any) -> bool:
     """Whether an expression makes a list another, which then is a variable of the branch."""
-    return isinstance(value, s.Call) and is_runtime(value.func) and getattr(value.func, "attr", "") in GROWING
+    calls = (n for n in s.walk(value) if isinstance(n, s.Call) and is_runtime(n.func))
+    return any(getattr(call.func, "attr", "") in GROWING for call in calls)
 
 
 def _assigns(stmt: Any, outs: list[str]) -> bool:

@@ -30,6 +30,7 @@ from autograph.runtime.blocks.taking import Taking, first_and_step, needs_positi
 from autograph.runtime.blocks.trial import compiled_or_unrolled
 from autograph.runtime.calls.calls import call
 from autograph.runtime.effects.deferred import Ending
+from autograph.runtime.effects.host_effects import check_taken
 from autograph.runtime.explaining.decisions import decided, watching
 from autograph.runtime.frames import Frame, Place
 from autograph.runtime.jaxapi import _jax
@@ -37,11 +38,12 @@ from autograph.runtime.messages.places import parameter_names
 from autograph.runtime.output.reporting import Progress, Turn
 from autograph.runtime.repeats.repeats import made_turns
 from autograph.runtime.sequences.growing import refuse_hidden
+from autograph.runtime.sequences.lengths import iterating
 from autograph.runtime.sequences.live import Walk, longest, present, refuse_endless, unchanging
 from autograph.runtime.sequences.predicates import truth
-from autograph.runtime.sequences.room import unless_grown, with_room
+from autograph.runtime.sequences.room import with_room
 from autograph.runtime.sequences.rows import Range, Rows, index_rows, rows_of
-from autograph.runtime.state.iterators import anew, is_held
+from autograph.runtime.state.iterators import is_held
 from autograph.runtime.untraced.native import loop_known
 from autograph.runtime.values.hints import Hints, hints_here
 from autograph.runtime.values.values import Unset, blank
@@ -156,11 +158,10 @@ def _over_rows(rows: Rows, body: Body, state: list[Any], flag: int | None, hints
 def _through(series: Series, body: Body, state: list[Any], turn: Callable[[Any, list[Any]], list[Any]]) -> list[Any]:
     """The loop over lists whose items are rows of arrays; a list may change, and then it is gone over as it is."""
 
-    def going(make: Callable[[Any, list[Any]], list[Any]]) -> Callable[[int, list[Any]], list[Any]]:
-        return lambda k, state: make(series.item(k), state) if series.has(k) else state
+    def going(k: int, state: list[Any]) -> list[Any]:
+        return turn(series.item(k), state) if series.has(k) else state
 
-    bare = going(lambda x, state: listed(body(x, *state), len(state)))
-    state = rest_rolled(builtins.range(series.count), OfSeries(series, body), state, going(turn), bare, series.is_changed)
+    state = rest_rolled(builtins.range(series.count), OfSeries(series, body), state, going, series.is_changed)
     k = series.count
     while series.has(k):
         state, k = turn(series.item(k), state), k + 1
@@ -271,14 +272,11 @@ def _unrolled(
     asks = isinstance(items, Sized) and not isinstance(type(items).__len__, FunctionType)  # a method of the user's is not called by Python
     turns = len(items) if asks and isinstance(items, Sized) else 8
 
-    def bare(x: Any, state: list[Any]) -> list[Any]:
+    def turn(x: Any, state: list[Any]) -> list[Any]:
         return listed(body(x, *state), count)
 
-    def turn(x: Any, state: list[Any]) -> list[Any]:
-        return with_room(lambda s: bare(x, s), state, place, turns)  # type: ignore[no-any-return]
-
     if flag is None and roll and _jax.compiling() and isinstance(items, builtins.range):
-        return rest_rolled(items, body, state, turn, bare)
+        return rest_rolled(items, body, state, turn)
     if flag is None and roll and _jax.compiling() and not held and (series := series_of(items)) is not None:
         return _through(series, body, state, turn)
 
@@ -286,43 +284,39 @@ def _unrolled(
         """What a turn leaves that is not made any more: the flag is known there."""
         return given([True if k == flag else x for k, x in enumerate(state)])
 
-    def made_by(turn: Callable[[Any, list[Any]], list[Any]], items: Any, state: list[Any]) -> list[Any]:
-        left: Any = False
-        gone_over = over(items)
-        taking = Taking(gone_over, lambda: left, held)
-        walk = Walk(gone_over, lambda _: iter(taking))
-        walk.state = state
-        before, size = _jax.equations(), 0
-        run: Frame | None = None
-        with made_turns(roll or bool(why)) as made:
-            for x in walk:
-                if why and walk.made == 2:
-                    size = cost(turns - 1, before)
-                if left is False:
-                    with place.scope("turn", again=run) as run:  # blocks in it remember what those of the turn before have found
-                        state = turn(x, state)
-                else:  # a traced value decides whether the loop goes on: the rest is unrolled under the flag
-                    state = listed(staged_cond(left, ended, lambda *s, x=x: body(x, *s), state, (body,)), count)
-                left = flag is not None and truth(state[flag])
-                made.mark()
-                if left is True:
-                    break
-                walk.state = state
-                if (rest := walk.rest()) is not None:
-                    return _counted(rest, body, state, flag, hints)
-            joined = made.join()
-        if size and not joined:
-            tell_cost(turns, size, why)
-        taking.settle()
-        if watching():
-            reason = f"one compiled turn is not possible: {why}" if why else f"it runs over {_named(items)} that is known when it is traced"
-            turns_of = f"{walk.made} turn{'s' * (walk.made != 1)}"
-            decided("loop", f"scan of {turns_of}, made one by one" if joined else f"unrolled, {turns_of}", reason)
-        return state
-
-    if not held and (afresh := anew(items)) is not None:  # what a turn has changed need not be known as long as no list grows
-        return unless_grown(lambda s: made_by(bare, afresh, s), lambda s: made_by(turn, items, s), state, place)  # type: ignore[no-any-return]
-    return made_by(turn, items, state)
+    check_taken(items)
+    gone_over = over(items)
+    left: Any = False
+    taking = Taking(gone_over, lambda: left, held)
+    walk = Walk(gone_over, lambda _: iter(taking))
+    walk.state = state
+    before, size = _jax.equations(), 0
+    run: Frame | None = None
+    with made_turns(roll or bool(why)) as made, iterating(turns):
+        for x in walk:
+            if why and walk.made == 2:
+                size = cost(turns - 1, before)
+            if left is False:
+                with place.scope("turn", again=run) as run:  # blocks in it remember what those of the turn before have found
+                    state = turn(x, state)
+            else:  # a traced value decides whether the loop goes on: the rest is unrolled under the flag
+                state = listed(staged_cond(left, ended, lambda *s, x=x: body(x, *s), state, (body,)), count)
+            left = flag is not None and truth(state[flag])
+            made.mark()
+            if left is True:
+                break
+            walk.state = state
+            if (rest := walk.rest()) is not None:
+                return _counted(rest, body, state, flag, hints)
+        joined = made.join()
+    if size and not joined:
+        tell_cost(turns, size, why)
+    taking.settle()
+    if watching():
+        reason = f"one compiled turn is not possible: {why}" if why else f"it runs over {_named(items)} that is known when it is traced"
+        turns_of = f"{walk.made} turn{'s' * (walk.made != 1)}"
+        decided("loop", f"scan of {turns_of}, made one by one" if joined else f"unrolled, {turns_of}", reason)
+    return state
 
 
 def _named(items: Any) -> str:

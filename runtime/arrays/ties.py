@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from jax import lax
 
-from autograph.runtime.frames import frames
+from autograph.runtime.frames import Retrace, frames
 from autograph.runtime.jaxapi.tracers import Array, home_trace
 
 _numbers = itertools.count(1)
 
 
-class NeedsTags(BaseException):
+class NeedsTags(Retrace):
     """Not an error: a store has to know which array it is, and the trace has not carried that along.
 
     `entry` is the array that a variable of a loop held before it, if it is that which is stored into.

@@ -24,26 +24,26 @@ from autograph.runtime.blocks.sinking import sunk
 from autograph.runtime.effects.deferred import Exit
 from autograph.runtime.explaining.decisions import decided, given_names, watching
 from autograph.runtime.explaining.sides import Span, disagree, remember
-from autograph.runtime.frames import Place, lifting
+from autograph.runtime.frames import Place, innermost, lifting
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi.tracers import Array, as_object, content
-from autograph.runtime.messages.places import caller, handed_to, here, result_names
+from autograph.runtime.messages.places import caller, handed_to, here, parameter_names, result_names
 from autograph.runtime.sequences.growing import Grow, joint_of
 from autograph.runtime.sequences.lengths import join_marks, marks, other_side
 from autograph.runtime.sequences.predicates import truth
-from autograph.runtime.sequences.room import refuse_or_grow, type_of_item, with_room
+from autograph.runtime.sequences.room import refuse_or_grow, with_room
 from autograph.runtime.state.lifted import Location, Tag, goes_with_block, joined, left_spec, load, may_be_missing, outer_spec, spec_out, store, taken
 from autograph.runtime.state.made import new_objects
 from autograph.runtime.stores.outside import taken_in
 from autograph.runtime.stores.stores import Value
 from autograph.runtime.values.fitting import SIDES, does_not_fit, fitted
-from autograph.runtime.values.heap import Contents, HeapLocation, Items, one_way_only
+from autograph.runtime.values.heap import HeapLocation, Items, one_way_only
 from autograph.runtime.values.identity import chosen, reopened, twins, unlike
 from autograph.runtime.values.joining import Mismatch, join
 from autograph.runtime.values.knowledge import facts_of, known
 from autograph.runtime.values.packing import as_is, pack, unpack, unpack_variables
 from autograph.runtime.values.spec_text import instead_of_change, two, where_to_begin
-from autograph.runtime.values.specs import BLANK, Spec, Type, of_aval, over, spec_of, types
+from autograph.runtime.values.specs import BLANK, Spec, Type, of_aval, over, spec_of, types, widen
 from autograph.runtime.values.values import CONTAINERS, blank, map_maybe, nothing, parts
 
 
@@ -216,6 +216,7 @@ class _Sides:
             frame = caller()
             names = result_names(frame, len(a) if isinstance(a, tuple) else 1)
             fns, spans = (self.fns[0], self.fns[k]), (self.spans[0], self.spans[k])
+            self._grow_instead(a, spec, names, k)
             if isinstance(a, tuple) and isinstance(spec, tuple) and len(names) == len(a) == len(spec) and len(names) > 1:
                 for i, (x, y) in enumerate(zip(a, spec, strict=True)):
                     try:
@@ -223,6 +224,15 @@ class _Sides:
                     except Mismatch as inner:
                         raise disagree(inner, fns, spans, frame, names, i) from None
             raise disagree(m, fns, spans, frame, names if len(names) == 1 else ()) from None
+
+    def _grow_instead(self, a: Any, b: Any, names: Sequence[str], k: int) -> None:
+        """Raise Grow if a list of two lengths is what becomes of one that the branch was given, and that a side makes longer or shorter."""
+        given = {name: x for fn in (self.fns[0], self.fns[k]) for name, x in zip(parameter_names(fn, len(self.state)), self.state, strict=True)}
+        sides = zip(names, a, b, strict=True) if len(names) > 1 else [(*names, a, b)] if names else []
+        for name, x, y in sides:
+            if type(items := given.get(name)) is list and type(x) is list and type(y) is list and len(x) != len(y):
+                if any(id(items) in f.grows for f in (innermost(), *(b.frame for b in self.blocks)) if f is not None):
+                    raise Grow(items, joint_of([widen(s) for s in (*x, *y)])) from None
 
     def _joined_state(self, location: Location, a: Spec, b: Spec, block: Block) -> Spec:
         """The spec that covers what two sides leave in a place outside."""
@@ -232,12 +242,6 @@ class _Sides:
             assert isinstance(location, HeapLocation)
             around = (block.frame, *(b.frame for b in self.blocks))
             refuse_or_grow(location, (a, b), around)
-            if (
-                any(id(location.obj) in frame.grows for frame in around)
-                and isinstance(location, Contents)
-                and any(x is location.obj for x in self.state)
-            ):
-                raise Grow(location.obj, joint_of([type_of_item(s) for items in (a, b) for s in items.values])) from None
             why = two(m, "on one side", "on the other")
             place = self._place(location, block)
             raise location.refusal(why, place, instead_of_change(m, location, place, "give it the same type and shape on both sides")) from None

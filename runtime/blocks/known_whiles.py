@@ -20,12 +20,11 @@ from autograph.runtime.blocks.stage import Stage
 from autograph.runtime.blocks.trial import compiled_or_unrolled
 from autograph.runtime.blocks.turn_numbers import number_slots
 from autograph.runtime.frames import Place
-from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages.places import parameter_names
 from autograph.runtime.repeats.sizes import LONG
-from autograph.runtime.sequences.lengths import marks, reset
 from autograph.runtime.sequences.predicates import truth
-from autograph.runtime.sequences.room import discard, snapshot, with_room
+from autograph.runtime.sequences.room import with_room
+from autograph.runtime.sequences.speculation import Speculation
 from autograph.runtime.values.heap import HeapLocation
 from autograph.runtime.values.hints import rolling
 from autograph.runtime.values.specs import types
@@ -58,12 +57,10 @@ def rest_of_while(
         return turn_staged(turn, state, names, turns, stored)
 
     def compiled() -> tuple[list[Any], int] | str:
-        before, known, recorded = snapshot(), marks(), _jax.equations()
+        speculation = Speculation()
         with place.scope("counted") as run:
             count: int = with_room(lambda s: (_count(staged(s, 1), test, s, names),), state, place, 8)[0]
-        _jax.drop_effects(recorded)
-        discard(before, run)
-        reset(known)
+        speculation.roll_back(run)
         if count * size <= (0 if mode == "always" else LONG):
             return ""
         return with_room(lambda s: scanned(staged(s, count), builtins.range(count), s, names), state, place, count), count

@@ -25,9 +25,11 @@ from autograph.runtime.frames import Place
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.messages.errors import StepLimitError
 from autograph.runtime.repeats.repeats import made_turns
-from autograph.runtime.sequences.lengths import marks, reset
+from autograph.runtime.sequences.growing import Growing
+from autograph.runtime.sequences.lengths import iterating
 from autograph.runtime.sequences.predicates import truth
-from autograph.runtime.sequences.room import discard, snapshot, with_room
+from autograph.runtime.sequences.room import with_room
+from autograph.runtime.sequences.speculation import Speculation
 from autograph.runtime.state.cells import left_in
 from autograph.runtime.state.lifted import may_have_failed
 from autograph.runtime.untraced.native import while_known
@@ -77,14 +79,6 @@ def run_while(
     if limit is not None:
         return _limited(test, body, state, source, hidden, limit)
     place = Place(getattr(body, "__code__", None))
-    attempt = functools.partial(_run_while, test, body, source=source, hidden=hidden, most=most, place=place)
-    return with_room(attempt, state, place, most or 8)  # type: ignore[no-any-return]
-
-
-def _run_while(
-    test: Callable[..., Any], body: Callable[..., Any], state: list[Any], *, source: Callable[..., Any], hidden: tuple[str, ...], most: int | None,
-    place: Place,
-) -> list[Any]:  # fmt: skip
     finite = bool(hidden)
     begin: list[Spec] | None = None
     p, state = _going(test, state, finite)
@@ -92,8 +86,8 @@ def _run_while(
     if not place.remembers:
         turns, size, why = 0, 0, ""
         looked = finite or not _jax.staging()
-        before, run = snapshot(), None
-        with made_turns() as made:
+        speculation, run = Speculation(), None
+        with made_turns() as made, iterating(most or 8):
             while p is True:
                 recorded = _jax.equations()
                 with place.scope("turn" if turns else "body", again=run if turns > 1 else None) as run:
@@ -111,8 +105,7 @@ def _run_while(
                     why = f"; one compiled turn is not possible: {rest}" if rest else ""
                 if turns == 1 and not isinstance(p, bool) and _jax.staging() and not run.changed:
                     begin = [spec_in_block(x) for x in after]
-                    _jax.drop_effects(recorded)
-                    discard(before, run)
+                    speculation.roll_back(run)
                     break
                 state, certain = after, False
             joined = p is False and made.join()
@@ -123,15 +116,33 @@ def _run_while(
                 how = f"{'scan of' if joined else 'Python,'} {turns} turn{'s' * (turns != 1)}{', made one by one' * joined}"
                 decided("loop", how, f"the test is known when it is traced, in every turn{why}")
             return state
+    staged = functools.partial(
+        _staged, test, body, before=state, begin=begin, source=source, hidden=hidden, most=most, place=place, certain=certain,
+        p=True if begin is not None else p,  # not that of the turn that is thrown away
+    )  # fmt: skip
+    return with_room(staged, state, place, most or 8)  # type: ignore[no-any-return]
+
+
+def _staged(
+    test: Callable[..., Any], body: Callable[..., Any], state: list[Any], *, before: list[Any], begin: list[Spec] | None, source: Callable[..., Any],
+    hidden: tuple[str, ...], most: int | None, place: Place, certain: bool, p: Any,
+) -> list[Any]:  # fmt: skip
+    """The state after the iterations that traced values decide; `begin` are the types after one that was thrown away.
+
+    A list that has become a `Growing` since `before`, or became one in that iteration, has the type that it has now.
+    """
+    finite = bool(hidden)
+    if begin is not None:
+        same = [x is old and isinstance(x, Growing) == isinstance(spec, Growing) for spec, x, old in zip(begin, state, before, strict=True)]
+        begin = [spec if s else spec_in_block(x) for s, spec, x in zip(same, begin, state, strict=True)]
     if place.remembered != ROTATED:
-        known = marks()
+        speculation = Speculation()
         try:
-            return Stage(body, state, source, place, begin, test=test, hidden=hidden, turns=most).run_while(test, certain)
+            with place.scope("tested") as run:
+                return Stage(body, state, source, place, begin, test=test, hidden=hidden, turns=most).run_while(test, certain)
         except Rotate:
             place.remember(ROTATED)
-            reset(known)
-    if begin is not None:  # `p` was that of the turn that is thrown away
-        p = True
+            speculation.roll_back(run)
 
     def turn(_: Any, *state: Any) -> Any:
         p, after = _going(test, listed(body(*state), len(state)), finite)

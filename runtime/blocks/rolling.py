@@ -34,9 +34,9 @@ from autograph.runtime.messages.places import here, parameter_names
 from autograph.runtime.repeats.repeats import made_turns
 from autograph.runtime.repeats.sizes import LONG, size_of
 from autograph.runtime.sequences.growing import Growing
-from autograph.runtime.sequences.lengths import Marks, marks, reset
-from autograph.runtime.sequences.room import discard, snapshot, unless_grown, with_room
-from autograph.runtime.state.iterators import Positions
+from autograph.runtime.sequences.lengths import Marks, iterating
+from autograph.runtime.sequences.room import with_room
+from autograph.runtime.sequences.speculation import Speculation
 from autograph.runtime.state.lifted import ERROR, may_have_failed
 from autograph.runtime.stores.stores import Value
 from autograph.runtime.values.heap import HeapLocation, Items
@@ -57,13 +57,12 @@ def rest_rolled(
     body: Callable[..., Any],
     state: list[Any],
     turn: Turn,
-    bare: Turn,
     spoil: Callable[[Iterable[Any]], bool] = lambda _: False,
 ) -> list[Any]:
     """The state after a static loop: one compiled turn if its turns are many operations and that cannot be seen.
 
     The first turn tells what a turn costs.  It is thrown away if what the state is before the loop can stand in all turns, and is made apart if not.
-    `turn` makes one in which lists may grow; `bare` does as long as none does.  Where changes of some places `spoil` it all turns are made.
+    `turn` makes one as it is written.  Where changes of some places `spoil` it all turns are made.
     """
     count, made = len(items), 0
     stored: list[Any] = []  # the arrays into which the first turn stores
@@ -75,20 +74,13 @@ def rest_rolled(
 
     def unrolled(rest: builtins.range, state: list[Any], why: str, size: int = 0) -> list[Any]:
         """`size`: how many operations all turns together are, if they are many."""
-        joined = False
-
-        def made_by(turn: Turn, state: list[Any]) -> list[Any]:
-            nonlocal joined
-            with made_turns() as repeats:
-                with place.scope("turn") as run:
-                    for item in rest:
-                        run.count = 0  # blocks in a turn remember what those of the turn before have found
-                        state = turn(item, state)
-                        repeats.mark()
-                joined = repeats.join()
-            return state
-
-        state = unless_grown(functools.partial(made_by, bare), functools.partial(made_by, turn), state, place)
+        with made_turns() as repeats, iterating(len(rest)):
+            with place.scope("turn") as run:
+                for item in rest:
+                    run.count = 0  # blocks in a turn remember what those of the turn before have found
+                    state = turn(item, state)
+                    repeats.mark()
+            joined = repeats.join()
         if size and not joined:
             tell_cost(count, size, why)
         if watching():
@@ -106,26 +98,23 @@ def rest_rolled(
     mode = rolling()
     if mode == "never" or count < (2 if mode == "always" else _FEWEST):
         return unrolled(items, state, "`ag.loops(roll='never')`" if mode == "never" else "the range is known, and it has few turns")
-    positions = Positions()
     while made < min(_LOOKED_AT, count):  # a turn may be shorter than the others, as at a border
-        before, recorded, known = snapshot(), _jax.equations(), marks()
-        with place.scope("turn") as frame:
+        speculation = Speculation(positions=True)
+        with place.scope("turn") as frame, iterating(count - made):
             after = turn(items[made], state)
-        if (size := cost(count - made - 1, recorded)) > (0 if mode == "always" else LONG):
+        if (size := cost(count - made - 1, speculation.equations)) > (0 if mode == "always" else LONG):
             break
         made, state = made + 1, after
     else:
         return unrolled(items[made:], state, "the range is known, and its turns are few operations")
-    if positions.moved():  # a trial would take items as well
+    if speculation.has_moved():  # a trial would take items as well
         return unrolled(items[made + 1 :], after, "a turn takes items of an iterator from outside of the loop")
     if spoil(frame.saved):
         return unrolled(items[made + 1 :], after, "a turn changes what the loop goes over", size)
     stored = stored_into(frame, state)
     if frame.changed or place.memory.get(("apart", code)) is not None:
         return apart(after)
-    _jax.drop_effects(recorded)
-    discard(before, frame)
-    reset(known)
+    speculation.roll_back(frame)
     whole = functools.partial(compiled, items[made:], state, True)
     return compiled_or_unrolled(code, whole, lambda _: apart(turn(items[made], state)), "apart")  # type: ignore[no-any-return]
 

@@ -50,7 +50,21 @@ from autograph.runtime.values.joining import Mismatch, join
 from autograph.runtime.values.knowledge import Fact, Facts, facts_of, known, note
 from autograph.runtime.values.packing import as_is, blank_uses, pack
 from autograph.runtime.values.spec_text import describe, described, for_turns, instead, instead_of_change, pair, two, where_to_begin
-from autograph.runtime.values.specs import Kept, Option, Spec, Static, Type, children, has_option, is_leaf, leaves, spec_in_block, spec_of, types, widen
+from autograph.runtime.values.specs import (
+    Kept,
+    Option,
+    Spec,
+    Static,
+    Type,
+    children,
+    has_option,
+    is_leaf,
+    leaves,
+    spec_in_block,
+    spec_of,
+    types,
+    widen,
+)
 from autograph.runtime.values.values import CONTAINERS, NUMBERS, Blank, Maybe, Unset, is_value, map_maybe, nothing
 
 _MOST_RUNS = 30  # the lattice of types is finite and low: this is never reached by types that settle

@@ -7,11 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from autograph.runtime.frames import Place, attempt
-from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages.errors import AutographError
-from autograph.runtime.sequences.lengths import marks, reset
-from autograph.runtime.sequences.room import discard, snapshot
-from autograph.runtime.state.iterators import Positions
+from autograph.runtime.sequences.speculation import Speculation
 
 _STAGING = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
@@ -24,17 +21,15 @@ def compiled_or_unrolled(code: Any, compiled: Callable[[], Any], unrolled: Calla
     place = Place(code)
     refused = place.memory.get((way, code))
     if refused is None:
-        known, before, recorded, positions = marks(), snapshot(), _jax.equations(), Positions()
+        speculation = Speculation(positions=True)
         try:
             with place.scope(way) as run, attempt():
                 return compiled()
         except Exception as error:
-            if positions.moved() or _is_fault(error):  # what it has taken is gone
+            if speculation.has_moved() or _is_fault(error):  # what it has taken is gone
                 raise
             refused = error.with_traceback(None)
-        _jax.drop_effects(recorded)
-        discard(before, run)
-        reset(known)
+        speculation.roll_back(run)
         if place.key:
             place.memory[way, code] = refused
     try:

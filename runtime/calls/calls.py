@@ -15,9 +15,9 @@ from typing import Any
 
 from autograph.runtime.arrays import handles
 from autograph.runtime.calls.transforms import is_transformation, threaded
-from autograph.runtime.effects.host_effects import GENERATORS, check_stored, effect_of, keeping, makes
+from autograph.runtime.effects.host_effects import GENERATORS, check_stored, effect_of, keeping, makes, taking
 from autograph.runtime.explaining.decisions import decided, watching
-from autograph.runtime.frames import watched
+from autograph.runtime.frames import in_block, watched
 from autograph.runtime.functions.mathematics import math_call
 from autograph.runtime.functions.moving import OF_LISTS
 from autograph.runtime.functions.numpy_calls import numpy_call
@@ -106,6 +106,9 @@ def call(f: Any) -> Any:
             if (getattr(f, "__module__", None) or "").startswith(_OF_ARRAYS):
                 return functools.partial(_of_sections, f)
     new = replaced(f) or saying(f, getattr(f, "__self__", None))
+    if in_block():
+        called = new or (_resolve or _find())(f)
+        new = taking(called) if new is not None or called is f else None
     if new is not None and handles.used:
         new = functools.partial(_of_values, new)
     if watching():

@@ -14,6 +14,7 @@ from autograph.runtime.arrays.ties import NeedsTags
 from autograph.runtime.calls.loading import adapt
 from autograph.runtime.effects.deferred import Exit, received, values_of
 from autograph.runtime.effects.optional import optional_result
+from autograph.runtime.effects.replay import EffectsOnce
 from autograph.runtime.explaining.raw_errors import mark_of, named
 from autograph.runtime.frames import Frame, root, watched
 from autograph.runtime.jaxapi import _jax
@@ -43,30 +44,7 @@ def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
             adapt()
             of_objects(_jax.current_trace())
             args, kwargs = tuple(map(given, args)), {k: given(v) for k, v in kwargs.items()}
-            before = [(x, x.now) for x in arrays_among((args, kwargs))]
-            recorded = _jax.equations()
-            for tagging in (False, True):
-                with root(_jax.current_trace(), {ERROR: 0}, checked=False) as frame:
-                    frame.tagging = tagging
-                    try:
-                        adopt_arrays(fn)
-                        box = [staged(*args, **kwargs)]
-                        _refuse_stored(frame)
-                        settle(frame, box)
-                        refuse_left(frame, box)
-                        if watched():
-                            forget_local(frame, box)
-                        out = box.pop()
-                        break
-                    except Exit:
-                        raise NotStagedError("every path through this function ends in an error") from None
-                    except NeedsTags:
-                        if tagging:
-                            raise unknown_array() from None
-                        restore(frame)
-                        _jax.drop_effects(recorded)
-                        for x, now in before:
-                            x.now = now
+            out, frame = _traced(staged, fn, args, kwargs)
             _refuse_arrays(frame)
             refuse_assigned(frame)
             if watched():  # a function of ours around has handed this one to JAX
@@ -84,6 +62,36 @@ def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
         return out
 
     return outside
+
+
+def _traced(staged: Callable[..., Any], fn: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, Frame]:
+    """What the staged form gives, and the frame of its trace; traced again where a store has to know which array is which."""
+    before = [(x, x.now) for x in arrays_among((args, kwargs))]
+    recorded = _jax.equations()
+    with EffectsOnce() as effects:
+        for tagging in (False, True):
+            with root(_jax.current_trace(), {ERROR: 0}, checked=False) as frame:
+                frame.tagging = tagging
+                try:
+                    adopt_arrays(fn)
+                    box = [staged(*args, **kwargs)]
+                    _refuse_stored(frame)
+                    settle(frame, box)
+                    refuse_left(frame, box)
+                    if watched():
+                        forget_local(frame, box)
+                    return box.pop(), frame
+                except Exit:
+                    raise NotStagedError("every path through this function ends in an error") from None
+                except NeedsTags:
+                    if tagging:
+                        raise unknown_array() from None
+                    restore(frame)
+            effects.rewind()
+            _jax.drop_effects(recorded)
+            for x, now in before:
+                x.now = now
+    raise AssertionError("the second trace returns or raises")
 
 
 def converted(fn: Callable[..., Any]) -> Callable[..., Any]:

@@ -23,6 +23,7 @@ from autograph.runtime.calls.traced import Checks, look_again, result, traced_by
 from autograph.runtime.effects.deferred import Checked
 from autograph.runtime.effects.later import check, is_deferred, leave
 from autograph.runtime.effects.leaving import settled
+from autograph.runtime.effects.replay import forget
 from autograph.runtime.frames import TRACING
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi._jax import eval_trace, trace_state
@@ -59,6 +60,7 @@ class Function:
 
     def _ordered(self, run: Callable[..., Any], *given: Any) -> Any:
         """What `run` gives, which may trace; a program of several devices is traced as one that does things on the host without an order."""
+        forget()
         if not self._checks.unordered:
             try:
                 return run(self, *given)

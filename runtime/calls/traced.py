@@ -19,6 +19,7 @@ from autograph.runtime.calls.state import State
 from autograph.runtime.effects.deferred import Checked, Exit, defer, received, values_of
 from autograph.runtime.effects.leaving import has_late, leaving, packed, settled
 from autograph.runtime.effects.optional import optional_result
+from autograph.runtime.effects.replay import EffectsOnce
 from autograph.runtime.explaining.raw_errors import UNFINISHED, named, unfinished
 from autograph.runtime.frames import TRACING, Frame, root, unwatched
 from autograph.runtime.garbage import paused
@@ -94,22 +95,24 @@ def traced_by(
         holding = held if state is not None else None
         before = [(x, x.now) for x in trees.leaves((holding, args, kwargs), is_leaf=is_value) if isinstance(x, Array)]
         recorded = _jax.equations()
+        rehearsed, tries = state is not None and not state.first, 0
         try:
-            rehearsed, tries = state is not None and not state.first, 0
-            while True:
-                try:
-                    out = compiled(passed, holding, args, kwargs, rehearsed)
-                    break
-                except NeedsTags:
-                    tries += 1
-                    if tries == _MOST_TAGGED:
-                        raise unknown_array() from None
-                    checks.tagging = True
-                except Enough:
-                    rehearsed = True
-                _jax.drop_effects(recorded)
-                for x, now in before:
-                    x.now = now
+            with EffectsOnce() as effects:
+                while True:
+                    try:
+                        out = compiled(passed, holding, args, kwargs, rehearsed)
+                        break
+                    except NeedsTags:
+                        tries += 1
+                        if tries == _MOST_TAGGED:
+                            raise unknown_array() from None
+                        checks.tagging = True
+                    except Enough:
+                        rehearsed = True
+                    effects.rewind()
+                    _jax.drop_effects(recorded)
+                    for x, now in before:
+                        x.now = now
         except (NeedsState, NeedsArrays):
             _jax.abandon()
             raise

@@ -6,6 +6,7 @@ What a block has made itself (`random.Random(0)`, a generator, a `StringIO`) is 
 
 from __future__ import annotations
 
+import array
 import builtins
 import contextlib
 import contextvars
@@ -26,11 +27,13 @@ from typing import Any
 
 import numpy as np
 
+from autograph.runtime.effects.replay import once
 from autograph.runtime.frames import Frame, frames, in_block, of_block, touched
 from autograph.runtime.jaxapi._jax import recording
 from autograph.runtime.messages.errors import ConcreteValueError, EffectError
 from autograph.runtime.messages.places import here
-from autograph.runtime.values.values import traced
+from autograph.runtime.state.iterators import parts_of
+from autograph.runtime.values.values import ITERATORS, traced
 
 GENERATORS = (random.Random, np.random.RandomState, np.random.Generator)
 _OWNED = (*GENERATORS, io.IOBase)
@@ -39,7 +42,11 @@ _KEEPING = (
     sched.scheduler,
 )  # fmt: skip
 _ASKED = frozenset("qsize empty full is_set".split())
-_MAKERS = (*GENERATORS, io.StringIO, io.BytesIO, *_KEEPING)
+_CHANGED = (array.array, memoryview)
+_CHANGES = frozenset(
+    "append extend insert pop remove reverse fromlist frombytes fromfile fromunicode byteswap __setitem__ __delitem__ release".split()
+)
+_MAKERS = (array.array, memoryview, *GENERATORS, io.StringIO, io.BytesIO, *_KEEPING)
 _DRAW = (
     "use `jax.random` with a key that the function is given, and a new one each time (`key, k = jax.random.split(key)`), "
     "or draw the numbers outside and pass them in"
@@ -76,6 +83,12 @@ def effect_of(f: Any) -> Callable[..., Any] | None:
         inner = effect_of(f.func)
         return inner and functools.partial(inner, *f.args, **f.keywords)
     owner = getattr(f, "__self__", None)
+    if isinstance(f, types.MethodWrapperType) and f.__name__ == "__next__":
+        return functools.partial(_next, owner)
+    if isinstance(f, types.BuiltinMethodType) and isinstance(owner, _CHANGED) and f.__name__ in _CHANGES:
+        if in_block() and not _is_made_here(owner):
+            raise _refused(f"{type(owner).__name__}.{f.__name__}", "_io")
+        return _once_per_call(owner, f.__name__, f)
     if isinstance(owner, types.GeneratorType) and f.__name__ in ("send", "throw"):
         return functools.partial(_sent, f)
     if isinstance(owner, _KEEPING) and (name := f.__name__) not in _ASKED:
@@ -86,8 +99,7 @@ def effect_of(f: Any) -> Callable[..., Any] | None:
             return None
         if in_block():
             raise _refused(f"{type(owner).__name__}.{name}", "posix")
-        touched()
-        return None if any(_is_made_by(frame, owner) for frame in frames()) else functools.partial(_kept_by, f)
+        return _once_per_call(owner, name, f if any(_is_made_by(frame, owner) for frame in frames()) else functools.partial(_kept_by, f))
     if isinstance(owner, _OWNED):
         if _is_made_here(owner):
             touched()
@@ -96,14 +108,13 @@ def effect_of(f: Any) -> Callable[..., Any] | None:
             return _drawing(f, _name(f, owner))
         if in_block():
             raise _refused(f"{type(owner).__name__}.{f.__name__}", "_io")
-        touched()
-        return functools.partial(_known_to, f)
+        return _once_per_call(owner, f.__name__, functools.partial(_known_to, f))
     if (getattr(f, "__module__", None) or "").startswith("numpy.random") and not isinstance(f, type) and not makes(f):
         return _drawing(f, f"np.random.{f.__name__}")
     if (name := _host_call(f, owner)) is not None:
         if in_block():
             raise _refused(*name)
-        touched()
+        return _once_per_call(f if owner is None or isinstance(owner, types.ModuleType) else owner, name[0], f)
     return None
 
 
@@ -206,8 +217,7 @@ def _sent(send: Callable[..., Any], value: Any) -> Any:
             "a generator from outside of the compiled function is sent a traced value, which it would keep", here(),
             "make the generator in the function, or keep what it computes in an attribute of an object",
         )  # fmt: skip
-    touched()
-    return send(value)
+    return _once_per_call(generator, "send", send)(value)
 
 
 def _kept_by(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -224,14 +234,14 @@ def _drawing(f: Callable[..., Any], name: str) -> Callable[..., Any]:
     """`f`, which draws random numbers: outside of blocks it does while the function is traced, as in JAX."""
     if in_block():
         raise EffectError(f"`{name}` would run {_once()}", here(), _DRAW)
-    touched()
 
     def draw(*args: Any, **kwargs: Any) -> Any:
         if traced(*args, *kwargs.values()):
             raise EffectError(f"`{name}` draws while the function is traced, and is given a traced value", here(), _DRAW)
         return f(*args, **kwargs)
 
-    return draw
+    owner = getattr(f, "__self__", None)
+    return _once_per_call(f if owner is None else owner, name, draw)
 
 
 def _refused(name: str, module: str) -> EffectError:
@@ -280,11 +290,50 @@ def _of_this_block() -> Iterator[Frame]:
             return
 
 
+def check_taken(x: Any) -> None:
+    """Called before items are taken of something in other ways than by `next`.
+
+    What the function has made before the block is known (`keeping`), and refused before it moves: the block may be tried another way.  Of any other
+    the position is compared when the block ends (`iterators.Positions`).
+
+    Raises:
+      EffectError: (AG405) it is an iterator, or goes over one, that has been made before the block that is being traced.
+    """
+    if not isinstance(x, ITERATORS) or not in_block():
+        return
+    if not _is_made_here(x) and any(_is_made_by(frame, x) for frame in frames()):
+        raise EffectError(
+            f"a `{type(x).__name__}` from outside of the block would be advanced {_once()}", here(),
+            "take the values before, as a list, or count an index in the block",
+        )  # fmt: skip
+    for part in parts_of(x):
+        check_taken(part)
+
+
+def taking(called: Callable[..., Any]) -> Callable[..., Any]:
+    """What is called in a block in place of a function that is not converted: it may take items of the iterators among its arguments."""
+
+    def taker(*args: Any, **kwargs: Any) -> Any:
+        for x in args:
+            check_taken(x)
+        return called(*args, **kwargs)
+
+    return taker
+
+
 def _next(iterator: Any, *default: Any) -> Any:
     if in_block() and not _is_made_here(iterator):
         raise EffectError(
             f"`next` would advance an iterator {_once()}", here(),
             "take the values before, or use an index that the block counts",
         )  # fmt: skip
+    if not isinstance(iterator, ITERATORS):  # one of the user's classes: its state is undone when the function is traced again
+        touched()
+        return next(iterator, *default)
+    return _once_per_call(iterator, "next", next)(iterator, *default)
+
+
+def _once_per_call(owner: Any, name: str, effect: Callable[..., Any]) -> Callable[..., Any]:
+    """An effect that is made now; once, though the function is traced again, if its object was not made by the trace."""
     touched()
-    return next(iterator, *default)
+    return effect if any(_is_made_by(frame, owner) for frame in frames()) else once(owner, name, effect)

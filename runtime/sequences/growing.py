@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from autograph.runtime.effects.deferred import fail
-from autograph.runtime.frames import in_block
+from autograph.runtime.frames import Retrace, in_block
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages import errors
 from autograph.runtime.messages.advice import changed_object
@@ -34,7 +34,7 @@ from autograph.runtime.values.values import Counted, Stale
 _ADVICE = "give the loop a bound (`while len(items) < 100 and ...:`, or `with ag.loop(max_steps=100):`), or use a `jnp` array and a counter"
 
 
-class Grow(BaseException):
+class Grow(Retrace):
     """Not an error: a list, or a `Growing`, needs room for more items or wider ones."""
 
     def __init__(self, items: Any, spec: Spec | None, capacity: int = 0, home: Home | None = None, place: errors.Place | None = None) -> None:

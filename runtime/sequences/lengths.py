@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from autograph.runtime.frames import frames
@@ -99,6 +100,7 @@ class Holder(NamedTuple):
 class _Stack(threading.local):
     def __init__(self) -> None:
         self.holders: list[Holder] = []
+        self.iterated: list[tuple[int, int]] = []  # of the loops that Python makes: how many iterations are left, and how many frames there were
         self.outside: weakref.WeakSet[Bound] = weakref.WeakSet()  # of loops and branches that no converted function calls
 
     @property
@@ -119,6 +121,24 @@ Marks = dict[Bound, tuple[int, int | None, int]]
 def held(x: list[Any], branches: bool = False) -> bool:
     """Whether a staged block is traced inside of a loop (or branch) that has this list as its variable."""
     return any((h.loop or branches) and id(x) in h.keys and any(f.staged for f in frames()[h.depth :]) for h in stack.holders)
+
+
+@contextmanager
+def iterating(count: int) -> Iterator[None]:
+    """Python makes some iterations of a loop: a list that grows in a branch of one may grow in each."""
+    stack.iterated.append((count, len(frames())))
+    try:
+        yield
+    finally:
+        stack.iterated.pop()
+
+
+def expected() -> int:
+    """How many items a list may get that grows now, by the innermost loop in this block that Python makes; 1 where there is none."""
+    if not stack.iterated:
+        return 1
+    count, depth = stack.iterated[-1]
+    return 1 if any(f.staged for f in frames()[depth:]) else max(count, 1)
 
 
 def marks() -> Marks:

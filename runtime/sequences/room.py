@@ -6,7 +6,6 @@ A list that a variable of the block holds is replaced there.  Where an object, a
 
 from __future__ import annotations
 
-import copy
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
@@ -16,60 +15,35 @@ import jax
 import jax.numpy as jnp
 
 from autograph.runtime.explaining.raw_errors import is_generated, mark_of
-from autograph.runtime.frames import Frame, Place, frames, innermost, lifting
+from autograph.runtime.frames import Frame, Place, frames, lifting
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages import errors
 from autograph.runtime.messages.advice import changed_object
 from autograph.runtime.messages.places import caller, is_block, is_handed_on, read_after, shown_name, visible
 from autograph.runtime.sequences.columns import note_column
 from autograph.runtime.sequences.growing import Grow, Growing, Hidden, enlarged, grown, grown_at_home, hide, joint_of, key_of
-from autograph.runtime.sequences.lengths import Holder, Home, marks, reset, stack
-from autograph.runtime.state.lifted import may_have_failed, restore, touch
+from autograph.runtime.sequences.lengths import Holder, Home, expected, stack
+from autograph.runtime.sequences.speculation import Speculation
+from autograph.runtime.state.lifted import may_have_failed, touch
 from autograph.runtime.state.objects import attributes, is_state
 from autograph.runtime.state.reading import recorders
-from autograph.runtime.untraced.told import forget_told
 from autograph.runtime.values.heap import Attribute, Cell, Contents, Items, Variable
 from autograph.runtime.values.packing import unpack
 from autograph.runtime.values.specs import Spec, Static, Type, spec_of, types, widen
 from autograph.runtime.values.values import ARRAYS, NUMBERS, Counted, Stale, parts
 
-Snapshot = tuple[Frame, dict[str, Any]]
-_KEPT = ("values", "written", "saved", "twins", "spoiled")
-
-
 _MOST_GROWN = 64  # each gives room for twice as many items, or for a wider kind
 
 
-def snapshot() -> Snapshot | None:
-    """The state outside, before a turn that may be thrown away."""
-    around = lifting()
-    if not around:
-        return None
-    late = {place: list(held) for place, held in around[-1].late.items()}
-    return around[-1], {name: copy.copy(getattr(around[-1], name)) for name in _KEPT} | {"late": late}
-
-
-def discard(before: Snapshot | None, turn: Frame) -> None:
-    """Forget a turn that is made again."""
-    restore(turn)
-    if (around := innermost()) is not None:
-        around.discarded = True
-    forget_told()
-    if before is not None:
-        frame, kept = before
-        for name, value in kept.items():
-            setattr(frame, name, value)
-        frame.values = frame.marked | frame.values
-
-
 def with_room(attempt: Callable[[list[Any]], Any], state: list[Any], place: Place, room: int, loop: bool = True) -> Any:
-    """`attempt(state)`; where a list has to grow in it, it is tried again with a `Growing` in its place that has `room` for more.
+    """`attempt(state)`, which stages a block; where a list has to grow in it, it is tried again with a `Growing` in its place.
 
-    `place` is the operator's own; what it gives is one value or several.
+    That has `room` for more items, or for one in each iteration of a loop around that Python makes.  Such an iteration is never thrown away for it:
+    it may have done what cannot be undone.  `place` is the operator's own; what it gives is one value or several.
     """
-    keys, known = _keys(state), marks()
+    keys, room = _keys(state), max(room, expected())
     for again in range(_MOST_GROWN):
-        before, recorded, around = snapshot(), _jax.equations(), len(stack.holders)
+        speculation, around = Speculation(), len(stack.holders)
         stack.holders.append(Holder(keys, len(frames()), loop))
         turn: Frame | None = None
         try:
@@ -92,9 +66,7 @@ def with_room(attempt: Callable[[list[Any]], Any], state: list[Any], place: Plac
                     "say how many turns are made at most: `with ag.loop(max_steps=n):`",
                 ) from None  # fmt: skip
             assert turn is not None
-            _jax.drop_effects(recorded)
-            discard(before, turn)
-            reset(known)
+            speculation.roll_back(turn)
             if grow.home is not None and not (positions and isinstance(grow.home.location, (Cell, Variable))):  # which the block carries itself
                 more = _at_home(grow, grow.home, room)
             else:
@@ -102,30 +74,9 @@ def with_room(attempt: Callable[[list[Any]], Any], state: list[Any], place: Plac
                 more = _roomier(state[positions[0]], grow, room)
                 state = [more if k in positions else x for k, x in enumerate(state)]
             keys = _keys(state)
-            known = {**known, more.kind.bound: (more.kind.bound.top, more.kind.bound.exact, more.kind.bound.peak)}
         finally:
             del stack.holders[around:]
     raise AssertionError("the last trial returns or raises")
-
-
-def unless_grown(attempt: Callable[[list[Any]], Any], instead: Callable[[list[Any]], Any], state: list[Any], place: Place) -> Any:
-    """`attempt(state)`; once a list has to grow in it, `instead(state)`."""
-    before, recorded, known, around = snapshot(), _jax.equations(), marks(), len(stack.holders)
-    stack.holders.append(Holder(_keys(state), len(frames()), True))
-    turns: Frame | None = None
-    try:
-        with place.scope("turns") as turns:
-            return attempt(state)
-    except Grow as grow:
-        if any(grow.key in h.keys for h in stack.holders[:around]):
-            raise
-        assert turns is not None
-    finally:
-        del stack.holders[around:]
-    _jax.drop_effects(recorded)
-    discard(before, turns)
-    reset(known)
-    return instead(state)
 
 
 def _keys(state: Sequence[Any]) -> frozenset[int]:
@@ -247,6 +198,8 @@ def refuse_or_grow(location: Any, specs: Sequence[Spec], around: Sequence[Frame]
         home = next((f.grows[id(location.obj)] for f in around if f.grows.get(id(location.obj))), None)
         if home is not None and home.get() is location.obj:
             raise Grow(location.obj, joint_of([type_of_item(x) for x in parts], place), home=home, place=place) from None
+        if any(id(location.obj) in f.grows for f in around) and any(id(location.obj) in h.keys for h in stack.holders):  # a variable holds it
+            raise Grow(location.obj, joint_of([type_of_item(x) for x in parts], place), place=place) from None
     lists = [x.value for x in parts if isinstance(x, Static)]
     for x in parts:
         if isinstance(x, Growing) and (bound := x.kind.bound).home is not None and any(items is bound.base for items in lists):

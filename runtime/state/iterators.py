@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import itertools
 import sys
 from collections import deque
 from collections.abc import Iterator
-from types import BuiltinFunctionType, FunctionType, GeneratorType, ModuleType
+from types import BuiltinFunctionType, CellType, FunctionType, GeneratorType, MethodType, MethodWrapperType, ModuleType
 from typing import Any
 
 from autograph.runtime.explaining.variables import named_values, users_frames, users_variables
@@ -23,7 +24,8 @@ from autograph.runtime.values.values import ATOMS, ITERATORS
 _OF_EACH_KIND: list[Any] = [[], (), range(0), ""]
 _COPIED = frozenset({zip, enumerate, type(reversed([])), *map(type, map(iter, _OF_EACH_KIND))})  # whose `__reduce__` tells where they stand
 _MADE_OF_OTHERS = (zip, map, filter, enumerate)
-_NO_HOLDERS = frozenset({*ATOMS, ArrayTracer, FunctionType, BuiltinFunctionType, ModuleType, type})  # what variables mostly hold
+_NO_HOLDERS = frozenset({*ATOMS, ArrayTracer, BuiltinFunctionType, ModuleType, type})  # what variables mostly hold
+_DEEP, _LARGE = 4, 100
 
 
 class Positions:
@@ -82,38 +84,45 @@ def parts_of(x: Any) -> tuple[Any, ...]:
     return tuple(part for part in held if isinstance(part, ITERATORS))
 
 
-def anew(x: Any) -> Any:
-    """What gives the items that x would give, though these be taken; None where nobody knows, or that would be seen.
-
-    >>> rest = iter([1, 2, 3])
-    >>> next(rest), list(anew(rest)), next(rest)
-    (1, [2, 3], 2)
-    """
-    kind = type(x)
-    if not hasattr(kind, "__next__"):
-        return None if isinstance(getattr(kind, "__iter__", None), FunctionType) else x
-    if kind not in _COPIED or has_held_parts(x):
-        return None
-    make, parts, *state = x.__reduce__()
-    made = [part if isinstance(part, int) else anew(part) for part in parts]
-    if any(part is None for part in made):
-        return None
-    new = make(*made)
-    if state and state[0] is not None:  # Python 3.13 gives None for a range
-        new.__setstate__(state[0])
-    return new
-
-
 def _iterators() -> Iterator[tuple[str, Any]]:
-    for name, value in [(name, x) for frame in users_frames() for name, x in named_values(frame).items() if type(x) not in _NO_HOLDERS]:
-        if isinstance(value, ITERATORS):
-            yield name, value
-        elif isinstance(value, (list, tuple, deque)):
-            yield from ((f"{name}[{k}]", x) for k, x in enumerate(value) if isinstance(x, ITERATORS))
-        elif isinstance(value, dict):
-            yield from ((f"{name}[{k!r}]", x) for k, x in value.items() if isinstance(x, ITERATORS))
-        elif not isinstance(value, Tracer) and hasattr(value, "__dict__") and is_state(value):
-            yield from ((f"{name}.{n}", x) for n, x in vars(value).items() if isinstance(x, ITERATORS))
+    """The iterators that variables of the functions around hold, or what these hold: a few steps deep, and not through large containers."""
+    level = [(name, x) for frame in users_frames() for name, x in named_values(frame).items() if type(x) not in _NO_HOLDERS]
+    seen: set[int] = set()
+    for depth in range(_DEEP):
+        inside: list[tuple[str, Any]] = []
+        for name, x in level:
+            if id(x) not in seen:
+                seen.add(id(x))
+                if isinstance(x, ITERATORS):
+                    yield name, x
+                elif depth == 0 or not isinstance(x, (list, tuple, dict, deque)) or len(x) <= _LARGE:
+                    inside += [(f"{name}{path}", v) for path, v in _held_by(x) if type(v) not in _NO_HOLDERS]
+        level = inside
+
+
+def _held_by(x: Any) -> list[tuple[str, Any]]:
+    """What an object holds, each with the path to it."""
+    if isinstance(x, (list, tuple, deque)):
+        return [(f"[{k}]", v) for k, v in enumerate(x)]
+    if isinstance(x, dict):
+        return [(f"[{k!r}]", v) for k, v in x.items()]
+    if isinstance(x, functools.partial):
+        return [("", v) for v in (*x.args, *x.keywords.values())]
+    if isinstance(x, (MethodType, MethodWrapperType)):
+        return [("", x.__self__)]
+    if isinstance(x, FunctionType):
+        return [(f".{n}", c.cell_contents) for n, c in zip(x.__code__.co_freevars, x.__closure__ or (), strict=True) if not _is_empty(c)]
+    if not isinstance(x, Tracer) and hasattr(x, "__dict__") and is_state(x):
+        return [(f".{n}", v) for n, v in vars(x).items()]
+    return []
+
+
+def _is_empty(cell: CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return True
+    return False
 
 
 def _position(x: Any) -> Any:

@@ -6,11 +6,11 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from autograph.runtime.arrays.handles import Handle
-from autograph.runtime.frames import frames
+from autograph.runtime.frames import Retrace, frames
 from autograph.runtime.values.heap import HeapLocation
 
 
-class NeedsState(BaseException):
+class NeedsState(Retrace):
     """A trace has found that the function changes places that are not among its inputs.
 
     `pinned` are places whose numbers have to be constants, or else the trace is refused with `refusal`.
@@ -23,7 +23,7 @@ class NeedsState(BaseException):
         self.places, self.dynamic, self.pinned, self.refusal = places, set(dynamic), pinned, refusal
 
 
-class Enough(BaseException):
+class Enough(Retrace):
     """A trace that is made again has seen what the function changes: the turns of a long loop would be made for nothing."""
 
 

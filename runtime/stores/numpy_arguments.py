@@ -14,6 +14,7 @@ import jax
 import numpy as np
 
 from autograph.runtime.arrays.numpys import KINDS, Numpys, View, view
+from autograph.runtime.frames import Retrace
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi.tracers import Array, content
 from autograph.runtime.messages.errors import ArrayStoreError
@@ -25,7 +26,7 @@ from autograph.runtime.values.values import NUMBERS
 Path = tuple[Any, ...]  # to an argument, or into tuples: numbers of positions, and a name first
 
 
-class NeedsArrays(BaseException):
+class NeedsArrays(Retrace):
     """Not an error: arrays of NumPy's among the arguments change."""
 
 

@@ -75,11 +75,16 @@ class Attribute(HeapLocation):
             return Unset(self.name)
 
     def put(self, value: Any) -> None:
-        of = type if isinstance(self.obj, type) else object
+        own = type(self.obj).__setattr__
+        native = not isinstance(own, FunctionType) and own.__name__ == "__setattr__"  # a class of C's insists on its own
+        of: Any = type if isinstance(self.obj, type) else type(self.obj) if native else object
         if (known := intercepted(self.obj, self.attribute)) is not None and not isinstance(value, Unset):
             known.hold(self.obj, value)
         elif not isinstance(value, Unset) and not self._is_of_class(value):
-            of.__setattr__(self.obj, self.attribute, value)
+            try:
+                of.__setattr__(self.obj, self.attribute, value)
+            except TypeError as error:
+                raise self.refusal(f"it does not take what traced values decide ({error})", here()) from None
         elif self._is_own():
             of.__delattr__(self.obj, self.attribute)
 
@@ -102,7 +107,7 @@ def _own(obj: Any, name: str) -> Any:
             member = cls.__dict__[name]
             if isinstance(member, Interception):
                 return member.held(obj)
-            if type(member).__name__ == "member_descriptor":
+            if type(member).__name__ in ("member_descriptor", "getset_descriptor"):
                 return member.__get__(obj, type(obj))
             if not hasattr(type(member), "__get__"):
                 return member
