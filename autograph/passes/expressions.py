@@ -33,7 +33,7 @@ _STRUCTURE = (s.MatchSequence, s.MatchMapping, s.MatchClass)
 
 
 def lower_expressions(fn: Any, context: Context) -> None:
-    lower = _Expressions(context.blocks.get("test", ""), _optional(fn, context.fresh.kinds))
+    lower = _Expressions(context, _optional(fn, context.fresh.kinds))
     if isinstance(fn, s.Lambda):
         fn.body = lower.visit(fn.body)
     else:
@@ -41,8 +41,9 @@ def lower_expressions(fn: Any, context: Context) -> None:
 
 
 class _Expressions(s.Transformer):
-    def __init__(self, test: str, optional: frozenset[str]) -> None:
-        self.test, self.optional = test, optional  # the name of the functions that are tests of loops; variables that may be None
+    def __init__(self, context: Context, optional: frozenset[str]) -> None:
+        self.context, self.optional = context, optional  # variables that may be None
+        self.test = context.blocks.get("test", "")  # the name of the functions that are tests of loops
 
     def truth(self, node: Any) -> Any:
         """An expression of which only the truth is wanted."""
@@ -136,6 +137,12 @@ class _Expressions(s.Transformer):
         node.args = [*map(self.visit, values), *condition]
         return node
 
+    def _is_class(self, node: Any) -> bool:
+        """Whether an operand of `is` is a class, by its text: no traced value chooses one of these."""
+        if isinstance(node, s.Call):
+            return getattr(node.func, "id", getattr(node.func, "attr", "")) in ("type", "type_of")
+        return isinstance(node, s.Name) and self.context.is_builtin(node)
+
     def _compare(self, node: Any) -> Any:
         """One comparison, whose operands are lowered, that traced values may decide in another way than by their own operator."""
         right, kind = node.comparators[0], type(node.ops[0]).__name__
@@ -146,9 +153,8 @@ class _Expressions(s.Transformer):
             if isinstance(right.value, bool):
                 symbol = s.constant(_SYMBOLS[kind])
                 return quote_expr("ag.is_bool($left, $symbol, $right)", node, left=node.left, symbol=symbol, right=right)
-        elif kind in ("Is", "IsNot") and isinstance(right, s.Attribute) and right.attr.isupper():  # as members of enumerations are written
-            symbol = s.constant(_SYMBOLS[kind])
-            return quote_expr("ag.is_same($left, $symbol, $right)", node, left=node.left, symbol=symbol, right=right)
+        elif kind in ("Is", "IsNot") and not (self._is_class(node.left) or self._is_class(right)):
+            operator = "ag.is_" if kind == "Is" else "ag.is_not"
         elif kind in ("In", "NotIn") and not isinstance(getattr(node.left, "value", None), str):
             operator = "ag.in_" if kind == "In" else "ag.not_in"
         elif kind in ("Eq", "NotEq") and (_is_row(node.left) or _is_row(right) or getattr(right, "id", "") in self.optional):

@@ -31,7 +31,7 @@ from autograph.runtime.values.identity import check_lengths, doubt_all
 from autograph.runtime.values.knowledge import Fact, assume, known, refined
 from autograph.runtime.values.packing import pack, to_type, unpack
 from autograph.runtime.values.specs import Spec, Type, of_aval, types
-from autograph.runtime.values.values import CONTAINERS, Maybe, map_maybe, nothing
+from autograph.runtime.values.values import ARRAYS, CONTAINERS, Maybe, map_maybe, nothing
 
 
 class Block:
@@ -209,7 +209,8 @@ class Block:
         """Let variables be some numbers, one in each turn."""
         used = {u for e in self.eqns for u in e.invars if isinstance(u, Var)} | {u for u in self.outvars if isinstance(u, Var)}
         env = {v: Var(v.aval) for v in tables if v in used}
-        self.rows |= {row: convert_type(np.asarray(tables[v], v.aval.dtype), v.aval.dtype, v.aval.weak_type) for v, row in env.items()}
+        with np.errstate(over="ignore"):  # of a float that is too large the operations have been computed before the loop
+            self.rows |= {row: convert_type(np.asarray(tables[v], v.aval.dtype), v.aval.dtype, v.aval.weak_type) for v, row in env.items()}
         self.eqns = [e.replace(invars=[_renamed(u, env) for u in e.invars]) for e in self.eqns] if env else self.eqns
         self.outvars = [_renamed(u, env) for u in self.outvars]
 
@@ -255,7 +256,7 @@ def _number(v: Literal) -> Any:
 def containers(values: Sequence[Any], but: Collection[int] = ()) -> set[int]:
     """The identities of the lists, dicts and objects that make up some values, but for some and what they hold."""
     found: set[int] = set()
-    stack = [v for v in values if not isinstance(v, jax.Array)]
+    stack = [v for v in values if not isinstance(v, ARRAYS)]
     while stack:
         value = stack.pop()
         if isinstance(value, Maybe):
@@ -265,7 +266,7 @@ def containers(values: Sequence[Any], but: Collection[int] = ()) -> set[int]:
         children = trees.children(value)
         if len(children) != 1 or children[0] is not value:
             found.add(id(value))
-            stack += [c for c in children if not isinstance(c, jax.Array)]
+            stack += [c for c in children if not isinstance(c, ARRAYS)]
     return found
 
 

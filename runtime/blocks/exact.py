@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autograph.runtime.blocks import magnitudes
 from autograph.runtime.jaxapi import _jax, scans
 from autograph.runtime.jaxapi._jax import Literal
 
+LEAVES = "slice_leaves_axis"  # the name of what marks the truth value of that: `sequences/subscripts.py`
 INT32 = np.iinfo(np.int32)
 Interval = tuple[int, int]
 
@@ -30,8 +32,14 @@ class Integer(NamedTuple):
     bounds: Interval | None
 
 
+class Leaves(Inexact):
+    """A slice is shorter in some iterations: no table tells what it is then."""
+
+
 class Fraction(NamedTuple):
-    """A Python float that is computed from the index."""
+    """A Python float that is computed from the index; how large and how small it is, if that is known."""
+
+    size: magnitudes.Size | None = None
 
 
 class Truth(NamedTuple):
@@ -80,7 +88,9 @@ class Numbers:
     @staticmethod
     def constant(x: Any) -> Number:
         """What a Python number is that no turn changes."""
-        return Truth(x) if isinstance(x, bool) else Integer((x, x)) if isinstance(x, int) else Fraction()
+        if isinstance(x, (bool, int)):
+            return Truth(x) if isinstance(x, bool) else Integer((x, x))
+        return Fraction(magnitudes.of_number(x) if isinstance(x, float) else None)
 
     @staticmethod
     def unknown(x: Any) -> Number:
@@ -110,6 +120,8 @@ class Numbers:
             if not any(isinstance(g, Integer) and g.bounds is not None and (g.bounds[0] < INT32.min or g.bounds[1] > INT32.max) for g in given):
                 return self._results(e, known)
             raise Inexact("what is computed from the index does not fit int32")
+        except Leaves:
+            raise
         except Inexact:
             if any(g is None or isinstance(g, Mixed) for g in given) or getattr(v.aval, "shape", None) != ():
                 raise
@@ -130,6 +142,10 @@ class Numbers:
             return self._cond(e, given)
         if name in ("jit", "pjit") and e.params["name"] in _DIVISIONS and all(isinstance(g, Integer) for g in given):
             return [Integer(self._divided(e.params["name"], given[0], given[1]))]  # type: ignore[arg-type]
+        if name in ("jit", "pjit") and e.params["name"] == LEAVES and isinstance(given[0], Truth):
+            if self.strict and given[0].value is not False:
+                raise Leaves("a slice is shorter at the end of what it is taken of")
+            return [given[0]]
         if programs(e):
             return self._call(e, given)
         mine = [g for v, g in zip(e.invars, given, strict=True) if not isinstance(v, Literal)]
@@ -143,6 +159,8 @@ class Numbers:
             return [self._converted(given[0], e.outvars[0].aval.dtype)]
         if name in _SHAPES:
             return none  # of an array, to which it is an operand
+        if name in ("max", "min") and any(isinstance(g, Truth) for g in given):
+            raise Inexact("truth values are used as numbers")
         if name in _LOGIC and all(isinstance(g, Truth) for g in given):
             return [Truth(_logic(name, [g.value for g in given if isinstance(g, Truth)]))]
         if name in ("reduce_or", "reduce_and") and all(isinstance(g, Truth) for g in given):
@@ -154,7 +172,7 @@ class Numbers:
         if all(isinstance(g, Integer) for g in given) and (of := _INTEGERS.get(name)) is not None:
             return [Integer(self._bounds(of, name, given, e.params))]
         if name in _REAL and any(isinstance(g, Fraction) for g in given):
-            return [Fraction()]
+            return [Fraction(self._size(name, given, e))]
         raise Inexact(f"a Python number is used in `{e.params.get('name', name)}`")
 
     def _bounds(self, of: Callable[..., Interval], name: str, given: Sequence[Any], params: dict[str, Any]) -> Interval | None:
@@ -164,6 +182,18 @@ class Numbers:
             return None
         found = of(*bounds, params["y"]) if name == "integer_pow" else of(*bounds)
         return within(found, "what is computed from the index") if self.strict else None
+
+    def _size(self, name: str, given: Sequence[Any], e: Any) -> magnitudes.Size | None:
+        """How large a float is that an operation gives; one that may leave the type that it has in the body is no float of Python's."""
+        if not self.strict:
+            return None
+        sizes = [size_of(g) for g in given]
+        size = magnitudes.computed(name, sizes, e.params) if None not in sizes else None  # type: ignore[arg-type]
+        if size is None and self._depth:  # of an inner loop nothing is computed ahead
+            return None
+        if size is None or not magnitudes.fits(size, e.outvars[0].aval.dtype):
+            raise Inexact(f"a Python float in `{name}` may leave the range of {e.outvars[0].aval.dtype}")
+        return size
 
     def _refuse_unknown(self, what: str) -> None:
         if self.strict:
@@ -176,7 +206,7 @@ class Numbers:
             if isinstance(given, Truth):
                 return Integer((0, 1) if given.value is None else (int(given.value), int(given.value)))
             return given  # type: ignore[return-value]
-        return (given if isinstance(given, Truth) else Truth()) if dtype == np.bool_ else Fraction()
+        return (given if isinstance(given, Truth) else Truth()) if dtype == np.bool_ else Fraction(size_of(given))
 
     def _divided(self, name: str, a: Integer, b: Integer) -> Interval | None:
         if a.bounds is None or b.bounds is None:
@@ -301,7 +331,16 @@ def _of(v: Any, known: Known) -> Number | None:
         return None
     if v.aval.dtype == np.bool_:
         return Truth(bool(v.val))
-    return Integer((int(v.val), int(v.val))) if np.issubdtype(v.aval.dtype, np.integer) else Fraction()
+    if np.issubdtype(v.aval.dtype, np.integer):
+        return Integer((int(v.val), int(v.val)))
+    return Fraction(magnitudes.of_number(float(v.val)) if np.issubdtype(v.aval.dtype, np.floating) else None)
+
+
+def size_of(number: Number | None) -> magnitudes.Size | None:
+    """How large and how small a number is."""
+    if isinstance(number, Integer):
+        return None if number.bounds is None else magnitudes.of_integers(number.bounds)
+    return (1.0, 1.0) if isinstance(number, Truth) else number.size if isinstance(number, Fraction) else None
 
 
 def union(numbers: Sequence[Number | None]) -> Number | None:
@@ -315,11 +354,14 @@ def union(numbers: Sequence[Number | None]) -> Number | None:
     if all(isinstance(g, Truth) for g in numbers):
         values = {g.value for g in numbers if isinstance(g, Truth)}
         return Truth(values.pop() if len(values) == 1 else None)
-    return Fraction()
+    sizes = [size_of(g) for g in numbers]
+    return Fraction(None if None in sizes else magnitudes.joined(sizes))  # type: ignore[arg-type]
 
 
 def _changing(number: Number | None) -> Number | None:
     """What a number is of which a turn leaves another one."""
+    if isinstance(number, Fraction):
+        return Fraction()
     return Integer(None) if isinstance(number, Integer) else Truth() if isinstance(number, Truth) else number
 
 

@@ -61,7 +61,7 @@ def limits_of(loop: Settling, before: Marks) -> Limits:
     asked = Block(lambda *s: truth(test(*s[: len(s) - loop.extra])), loop.specs, loop.place, "limit", lambda _, p: [p], [test], outside=block.wrote)
     numbers = list(_numbers(loop, asked))
     found: list[tuple[_Number, _Compared, int]] = []  # with how many turns lie between the comparison and the turn that it allows
-    flags: list[Any] = []
+    flags: list[tuple[Any, bool]] = []  # what iterations leave in flags, and what that has to be for the loop to go on
 
     def read(eqns: Sequence[Any], p: Any, value: bool, at: Mapping[Any, tuple[_Number, int]]) -> None:
         for c in _needed(p, value, {v: e for e in eqns for v in e.outvars}):
@@ -70,8 +70,8 @@ def limits_of(loop: Settling, before: Marks) -> Limits:
             number, ago = at[c.variable]
             if c.how != "is":
                 found.append((number, c, ago))
-            elif number.outer is not None and not any(number.outer is f for f in flags):
-                flags.append(number.outer)
+            elif number.outer is not None and not any(number.outer is f for f, _ in flags):
+                flags.append((number.outer, bool(c.number)))
                 ends = {n.inner: (n, ago + 1) for n in numbers}
                 ends |= {n.outer: (n, ago) for n in numbers if not isinstance(n.outer, Literal)}
                 read(block.eqns, number.outer, bool(c.number), ends)
@@ -80,7 +80,7 @@ def limits_of(loop: Settling, before: Marks) -> Limits:
     turns: list[int] = []
     lengths: dict[Bound, int] = {}
     for number, c, ago in found:
-        begin, step = _counts(block, number, before)
+        begin, step = _counts(block, number, before, flags)
         first = ago > 0 or number.tested is not c.variable  # it is not asked before the first turn
         limit = _limit(c, begin, step, first)
         if limit is None:
@@ -110,13 +110,42 @@ def _numbers(loop: Settling, asked: Block) -> Iterator[_Number]:
             yield _Number(x.kind.bound, first, last, ends[0])
 
 
-def _counts(block: Block, number: _Number, before: Marks) -> tuple[int | None, int | None]:
-    """What a number is before the loop, and what each turn adds to it, if that is known."""
+def _counts(block: Block, number: _Number, before: Marks, flags: Sequence[tuple[Any, bool]]) -> tuple[int | None, int | None]:
+    """What a number is before the loop, and what each turn adds to it, if that is known: one after which the loop goes on."""
     if isinstance(bound := number.what, Bound):
         begin = None if in_block() else before[bound][1]  # in a turn of another loop it counts from the first of them
         return begin, bound.exact - begin if begin is not None and bound.exact is not None else None
     step = constant_step(block.eqns, number.inner, number.outer)
+    for flag, value in flags if step is None else ():
+        step = _step_beside(block.eqns, number.inner, number.outer, flag, value) if step is None else step
     return (number.what, step) if type(number.what) is int and step is not None else (None, None)
+
+
+def _step_beside(eqns: Sequence[Any], inner: Any, outer: Any, flag: Any, value: bool) -> int | None:
+    """What is added to a number on the sides of branches on which a flag gets the value with which the loop goes on (a counter behind a `break`)."""
+    made: dict[Any, Any] = {v: e for e in eqns for v in e.outvars}
+    v, added = _counted(outer, made)
+    if v is inner:
+        return added
+    e = made.get(v) if not isinstance(v, Literal) else None
+    if e is None or e.primitive.name not in ("cond", "select_n"):
+        return None
+    other: Any = made.get(flag) if not isinstance(flag, Literal) else None
+    found: set[int | None] = set()
+    if e.primitive.name == "select_n":
+        same = other is not None and other.primitive.name == "select_n" and other.invars[0] is e.invars[0]
+        for k, side in enumerate(e.invars[1:]):
+            if not (same and other is not None and _is(other.invars[1 + k], not value)):
+                found.add(_step_beside(eqns, inner, side, flag, value))
+    else:
+        k, beside = e.outvars.index(v), None if other is not e else e.outvars.index(flag)
+        place = next((j for j, u in enumerate(e.invars[1:]) if u is inner), None)
+        for side in (branch.jaxpr for branch in e.params["branches"]) if place is not None else ():
+            its = side.outvars[beside] if beside is not None else flag
+            if not _is(its, not value):
+                found.add(_step_beside(side.eqns, side.invars[place], side.outvars[k], its, value))
+    step = found.pop() if len(found) == 1 else None
+    return None if step is None else added + step
 
 
 def _limit(c: _Compared, begin: int | None, step: int | None, first: bool) -> int | None:

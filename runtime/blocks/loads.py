@@ -31,7 +31,7 @@ from autograph.runtime.sequences.columns import rows_in_column
 from autograph.runtime.sequences.rows import unknown, weak_integers
 from autograph.runtime.sequences.sections import Section
 from autograph.runtime.sequences.slicing import at_places, masked, sliced, split_index
-from autograph.runtime.sequences.subscripts import Span, has_span, is_mask, load_span, plain, store_span
+from autograph.runtime.sequences.subscripts import Span, has_span, is_mask, load_span, plain, settled, store_span
 from autograph.runtime.state.lifted import touch
 from autograph.runtime.untraced.told import forget_told
 from autograph.runtime.values.heap import Contents, base_of, own_method
@@ -65,7 +65,7 @@ def get_item(x: Any, i: Any) -> Any:
         return item(x, i)
     if isinstance(x, Numpys) and has_span(i):
         known = tuple(builtins.slice(0, p.length) if type(p) is Span else p for p in (i if type(i) is tuple and type(i) is not Span else (i,)))
-        return view(x, Window(i, known, load_span, store_span))
+        return view(x, Window(settled(x, i), known, load_span, store_span))
     if is_known(x):
         x = x.now
     if has_span(i):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable
 from typing import Any
 
-import jax.numpy as jnp
 from jax import lax
 
 from autograph.runtime.blocks.branches import staged_cond
@@ -118,21 +116,6 @@ def is_bool(x: Any, symbol: str, right: bool) -> bool:
             "use the value itself as the condition: `if x:`, `if not x:`",
         )  # fmt: skip
     return (x is right) == (symbol == "is")
-
-
-def is_same(a: Any, symbol: str, b: Any) -> bool:
-    """`a is b`, `a is not b`, where one of them is an attribute: perhaps the member of an enumeration.
-
-    Raises:
-      NotStagedError: (AG501) a traced number is compared with a member, which it may have been before.
-    """
-    for x, member in ((a, b), (b, a)):
-        if isinstance(member, enum.Enum) and isinstance(member, int) and unknown(x) and x.shape == () and jnp.issubdtype(x.dtype, jnp.integer):
-            raise NotStagedError(
-                f"`{symbol} {type(member).__name__}.{member.name}` of a traced number: it is an array, and was perhaps a member", here(),
-                f"compare the values: `{'==' if symbol == 'is' else '!='} {type(member).__name__}.{member.name}`",
-            )  # fmt: skip
-    return (a is b) == (symbol == "is")
 
 
 def matched(subject: Any, numbers: bool) -> Any:

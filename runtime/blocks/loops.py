@@ -79,7 +79,7 @@ def run_while(
     if limit is not None:
         return _limited(test, body, state, source, hidden, limit)
     place = Place(getattr(body, "__code__", None))
-    finite = bool(hidden)
+    finite = bool(hidden)  # it ends, though an error has occurred
     begin: list[Spec] | None = None
     p, state = _going(test, state, finite)
     certain = p is True  # at least one turn is made
@@ -103,6 +103,8 @@ def run_while(
                             decided("loop", f"scan of {rest[1]} turns", "the test is known when it is traced, in every turn")
                         return rest[0]
                     why = f"; one compiled turn is not possible: {rest}" if rest else ""
+                    if only_errors_end_it and not _is_constant(test, state):  # Python knows the test, and makes all iterations
+                        p, finite, only_errors_end_it = True, True, False
                 if turns == 1 and not isinstance(p, bool) and _jax.staging() and not run.changed:
                     begin = [spec_in_block(x) for x in after]
                     speculation.roll_back(run)
@@ -192,6 +194,32 @@ def _nan(value: Any, when: Any) -> Any:
         return jnp.where(when, jnp.asarray(jnp.nan, jnp.result_type(x)), x) if inexact else x
 
     return trees.map(leaf, value, is_leaf=is_value)
+
+
+def _is_constant(test: Callable[..., Any], state: list[Any]) -> bool:
+    """Whether a test does not ask the state: only an error, or a `break`, ends such a loop."""
+    try:
+        return test(*[_Unread()] * len(state)) is True
+    except _Read:
+        return False
+
+
+class _Read(Exception):
+    pass
+
+
+class _Unread:
+    """A value that must not be asked for anything."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise _Read
+
+    def _refuse(self, *_: Any) -> Any:
+        raise _Read
+
+    __bool__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
+    __len__ = __iter__ = __getitem__ = __contains__ = __neg__ = __invert__ = __mod__ = __rmod__ = __and__ = __rand__ = __or__ = __ror__ = _refuse
+    __hash__ = None  # type: ignore[assignment]
 
 
 def _going(test: Callable[..., Any], state: list[Any], finite: bool) -> tuple[Any, list[Any]]:

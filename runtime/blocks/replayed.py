@@ -131,6 +131,8 @@ def _results(e: Any, given: list[Any]) -> Sequence[Any]:
         return [given[0] ** e.params["y"]]
     if (of := _PYTHONS.get(name)) is None:
         return unknown
+    if kind == "b" and name in ("max", "min"):  # `jaxapi/arithmetic.py`
+        raise Inexact("truth values are used as numbers")
     return [float(of(*given)) if kind == "f" else of(*given)]
 
 

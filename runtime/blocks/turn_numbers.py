@@ -87,7 +87,7 @@ def settled(block: Block, index: Var, items: builtins.range, slots: Sequence[Slo
     _refuse_items({s.v: s.name for s in slots if s.is_list}, block.eqns, found)
     for s in sums:
         _compute_sum(block, index, items, s)
-    used = {v: row for v, row in tables.items() if v not in ahead or _is_used(v, block, ahead)}
+    used = {v: row for v, row in tables.items() if _is_used(v, block, ahead)}
     for row in used.values():
         if type(row[0]) is int:
             within((min(row), max(row)), "what is computed from the index")
@@ -170,7 +170,8 @@ def _after(s: Slot, index: Any, items: builtins.range, eqns: Any) -> tuple[Numbe
         return union([Numbers.constant(x), Numbers.constant(s.always)]) or Mixed(), s.always
     step = added(eqns, s.v, out)
     if type(x) is float and step is not None:
-        return Fraction(), _summed(x, step, len(items))
+        after = _summed(x, step, len(items))
+        return Fraction((max(abs(x), abs(after)), min(abs(step), 1.0) * 2.0**-53)), after
     step = constant_step(eqns, s.v, out)
     if step is None or type(x) is not int:
         return None

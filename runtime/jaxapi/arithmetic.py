@@ -68,8 +68,30 @@ def _binary(name: str, do: Callable[[Any, Any], Any], only_floats: bool) -> Any:
     return operate
 
 
+def _of_truths(name: str, do: Callable[[Any, Any], Any]) -> Any:
+    """An operator that Python's truth values take as numbers (`True + True` is 2), and JAX's as truths: recorded as no `|` or `&` is.
+
+    So a loop that is to be compiled as one iteration sees that its truth values, which Python knows, are added (`blocks/exact.py`).
+    """
+    otherwise = getattr(Arithmetic, name)
+
+    def operate(self: Arithmetic, other: Any) -> Any:
+        now = self.now
+        if isinstance(now, pe.DynamicJaxprTracer) and type(now.aval) is core.ShapedArray and now.aval.dtype == np.bool_ and not now.aval.shape:
+            operand = other.now if isinstance(other, Arithmetic) else other
+            if type(operand) is bool or isinstance(operand, core.Tracer) and operand.aval.dtype == np.bool_ and not operand.aval.shape:
+                return do(now, operand)
+        return otherwise(self, other)
+
+    operate.__name__ = operate.__qualname__ = name
+    return operate
+
+
 for _name, _do in {"add": lax.add, "sub": lax.sub, "mul": lax.mul, "truediv": lax.div}.items():
     for _full in (f"__{_name}__", f"__r{_name}__"):
         setattr(Arithmetic, _full, _binary(_full, _do, only_floats=_name == "truediv"))
+for _name, _do in {"add": lax.max, "mul": lax.min}.items():
+    for _full in (f"__{_name}__", f"__r{_name}__"):
+        setattr(Arithmetic, _full, _of_truths(_full, _do))
 for _name, _do in {"lt": lax.lt, "le": lax.le, "gt": lax.gt, "ge": lax.ge, "eq": lax.eq, "ne": lax.ne}.items():
     setattr(Arithmetic, f"__{_name}__", _binary(f"__{_name}__", _do, only_floats=False))

@@ -17,11 +17,12 @@ from autograph.runtime.arrays.handles import value_of
 from autograph.runtime.blocks.branches import cond
 from autograph.runtime.blocks.logical import and_, and_then, not_, or_
 from autograph.runtime.calls.calls import call
-from autograph.runtime.effects.optional import compare_values, is_none, present, read
+from autograph.runtime.effects.optional import compare_values, present, read
 from autograph.runtime.jaxapi._jax import recording
 from autograph.runtime.messages.errors import NotStagedError
 from autograph.runtime.messages.places import here
 from autograph.runtime.operators.folds import Each, holds
+from autograph.runtime.operators.is_operator import is_, is_not
 from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.sequences.rows import Range, traced_part, unknown, weak_integers
 from autograph.runtime.values.values import Counted, Maybe
@@ -145,14 +146,9 @@ def _in_range(x: Any, items: Range) -> Any:
     return and_(and_(low, lambda: high), lambda: (x - start) % step == 0)
 
 
-def is_(a: Any, b: Any) -> Any:
-    """`a is b`, where one may be None."""
-    return is_none(a) if b is None else is_none(b) if a is None else a is b
-
-
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     **{symbol: functools.partial(lambda symbol, a, b: ordered(a, symbol, b), symbol) for symbol in _ORDER}, "==": equal, "!=": not_equal,
-    "is": is_, "is not": lambda a, b: not_(is_(a, b)), "in": in_, "not in": not_in,
+    "is": is_, "is not": is_not, "in": in_, "not in": not_in,
 }  # fmt: skip
 
 

@@ -18,10 +18,11 @@ from autograph.runtime.sequences.rows import unknown, weak_integers
 
 
 class Span(NamedTuple):
-    """The slice `start:start + length` whose start is traced."""
+    """The slice `start:start + length` whose start is traced; `inside`: it is counted from the front, and does not leave the axis."""
 
     start: Any
     length: int
+    inside: bool = False
 
 
 def span(start: Any, stop: Any, length: Any) -> Any:
@@ -63,13 +64,41 @@ def windowed(x: Any, i: Any) -> tuple[list[Any], list[int], Any]:
             continue
         if type(part) is Span:
             size = x.shape[axis]
-            start = weak_integers(part.start)
-            negative = start < 0
-            outside = (negative & (start + part.length >= 0) & (part.length > 0)) | (start < -size) | (start + part.length > size)
-            fail(outside, IndexError, f"a slice of length {part.length} leaves axis {axis} with size {size}, where it would be shorter")
-            starts[axis], lengths[axis] = jnp.where(negative, start + size, start), min(part.length, size)
+            starts[axis], lengths[axis] = _start(part, axis, size), min(part.length, size)
         axis += part is not None
     return starts, lengths, tuple(inner)
+
+
+def _start(span: Span, axis: int, size: int) -> Any:
+    """Where a span begins, counted from the front."""
+    if span.inside:
+        return span.start
+    start = weak_integers(span.start)
+    negative = start < 0
+    outside = (negative & (start + span.length >= 0) & (span.length > 0)) | (start < -size) | (start + span.length > size)
+    if unknown(outside):
+        outside = _leaves(outside)
+    fail(outside, IndexError, f"a slice of length {span.length} leaves axis {axis} with size {size}, where it would be shorter")
+    return jnp.where(negative, start + size, start)
+
+
+def slice_leaves_axis(outside: Any) -> Any:
+    """Marks the truth value that a slice is shorter than its text says: a loop in which Python knows it is not rolled (`blocks/exact.py`)."""
+    return outside
+
+
+_leaves = jax.jit(slice_leaves_axis)
+
+
+def settled(x: Any, i: Any) -> tuple[Any, ...]:
+    """An index with spans, which have been looked at: what a view reads later raises nothing."""
+    parts = i if type(i) is tuple and type(i) is not Span else (i,)
+    starts = windowed(x, i)[0]
+    axes, used, axis = [], sum(1 for p in parts if p is not None and p is not Ellipsis), 0
+    for part in parts:
+        axes.append(axis)
+        axis += x.ndim - used if part is Ellipsis else part is not None
+    return tuple(Span(starts[k], p.length, True) if type(p) is Span else p for k, p in zip(axes, parts, strict=True))
 
 
 def load_span(x: Any, i: Any) -> Any:

@@ -208,7 +208,7 @@ def compare(left: Any, symbol: str, right: Any, *rest: Any) -> Any:
     return first and compare(right, following, operand(), *others)
 
 
-def is_same(a: Any, symbol: str, b: Any) -> bool:
+def is_bool(a: Any, symbol: str, b: Any) -> bool:
     return (a is b) == (symbol == "is")
 
 
@@ -293,8 +293,9 @@ KNOWN = _Operators(
     reverse_list=reverse_list, clear=clear, renewed=renewed, call=_same,
     call_in=call_in, call_at=call_at, call_of=call_of, and_=and_, or_=or_, not_=operator.not_,
     and_then=and_then, or_else=or_else, compare=compare, in_=_COMPARE["in"], not_in=_COMPARE["not in"], equal=operator.eq, not_equal=operator.ne,
-    ordered=lambda a, symbol, b: _COMPARE[symbol](a, b), is_none=lambda x: x is None, is_not_none=lambda x: x is not None, is_same=is_same,
-    is_bool=is_same, each=each, collected=list, len=length, next=first, min=min, max=max, sum=sum, any=any, all=all, int=int, float=float,
+    ordered=lambda a, symbol, b: _COMPARE[symbol](a, b), is_none=lambda x: x is None, is_not_none=lambda x: x is not None,
+    is_=operator.is_, is_not=operator.is_not,
+    is_bool=is_bool, each=each, collected=list, len=length, next=first, min=min, max=max, sum=sum, any=any, all=all, int=int, float=float,
     bool=bool, complex=complex, sorted=sorted, isinstance=isinstance, callable=callable, type_of=type, range=range, static_range=range,
     enumerate=enumerate, zip=zip, reversed=reversed, indices=_same, row=lambda items, item: item, over=_same, live_rows=_same, part=_same,
     matched=_same, is_array=lambda x: False, slice=slice, span=lambda start, stop, length: slice(start, stop), text=text, percent=operator.mod,
