@@ -17,6 +17,13 @@ class Retrace(BaseException):
     """Not an error: what is traced has found a reason to be traced again, which the caller knows how to meet."""
 
 
+class Peel(Retrace):
+    """The first iteration of a loop sets a variable that the others read, and it is certainly made: it is traced apart by the owner of `token`."""
+
+    def __init__(self, token: object) -> None:
+        self.token = token
+
+
 class Frame:
     """A run of a block, traced or not: its place, how many operators it has called, and what it has seen of the state outside it."""
 
@@ -102,6 +109,7 @@ class _Stack(threading.local):
     def __init__(self) -> None:
         self.frames: list[Frame] = []
         self.attempts = 0
+        self.peeling: list[tuple[object, set[int]]] = []  # loops that can trace their first iteration apart: their tokens, and their unset variables
 
 
 _stack = _Stack()
@@ -191,6 +199,30 @@ def _noticed(error: Exception) -> None:
 
 
 StagingError.noticed = staticmethod(_noticed)
+
+
+@contextmanager
+def peeling(token: object, unset: set[int]) -> Iterator[None]:
+    """The body of a loop is traced of which the first iteration can be traced apart; `unset`: identities of what stands for unset variables."""
+    if token is None:
+        yield
+        return
+    _stack.peeling.append((token, unset))
+    try:
+        yield
+    finally:
+        _stack.peeling.pop()
+
+
+def refuse_first(unset: object) -> None:
+    """Called where an unset variable is read.
+
+    Raises:
+      Peel: it is a variable of a loop of which the first iteration can be traced apart.
+    """
+    for token, mine in reversed(_stack.peeling):
+        if id(unset) in mine:
+            raise Peel(token)
 
 
 def in_attempt() -> bool:

@@ -32,7 +32,7 @@ from autograph.runtime.calls.calls import call
 from autograph.runtime.effects.deferred import Ending
 from autograph.runtime.effects.host_effects import check_taken
 from autograph.runtime.explaining.decisions import decided, watching
-from autograph.runtime.frames import Frame, Place
+from autograph.runtime.frames import Frame, Peel, Place
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages.places import parameter_names
 from autograph.runtime.output.reporting import Progress, Turn
@@ -43,6 +43,7 @@ from autograph.runtime.sequences.live import Walk, longest, present, refuse_endl
 from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.sequences.room import with_room
 from autograph.runtime.sequences.rows import Range, Rows, index_rows, rows_of
+from autograph.runtime.sequences.speculation import Speculation
 from autograph.runtime.state.iterators import is_held
 from autograph.runtime.untraced.native import loop_known
 from autograph.runtime.values.hints import Hints, hints_here
@@ -205,7 +206,7 @@ class _OfItems:
         return self.body(self.rows.item(i), *state)
 
 
-def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints) -> list[Any]:
+def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints, peels: bool = True) -> list[Any]:
     if rows.length == 0:
         return state
     if rows.computed or any(isinstance(x, Numpys) and x.ndim > 1 for x in rows.over):
@@ -213,14 +214,24 @@ def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints) -> list[Any
     place = Place(getattr(body, "__code__", None))
 
     def scanned(state: list[Any]) -> list[Any]:
-        stage = Stage(body, state, body, place, items=[rows.spec], turns=rows.length, all_made=True)
+        stage = Stage(body, state, body, place, items=[rows.spec], turns=rows.length, all_made=True, token=token)
         if stage.stores_into(rows.over):  # each row is as it is when its turn comes
             return _scanned(index_rows(builtins.range(rows.length)), _OfItems(rows, body), state, hints)
         out = stage.run_scan(rows.arrays, rows.length, min(hints.unroll, rows.length))
         known = counted(stage, rows.length, state)
         return [known.get(k, x) for k, x in enumerate(out)]
 
-    return with_room(scanned, state, place, rows.length)  # type: ignore[no-any-return]
+    speculation, token = Speculation(), object() if peels else None
+    try:
+        with place.scope("whole") as whole:
+            return with_room(scanned, state, place, rows.length)  # type: ignore[no-any-return]
+    except Peel as need:
+        if need.token is not token:
+            raise
+        speculation.roll_back(whole)
+    with place.scope("first"):
+        state = listed(body(rows.item(0), *state), len(state))
+    return _scanned(rows.rest, body, state, hints, peels=False)
 
 
 def _counted(r: Range, body: Body, state: list[Any], flag: int | None, hints: Hints) -> list[Any]:

@@ -21,7 +21,7 @@ from autograph.runtime.blocks.settling import ROTATED, Rotate, given, listed, un
 from autograph.runtime.blocks.stage import Stage
 from autograph.runtime.effects.deferred import fail
 from autograph.runtime.explaining.decisions import decided, watching
-from autograph.runtime.frames import Place
+from autograph.runtime.frames import Peel, Place
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.messages.errors import StepLimitError
 from autograph.runtime.repeats.repeats import made_turns
@@ -118,16 +118,28 @@ def run_while(
                 how = f"{'scan of' if joined else 'Python,'} {turns} turn{'s' * (turns != 1)}{', made one by one' * joined}"
                 decided("loop", how, f"the test is known when it is traced, in every turn{why}")
             return state
-    staged = functools.partial(
-        _staged, test, body, before=state, begin=begin, source=source, hidden=hidden, most=most, place=place, certain=certain,
-        p=True if begin is not None else p,  # not that of the turn that is thrown away
-    )  # fmt: skip
+    p = True if begin is not None else p  # not that of the turn that is thrown away
+    staging = functools.partial(_staged, test, body, source=source, hidden=hidden, most=most, place=place)
+    speculation, token = Speculation(), object() if p is True else None
+    try:
+        with place.scope("whole") as whole:
+            staged = functools.partial(staging, before=state, begin=begin, certain=certain, p=p, token=token)
+            return with_room(staged, state, place, most or 8)  # type: ignore[no-any-return]
+    except Peel as need:
+        if need.token is not token:
+            raise
+        speculation.roll_back(whole)
+    with place.scope("first"):
+        p, state = _going(test, listed(body(*state), len(state)), finite)
+    if p is False:
+        return state
+    staged = functools.partial(staging, before=state, begin=None, certain=True, p=p, token=None)
     return with_room(staged, state, place, most or 8)  # type: ignore[no-any-return]
 
 
 def _staged(
     test: Callable[..., Any], body: Callable[..., Any], state: list[Any], *, before: list[Any], begin: list[Spec] | None, source: Callable[..., Any],
-    hidden: tuple[str, ...], most: int | None, place: Place, certain: bool, p: Any,
+    hidden: tuple[str, ...], most: int | None, place: Place, certain: bool, p: Any, token: object,
 ) -> list[Any]:  # fmt: skip
     """The state after the iterations that traced values decide; `begin` are the types after one that was thrown away.
 
@@ -141,7 +153,7 @@ def _staged(
         speculation = Speculation()
         try:
             with place.scope("tested") as run:
-                return Stage(body, state, source, place, begin, test=test, hidden=hidden, turns=most).run_while(test, certain)
+                return Stage(body, state, source, place, begin, test=test, hidden=hidden, turns=most, token=token).run_while(test, certain)
         except Rotate:
             place.remember(ROTATED)
             speculation.roll_back(run)

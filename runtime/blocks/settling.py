@@ -15,7 +15,7 @@ from autograph.runtime.arrays.turns import Turns, Unbound
 from autograph.runtime.blocks.block import Block
 from autograph.runtime.blocks.limits import limits_of
 from autograph.runtime.effects.deferred import fine
-from autograph.runtime.frames import Place, frames, lifting
+from autograph.runtime.frames import Place, Retrace, frames, lifting, peeling
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi._jax import Var
 from autograph.runtime.jaxapi.tracers import Array
@@ -71,7 +71,7 @@ _MOST_RUNS = 30  # the lattice of types is finite and low: this is never reached
 ROTATED = "the test is part of the turn"
 
 
-class Rotate(Exception):
+class Rotate(Retrace):
     """The test of a loop may fail: it has to be part of the turn."""
 
 
@@ -95,8 +95,9 @@ class Settling:
     def __init__(
         self, body: Callable[..., Any], state: list[Any], source: Callable[..., Any], place: Place,
         begin: Sequence[Spec] | None = None, items: Sequence[Spec] = (), test: Callable[..., Any] | None = None,
-        hidden: tuple[str, ...] = (), turns: int | None = None, all_made: bool = False, stored: Sequence[Array] = (),
+        hidden: tuple[str, ...] = (), turns: int | None = None, all_made: bool = False, stored: Sequence[Array] = (), token: object = None,
     ) -> None:  # fmt: skip
+        """`token`: whoever stages it can trace the first iteration apart, if `Peel` with this is raised."""
         state = [taken_in(x) for x in state]
         self.body, self.state, self.source, self.place, self.items = body, state, source, place, list(items)
         self.untagged, self.hidden, self.test = body, hidden, test
@@ -112,6 +113,7 @@ class Settling:
             self.specs = self.joined(self.specs, [widen(s) for s in begin])
         self._foresee(stored)
         self.remembered, self.turns, self.all_made = marks(), turns, all_made
+        self.token = token
         self._settle()
         own = self.specs[: len(entry)]
         kept = {k: self.preset.get(Value(s.value)) for k, s in enumerate(own) if isinstance(s, Kept) and isinstance(s.value, Array)}
@@ -133,10 +135,11 @@ class Settling:
                 self._tag()
                 continue
             try:
-                self.block = Block(
-                    self.body, [*self.items, *self.specs], place, "body", self._finish, [self.source], known_of, self.preset,
-                    like=self.state, begins=self._begin,
-                )  # fmt: skip
+                with peeling(self.token, {id(x) for x in self.state if isinstance(x, Unset)}):
+                    self.block = Block(
+                        self.body, [*self.items, *self.specs], place, "body", self._finish, [self.source], known_of, self.preset,
+                        like=self.state, begins=self._begin,
+                    )  # fmt: skip
             except NeedsTags as need:
                 if self.tagged or not self.loop.arrays or need.entry is not None and not any(x is need.entry for x in self.loop.before):
                     raise

@@ -106,9 +106,8 @@ def call(f: Any) -> Any:
             if (getattr(f, "__module__", None) or "").startswith(_OF_ARRAYS):
                 return functools.partial(_of_sections, f)
     new = replaced(f) or saying(f, getattr(f, "__self__", None))
-    if in_block():
-        called = new or (_resolve or _find())(f)
-        new = taking(called) if new is not None or called is f else None
+    if in_block() and getattr(f, "__module__", None) in _TAKING and not isinstance(f, FunctionType):
+        new = taking(new or (_resolve or _find())(f))
     if new is not None and handles.used:
         new = functools.partial(_of_values, new)
     if watching():
@@ -254,6 +253,7 @@ _ALONG = frozenset({"scan", "map", "associative_scan"})
 _OF_TREES = ("jax.tree", "jax._src.tree")
 _OF_ARRAYS = ("jax.numpy", "jax._src.numpy")
 _COMPARING = ("heapq", "_heapq", "bisect", "_bisect")
+_TAKING = frozenset("builtins itertools collections _collections functools _functools math operator _operator array numpy".split())
 _NATIVE = (BuiltinMethodType, MethodWrapperType)
 _CHANGING = (MethodDescriptorType, WrapperDescriptorType, MethodWrapperType, operator.methodcaller)
 MUTATING = frozenset(

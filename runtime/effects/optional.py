@@ -15,6 +15,7 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime.effects.deferred import fail
+from autograph.runtime.frames import refuse_first
 from autograph.runtime.messages.errors import AutographError, OptionalError, UnsetError
 from autograph.runtime.messages.places import caller, function_around, here, shown_name
 from autograph.runtime.values.knowledge import IS_SET, Facts, assume, known, note
@@ -43,6 +44,7 @@ def _read(x: Any, kind: type[Exception], text: str) -> Any:
         return x
     x = known(x)
     if isinstance(x, Unset):
+        refuse_first(x)
         blank_uses.count += 1  # a trace of a loop's body that has read it does not stand once an iteration sets it
         fail(True, kind, text.format(x.name), lambda: _unset(x.name))
     if isinstance(x, Maybe) and x.bits & UNSET:

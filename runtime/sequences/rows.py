@@ -126,6 +126,13 @@ class Rows:
         """Those of one type."""
         return Rows(self.length, self.item, self.spec, self.arrays, self.over)
 
+    @property
+    def rest(self) -> Rows:
+        """Those after the first."""
+        rest = Rows(self.length - 1, lambda i: self.item(i + 1), self.spec, [x[1:] for x in self.arrays], self.over, self.tail)
+        rest.places = self.places
+        return rest
+
 
 class Stream:
     """What a compiled loop takes as rows, and Python iterates: a dataset.  `random` is a Variable that its order is made of, or None."""
@@ -331,6 +338,8 @@ def _indexed(part: Any) -> tuple[Any, Callable[[Any], Any]]:
 def index_rows(items: builtins.range) -> Rows:
     """A static range as rows to scan over."""
     rows = _rows(weak_integers(jnp.arange(items.start, items.stop, items.step)))
+    by_array = rows.item
+    rows.item = lambda i: items[i] if isinstance(i, builtins.int) else by_array(i)
     rows.over, rows.places = (), True
     return rows
 

@@ -19,6 +19,7 @@ from autograph.runtime.messages.errors import EffectError
 from autograph.runtime.messages.places import here
 from autograph.runtime.state.counting import VARIABLE
 from autograph.runtime.state.objects import is_state
+from autograph.runtime.values.heap import base_of
 from autograph.runtime.values.values import ATOMS, ITERATORS
 
 _OF_EACH_KIND: list[Any] = [[], (), range(0), ""]
@@ -93,27 +94,28 @@ def _iterators() -> Iterator[tuple[str, Any]]:
         for name, x in level:
             if id(x) not in seen:
                 seen.add(id(x))
-                if isinstance(x, ITERATORS):
+                if issubclass(type(x), ITERATORS):
                     yield name, x
-                elif depth == 0 or not isinstance(x, (list, tuple, dict, deque)) or len(x) <= _LARGE:
+                elif depth == 0 or not issubclass(type(x), (list, tuple, dict, deque)) or len(x) <= _LARGE:
                     inside += [(f"{name}{path}", v) for path, v in _held_by(x) if type(v) not in _NO_HOLDERS]
         level = inside
 
 
 def _held_by(x: Any) -> list[tuple[str, Any]]:
-    """What an object holds, each with the path to it."""
-    if isinstance(x, (list, tuple, deque)):
-        return [(f"[{k}]", v) for k, v in enumerate(x)]
-    if isinstance(x, dict):
-        return [(f"[{k!r}]", v) for k, v in x.items()]
-    if isinstance(x, functools.partial):
+    """What an object holds, each with the path to it; no code of its class is run."""
+    kind = type(x)
+    if issubclass(kind, (list, tuple, deque)):
+        return [(f"[{k}]", v) for k, v in enumerate(base_of(x).__iter__(x))]
+    if issubclass(kind, dict):
+        return [(f"[{k!r}]", v) for k, v in dict.items(x)]
+    if issubclass(kind, functools.partial):
         return [("", v) for v in (*x.args, *x.keywords.values())]
-    if isinstance(x, (MethodType, MethodWrapperType)):
+    if kind is MethodType or kind is MethodWrapperType:
         return [("", x.__self__)]
-    if isinstance(x, FunctionType):
+    if kind is FunctionType:
         return [(f".{n}", c.cell_contents) for n, c in zip(x.__code__.co_freevars, x.__closure__ or (), strict=True) if not _is_empty(c)]
-    if not isinstance(x, Tracer) and hasattr(x, "__dict__") and is_state(x):
-        return [(f".{n}", v) for n, v in vars(x).items()]
+    if kind.__dictoffset__ and not kind.__module__.startswith("autograph.runtime.") and not issubclass(kind, Tracer) and is_state(x):
+        return [(f".{n}", v) for n, v in x.__dict__.items()]
     return []
 
 

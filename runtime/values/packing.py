@@ -20,7 +20,7 @@ from autograph.runtime.values.values import NONE, NUMBERS, SET, UNSET, Blank, Ma
 
 
 class _Uses(threading.local):
-    """How often a blank has been given a type, in this thread."""
+    """How often a blank has been given a type, or an unset variable has been read, in this thread."""
 
     count = 0
 
