@@ -44,6 +44,7 @@ from autograph.runtime.values.knowledge import facts_of, known
 from autograph.runtime.values.packing import as_is, pack, unpack, unpack_variables
 from autograph.runtime.values.spec_text import instead_of_change, two, where_to_begin
 from autograph.runtime.values.specs import BLANK, Spec, Type, of_aval, over, spec_of, types, widen
+from autograph.runtime.values.value_objects import closed, is_value_object, opened
 from autograph.runtime.values.values import CONTAINERS, blank, map_maybe, nothing, parts
 
 
@@ -128,6 +129,7 @@ class _Sides:
         self.found: dict[Location, Any] = {}  # the tags that a side has given
         self.new: set[Location] = set()  # attributes of objects that one side makes: on the others there is no such object
         self.spans: list[Span] = []  # the branches in each side
+        self.whole: dict[int, Any] = {}  # by its number: an object of which the fields are results, if all sides give the same
         self.specs: list[Spec] = []  # of what each side gives
         self.kept: list[Spec] = []  # the same, in which lists and dicts from outside are what they are
         place = Place(getattr(fns[0], "__code__", None))
@@ -160,7 +162,7 @@ class _Sides:
             names = handed_to(caller())
             values = [block.kept.get(name, nothing) for name in names]
             out = values[0] if len(values) == 1 else tuple(values) or nothing
-        out = map_maybe(known, out, CONTAINERS)
+        out = self._opened(map_maybe(known, out, CONTAINERS))
         self.new.update(new_objects(block.frame, [out, *block.held().values()]))
         held = block.held()
         tags = note_tags([out, *held.values()])
@@ -191,6 +193,23 @@ class _Sides:
         self.joint = over(self.joint, self.axes)
         return _packed(out, self.joint) + [x for location, value in held.items() for x in pack(value, self.wrote[location])]
 
+    def _opened(self, out: Any) -> Any:
+        """What a side gives, with the fields of objects; `whole` takes an object that all sides give so far."""
+        single = type(out) is not tuple
+        parts = [out] if single else [*out]
+        for k, x in enumerate(parts):
+            if is_value_object(x):
+                parts[k] = opened(x)
+                if self.whole.setdefault(k, x) is not x:
+                    self.whole[k] = None
+        return parts[0] if single else tuple(parts)
+
+    def _closed(self, out: Any) -> Any:
+        """What the branch gives, with the objects: one that all sides give is the object that it is."""
+        if type(out) is not tuple:
+            return closed(out) if self.whole.get(0) is None else self.whole[0]
+        return tuple(closed(x) if self.whole.get(k) is None else self.whole[k] for k, x in enumerate(out))
+
     def _left(self, block: Block, location: Location) -> Spec:
         """What a side leaves in a place outside."""
         return block.wrote[location] if location in block.wrote else BLANK if location in self.new else outer_spec(location, self.before)
@@ -204,8 +223,8 @@ class _Sides:
             return
         differ = unlike(sides)
         self.joint = BLANK
-        for k, (kept, opened) in enumerate(zip(self.kept, self.specs, strict=True)):
-            self.joint = self._joined(reopened(kept, opened, differ), k)
+        for k, (kept, inside) in enumerate(zip(self.kept, self.specs, strict=True)):
+            self.joint = self._joined(reopened(kept, inside, differ), k)
 
     def _joined(self, spec: Spec, k: int) -> Spec:
         """The joint type with what the k-th side gives."""
@@ -334,7 +353,7 @@ class _Sides:
             store(location, new[location])
         taken(self.wrote)
         chosen(new, sides)
-        out = new[""]
+        out = self._closed(new[""]) if self.whole else new[""]
         note_choice(out, [b.before for b in self.blocks])
         if all(b.left for b in self.blocks):
             raise Exit

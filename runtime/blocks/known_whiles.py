@@ -72,7 +72,10 @@ def _count(stage: Stage, test: Callable[..., Any], state: list[Any], names: Sequ
     """How many turns are made from a state on."""
     block = stage.block
     turn = slots_of(stage, state, names)
-    asked = Block(lambda *s: truth(test(*s[: len(s) - stage.extra])), stage.specs, stage.place, "test", lambda _, p: [p], [test], outside=block.wrote)
+    asking = stage.asking(test)
+    asked = Block(
+        lambda *s: truth(asking(*s[: len(s) - stage.extra])), stage.specs, stage.place, "test", lambda _, p: [p], [test], outside=block.wrote
+    )
     if asked.frame.written or asked.frame.rebound or asked.left or any(e.effects for e in asked.eqns):
         raise Inexact("its test changes something")
     stands = dict(zip(asked.invars, block.invars[len(types(stage.items)) :], strict=False))

@@ -42,6 +42,7 @@ from autograph.runtime.stores.stores import Value
 from autograph.runtime.values.heap import HeapLocation, Items
 from autograph.runtime.values.hints import rolling
 from autograph.runtime.values.specs import Kept, Spec, Type, has_option, spec_of, types, widen
+from autograph.runtime.values.value_objects import opened
 from autograph.runtime.values.values import NUMBERS, Maybe, parts
 
 _LOOKED_AT = 3  # turns
@@ -163,7 +164,7 @@ def _is_set_somewhere(held: Any, spec: Any) -> bool:
 def turn_staged(body: Callable[..., Any], state: list[Any], names: Sequence[str], turns: int, stored: Sequence[Any]) -> Stage:
     """A turn with a traced index."""
     for x, name in zip(state, names, strict=True):
-        if type(x) not in NUMBERS and not isinstance(x, Growing) and any(isinstance(leaf, NUMBERS) for leaf in parts(x)):
+        if type(x) not in NUMBERS and not isinstance(x, Growing) and any(isinstance(leaf, NUMBERS) for leaf in parts(opened(x))):
             raise Inexact(f"`{name}` holds Python numbers")
     index = Type((), jax.dtypes.canonicalize_dtype(int), True)
     return Stage(body, state, body, Place(getattr(body, "__code__", None)), items=[index], turns=turns, all_made=True, stored=stored)

@@ -65,6 +65,7 @@ from autograph.runtime.values.specs import (
     types,
     widen,
 )
+from autograph.runtime.values.value_objects import closed, opened
 from autograph.runtime.values.values import CONTAINERS, NUMBERS, Blank, Maybe, Unset, is_value, map_maybe, nothing
 
 _MOST_RUNS = 30  # the lattice of types is finite and low: this is never reached by types that settle
@@ -98,9 +99,12 @@ class Settling:
         hidden: tuple[str, ...] = (), turns: int | None = None, all_made: bool = False, stored: Sequence[Array] = (), token: object = None,
     ) -> None:  # fmt: skip
         """`token`: whoever stages it can trace the first iteration apart, if `Peel` with this is raised."""
-        state = [taken_in(x) for x in state]
+        given_state = [taken_in(x) for x in state]
+        state = [opened(x) for x in given_state]
+        self.opens = any(a is not b for a, b in zip(state, given_state, strict=True))  # does it carry the fields of objects?
+        body = self._of_fields(body) if self.opens else body
         self.body, self.state, self.source, self.place, self.items = body, state, source, place, list(items)
-        self.untagged, self.hidden, self.test = body, hidden, test
+        self.untagged, self.hidden, self.test = body, hidden, test and self.asking(test)
         self.by_object: set[int] = set()  # identities of arrays that are the same objects in each turn
         self.tagged, self.extra = False, 0  # does it carry which array is which, and as how many variables?
         self.apart: set[tuple[int, int]] = set()
@@ -120,6 +124,14 @@ class Settling:
         specs = [e if any(isinstance(x, Kept) and isinstance(x.value, Array) for x in leaves(s)) else s for s, e in zip(own, entry, strict=True)]
         place.remember((entry, specs, self.preset, kept))
         self.guarded = ERROR in self.block.wrote or may_have_failed()
+
+    def _of_fields(self, body: Callable[..., Any]) -> Callable[..., Any]:
+        """The body as one that takes and gives fields of objects."""
+        return lambda *args: given([opened(x) for x in listed(body(*map(closed, args)), len(self.state) - self.extra)])
+
+    def asking(self, test: Callable[..., Any]) -> Callable[..., Any]:
+        """The test as one of what the loop carries."""
+        return functools.wraps(test)(lambda *args: test(*map(closed, args))) if self.opens else test
 
     def _settle(self) -> None:
         """Trace the body until the types of the state no longer change."""
@@ -294,7 +306,7 @@ class Settling:
     def _finished(self, block: Block, out: Any) -> list[Any]:
         count = len(self.state)
         names = self.names() if block.left else []
-        outs = [_known(block.kept.get(n, nothing)) for n in names] if block.left else [_known(x) for x in listed(out, count)]
+        outs = [_known(opened(block.kept.get(n, nothing))) for n in names] if block.left else [_known(x) for x in listed(out, count)]
         args = block.args[len(self.items) :]
         self.raw = [spec_out(x) for x in outs]
         self.numbers = [x if type(x) in NUMBERS else None for x in outs]  # that a turn gives, whatever the index

@@ -38,6 +38,7 @@ from autograph.runtime.values.specs import (
     type_of,
     types,
 )
+from autograph.runtime.values.value_objects import closed
 from autograph.runtime.values.values import NUMBERS, Blank, Maybe
 
 
@@ -91,7 +92,7 @@ class Stage(Settling):
         after_turns({**dict(enumerate(values)), **after}, {**dict(enumerate(self.state)), **before}, self.turn, self.block.given)
         if certain and not self.block.left:
             values = [_surely(v, r) for v, r in zip(values, self.raw, strict=True)]
-        return values[: len(values) - self.extra]
+        return [closed(x) for x in values[: len(values) - self.extra]]
 
     def _check(self) -> None:
         """The kept jaxpr gives exactly the types that the state has."""
@@ -120,6 +121,7 @@ class Stage(Settling):
 
     def run_while(self, test: Callable[..., Any], certain: bool) -> list[Any]:
         self._check()
+        asking = self.asking(test)
         body = self.block
         body.connect(body.wrote)
 
@@ -127,7 +129,7 @@ class Stage(Settling):
             return [] if block.frame.written else [where_active(unless_failed(p) if self.guarded and p is not False else p)]
 
         # The test sees what the turns leave in the state outside.
-        asked = Block(lambda *s: truth(test(*s[: len(s) - self.extra])), self.specs, self.place, "test", finish, [test], outside=body.wrote)
+        asked = Block(lambda *s: truth(asking(*s[: len(s) - self.extra])), self.specs, self.place, "test", finish, [test], outside=body.wrote)
         if (
             asked.frame.written or asked.frame.rebound or asked.left or any(e.effects for e in asked.eqns)
         ):  # a reference is read: JAX's test would see an old value

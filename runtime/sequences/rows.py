@@ -158,8 +158,8 @@ def rows_of(items: Any) -> Range | Rows | None:
         return items.rows() if _jax.compiling() else None
     if isinstance(items, Counted):
         return counted([items]) if unknown(items.length) else None
-    if is_known(items) or not unknown(items) and not (isinstance(items, jax.Array) and _jax.staging()):  # inside a trace all rows are traced
-        return None
+    if is_known(items) or not unknown(items) and not (isinstance(items, jax.Array) and _jax.compiling()):
+        return None  # of what is compiled, all rows are traced
     if items.ndim == 0:
         place = here()
         advice = f"iterate over `range({iterated(place)})`, or over an array with at least one axis"
