@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -68,7 +69,7 @@ def _traced(staged: Callable[..., Any], fn: Callable[..., Any], args: Any, kwarg
     """What the staged form gives, and the frame of its trace; traced again where a store has to know which array is which."""
     before = [(x, x.now) for x in arrays_among((args, kwargs))]
     recorded = _jax.equations()
-    with EffectsOnce() as effects:
+    with EffectsOnce(inspect.unwrap(fn), *args, *kwargs.values()) as effects:
         for tagging in (False, True):
             with root(_jax.current_trace(), {ERROR: 0}, checked=False) as frame:
                 frame.tagging = tagging

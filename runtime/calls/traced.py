@@ -97,7 +97,7 @@ def traced_by(
         recorded = _jax.equations()
         rehearsed, tries = state is not None and not state.first, 0
         try:
-            with EffectsOnce() as effects:
+            with EffectsOnce(inspect.unwrap(fn), *args, *kwargs.values()) as effects:
                 while True:
                     try:
                         out = compiled(passed, holding, args, kwargs, rehearsed)

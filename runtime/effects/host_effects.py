@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.runtime.effects.replay import once
+from autograph.runtime.effects.replay import once, will_change
 from autograph.runtime.frames import Frame, frames, in_block, of_block, touched
 from autograph.runtime.jaxapi._jax import recording
 from autograph.runtime.messages.errors import ConcreteValueError, EffectError
@@ -88,7 +88,9 @@ def effect_of(f: Any) -> Callable[..., Any] | None:
     if isinstance(f, types.BuiltinMethodType) and isinstance(owner, _CHANGED) and f.__name__ in _CHANGES:
         if in_block() and not _is_made_here(owner):
             raise _refused(f"{type(owner).__name__}.{f.__name__}", "_io")
-        return _once_per_call(owner, f.__name__, f)
+        touched()
+        will_change(owner)
+        return None
     if isinstance(owner, types.GeneratorType) and f.__name__ in ("send", "throw"):
         return functools.partial(_sent, f)
     if isinstance(owner, _KEEPING) and (name := f.__name__) not in _ASKED:
@@ -162,6 +164,8 @@ def check_stored(x: Any, *values: Any) -> None:
         return
     if not in_block():
         touched()
+        if isinstance(x, _CHANGED):
+            will_change(x)
     if in_block() or traced(*values):
         why = "is stored into in a branch or loop that traced values decide" if in_block() else "is given a traced value"
         why += ": its code would run while it is traced"

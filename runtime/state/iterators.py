@@ -32,8 +32,10 @@ _DEEP, _LARGE = 4, 100
 class Positions:
     """Where the iterators stand that are there when a block begins: those that variables of the functions around hold, or what is in these."""
 
-    def __init__(self) -> None:
-        self.before = [(name, x, _position(x)) for name, x in _iterators()]
+    def __init__(self, reached: Any = None) -> None:
+        """`reached`: a function and its arguments, in the place of the functions that run."""
+        level = _variables() if reached is None else _of_function(*reached)
+        self.before = [(name, x, _position(x)) for name, x in _iterators(level)]
 
     def check(self) -> None:
         """Called when the block has been traced.
@@ -47,6 +49,19 @@ class Positions:
                     f"a branch or loop that traced values decide takes from `{name}`, a `{type(x).__name__}` from outside of it: that would happen "
                     "once, while it is traced", here(),
                     "take the values before, as a list, or count an index in the block",
+                )  # fmt: skip
+
+    def check_again(self, known: set[int]) -> None:
+        """Called when a function is traced again; of the `known` ones, by identity, it is known what they have given.
+
+        Raises:
+          EffectError: (AG405) another has given items.
+        """
+        for name, x, before in self.before:
+            if id(x) not in known and not _is_same(_position(x), before):
+                raise EffectError(
+                    f"this function takes from `{name}`, a `{type(x).__name__}` from outside of it, and has to be traced again: that would be done "
+                    "twice", here(), "take items with `next`, or give the function a list",
                 )  # fmt: skip
 
     def moved(self) -> bool:
@@ -85,9 +100,21 @@ def parts_of(x: Any) -> tuple[Any, ...]:
     return tuple(part for part in held if isinstance(part, ITERATORS))
 
 
-def _iterators() -> Iterator[tuple[str, Any]]:
-    """The iterators that variables of the functions around hold, or what these hold: a few steps deep, and not through large containers."""
-    level = [(name, x) for frame in users_frames() for name, x in named_values(frame).items() if type(x) not in _NO_HOLDERS]
+def _variables() -> list[tuple[str, Any]]:
+    """The variables of the functions around."""
+    return [(name, x) for frame in users_frames() for name, x in named_values(frame).items()]
+
+
+def _of_function(fn: Any, *values: Any) -> list[tuple[str, Any]]:
+    """What a function reaches by its globals, cells and arguments."""
+    code, space = getattr(fn, "__code__", None), getattr(fn, "__globals__", {})
+    named = [(name, space[name]) for name in code.co_names if name in space] if code is not None else []
+    return [*named, ("", fn), *(("an argument", x) for x in values)]
+
+
+def _iterators(level: list[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """The iterators among some values, or what these hold: a few steps deep, and not through large containers."""
+    level = [(name, x) for name, x in level if type(x) not in _NO_HOLDERS]
     seen: set[int] = set()
     for depth in range(_DEEP):
         inside: list[tuple[str, Any]] = []
