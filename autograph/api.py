@@ -19,6 +19,7 @@ from autograph.runtime.jaxapi._jax import boundary, hide_frames
 from autograph.runtime.options import known_options
 from autograph.runtime.stores.outside import evaluated
 from autograph.source.errors import NotAFunction
+from autograph.trees.depth import with_depth
 
 hide_frames(__file__)
 P = ParamSpec("P")
@@ -154,7 +155,7 @@ def to_code(fn: Any, /, *, after: str = "") -> str:
     form = form_for(fn)
     known = getattr(getattr(inspect.unwrap(fn), "__globals__", {}).get("ag"), "__name__", "")
     alias = "ag" if known in ("autograph", "autograph.runtime") and "ag" not in form.file.inside else None  # imported in another cell of a notebook
-    return listing(form.node, form.file, after, frozenset(form.code.co_freevars), alias)
+    return with_depth(form.node, lambda: listing(form.node, form.file, after, frozenset(form.code.co_freevars), alias))
 
 
 def form_for(fn: Any) -> Form:

@@ -60,7 +60,7 @@ _WHERE = {
     "access.attributes": "set_attr del_attr bound",
     "operators.augmented": "in_place update_attr update_item update_path update_attr_item update_attr_path",
     "blocks.overriding": "overriding",
-    "blocks.branches": "cond keep switch",
+    "blocks.branches": "cond continued going_on keep switch",
     "calls.calls": "call",
     "effects.excepts": "bare caught",
     "state.cells": "rebinds",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -172,17 +173,35 @@ def changed_outside() -> bool:
     return bool(roots) and roots[-1].checked and (roots[-1].printed or bool(roots[-1].written))
 
 
+_DEEP, _DEEPEST, _EACH = 24, 160, 40  # blocks that nest without more room, and at most; how many of Python's frames the trace of one takes
+
+
+def _make_room(depth: int) -> None:
+    """Blocks nest as deep as the user's text does, and each is traced inside of the one around: the recursion limit follows, until the trace ends.
+
+    A function that calls itself in a branch nests without end: beyond what any text holds the limit stays, and ends it.
+    """
+    if _DEEP < depth <= _DEEPEST and depth % 8 == 0:
+        frame, used = sys._getframe(), 0
+        while frame is not None:
+            frame, used = frame.f_back, used + 1  # type: ignore[assignment]
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), used + 16 * _EACH + 500))
+
+
 @contextmanager
 def root(trace: Any, values: dict[Any, Any], checked: bool) -> Iterator[Frame]:
     """The trace of a whole function; if it is `checked`, its caller reads the error code."""
     frame = Frame((), {}, staged=False, root=True, checked=checked)
     frame.trace, frame.values = trace, values
     _stack.frames.append(frame)
+    limit = sys.getrecursionlimit()
     try:
         yield frame
         if frame.refusal is not None:  # an `except` of the user's has swallowed it
             raise frame.refusal
     finally:
+        if sys.getrecursionlimit() != limit:
+            sys.setrecursionlimit(limit)
         _stack.frames.pop()
         frame.excluded.clear()
         for place, old, new in frame.adopted:
@@ -275,6 +294,8 @@ class Place:
         """A run of `part` of the operator; or one that goes on (`again`), whose operators are at the places of those before."""
         frame = again or Frame((*self.key, part), self.memory, staged)
         frame.count = 0
+        if staged and len(_stack.frames) > _DEEP:
+            _make_room(sum(f.staged for f in _stack.frames))
         _stack.frames.append(frame)
         try:
             yield frame

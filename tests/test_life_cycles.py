@@ -23,7 +23,7 @@ def is_expected(name: str, form: str, text: str) -> bool:
     value, known, shape, loop = name.split("-")
     if value in ("list", "dict", "object") and text.startswith(("AG405", "AG202")):
         return True
-    return form == "jit" and text.startswith("AG301") and (shape == "nested" or known in ("data", "input"))
+    return form == "jit" and text.startswith(("AG301", "AG302")) and (shape == "nested" or known in ("data", "input"))
 
 
 @pytest.mark.parametrize("loop", life_cycles.LOOPS)

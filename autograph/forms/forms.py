@@ -23,6 +23,7 @@ from autograph.runtime.calls.mentioned import adopt_mentioned, names_in
 from autograph.runtime.state.lifted import reachable
 from autograph.source.errors import SourceUnavailable
 from autograph.source.source import File, file_of
+from autograph.trees.depth import with_depth
 
 
 class Staged:
@@ -53,7 +54,7 @@ class Form:
     def __init__(self, code: CodeType, file: File) -> None:
         self.code, self.file = code, file
         self.node, self.cls = file.find(code)
-        reason = obstacle(self.node)
+        reason = with_depth(self.node, lambda: obstacle(self.node))
         self.stageable, self.enters = not reason, reason in ("", "finally")
         self.python = f"`{code.co_name}` {WHY_PYTHON[reason].partition(';')[0]}" if reason else ""  # why it has no staged form
         self.generator = bool(code.co_flags & inspect.CO_GENERATOR)
@@ -107,13 +108,19 @@ class Form:
         """The staged form."""
         with LOCK:
             if self._staged is None:
-                node, references = lowered(self.node, self.file, frozenset(self.code.co_freevars))
-                refer(references, None)
-                mark = Staged(_names(self.code))
-                self._staged = compiled(node, self.code, self.cls, {KEY: Form.runtime}, lambda _: mark)
+                self._staged = with_depth(self.node, self._build_staged)
             return self._staged
 
+    def _build_staged(self) -> CodeType:
+        node, references = lowered(self.node, self.file, frozenset(self.code.co_freevars))
+        refer(references, None)
+        mark = Staged(_names(self.code))
+        return compiled(node, self.code, self.cls, {KEY: Form.runtime}, lambda _: mark)
+
     def _build_plain(self, entry: bool) -> CodeType:
+        return with_depth(self.node, lambda: self._rewritten(entry))
+
+    def _rewritten(self, entry: bool) -> CodeType:
         table: Table = {KEY: Form.runtime}
         node = Plain(self, self.file, table, entry).rewrite(self.node)
         placed(node, node)

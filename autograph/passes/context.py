@@ -10,6 +10,8 @@ from autograph.analysis.memo import Memo
 from autograph.analysis.scopes import Scope
 from autograph.trees.fresh import Fresh
 
+DEEPEST = 16  # branches that nest: more would not parse when printed, and XLA takes longer than for flags
+
 
 @dataclass
 class Context:

@@ -40,8 +40,14 @@ def falls_through(block: list[Any]) -> bool:
     return True
 
 
-def returns(block: list[Any]) -> bool:
-    """Whether a `return` is among the ends of `block`, whose jumps are in tail position."""
+def returns(block: list[Any], known: dict[Any, bool] | None = None) -> bool:
+    """Whether a `return` is among the ends of `block`, whose jumps are in tail position; `known` are answers for last statements."""
     if not block or isinstance(block[-1], (*s.LOOPS, *s.SCOPES)):
         return False
-    return isinstance(block[-1], s.Return) or any(map(returns, s.blocks(block[-1])))
+    last = block[-1]
+    if known is not None and last in known:
+        return known[last]
+    found = isinstance(last, s.Return) or any(returns(inner, known) for inner in s.blocks(last))
+    if known is not None:
+        known[last] = found
+    return found

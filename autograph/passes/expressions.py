@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-from autograph.passes.context import Context
+from autograph.passes.context import DEEPEST, Context
 from autograph.passes.indices import index_of
 from autograph.trees import syntax as s
 from autograph.trees.quote import quote_expr
@@ -184,17 +184,50 @@ class _Expressions(s.Transformer):
         return quote_expr("ag.compare($parts)", node, parts=parts)
 
     def _ternary(self, node: Any, visit: Callable[[Any], Any]) -> Any:
+        links = _links(node)
+        if len(links) > DEEPEST and not _binds_late(node.body, node.orelse):
+            return self._long_ternary(links, visit)
         node.test, node.body, node.orelse = self.truth(node.test), visit(node.body), visit(node.orelse)
         if _binds_late(node.body, node.orelse):
             return node
         return quote_expr("ag.cond($test, lambda: $body, lambda: $orelse)", node, test=node.test, body=node.body, orelse=node.orelse)
 
+    def _long_ternary(self, links: list[Any], visit: Callable[[Any], Any]) -> Any:
+        """A chain of conditional expressions in groups, each evaluated if none before it has given a value: branches nest as deep as one group."""
+        last, out = links[-1].orelse, None
+        for begin in range(0, len(links), DEEPEST):
+            group, ends = links[begin : begin + DEEPEST], begin + DEEPEST >= len(links)
+            value = visit(last) if ends else quote_expr("(True, ag.blank)", group[-1])
+            for link in reversed(group):
+                body = visit(link.body) if ends else quote_expr("(False, $value)", link.body, value=visit(link.body))
+                value = quote_expr("ag.cond($test, lambda: $body, lambda: $orelse)", link, test=self.truth(link.test), body=body, orelse=value)
+            if out is None:
+                out = value
+            else:
+                name = "ag.continued" if ends else "ag.going_on"
+                out = quote_expr(f"{name}($before, lambda: $rest)", group[0], before=out, rest=value)
+        return out
+
+
+def _links(node: Any) -> list[Any]:
+    """The conditional expressions of a chain: `a if p else b if q else c`."""
+    found = [node]
+    while isinstance(found[-1].orelse, s.IfExp):
+        found.append(found[-1].orelse)
+    return found
+
 
 def _folded(values: list[Any], operator: str, at: Any) -> Any:
-    """The operator between values, of which each but the first is evaluated where those before it decide so."""
-    *rest, out = values
-    for left in reversed(rest):
-        out = quote_expr(f"{operator}($left, lambda: $right)", at, left=left, right=out)
+    """The operator between values, of which each but the first is evaluated where those before it decide so.
+
+    More than may nest are taken in groups from the left, which is the same: `a and b and c` is `(a and b) and c`.
+    """
+    out = None
+    for begin in range(0, len(values), DEEPEST):
+        *rest, group = values[begin : begin + DEEPEST]
+        for left in reversed(rest):
+            group = quote_expr(f"{operator}($left, lambda: $right)", at, left=left, right=group)
+        out = group if out is None else quote_expr(f"{operator}($left, lambda: $right)", at, left=out, right=group)
     return out
 
 

@@ -39,6 +39,7 @@ class Plans:
             self.live = Liveness(fn.body, self.scope.shared, context.memo, self.bound)
         self.exists, self.rebound = _closures(fn.body, self.scope)
         self.of: dict[Any, Plan] = {}
+        self.returning: dict[Any, bool] = {}  # by statement: whether it may return at its end
         for node, known in self.bound.before.items():
             if known is not None and isinstance(node, (s.If, s.While, s.For)) and node not in context.kept:
                 self.of[node] = self._plan(node)
@@ -57,7 +58,7 @@ class Plans:
         if self.rebound & shared and s.contains([*node.body, *node.orelse], s.Call):
             changed |= self.rebound & shared  # by a function that is called
         if isinstance(node, s.If):
-            ends = returns([node]) or not falls_through([node])
+            ends = returns([node], self.returning) or not falls_through([node])
             outs = changed & self.declared if ends else changed & (after | escaping)
             entries = [live("before", b[0]) if b else after for b in (node.body, node.orelse)]
             return Plan(changed & (entries[0] | entries[1] | escaping), outs, changed & (shared | escaping), ends)

@@ -15,13 +15,11 @@ from __future__ import annotations
 from typing import Any
 
 from autograph.passes.callables import is_mark
-from autograph.passes.context import Context
+from autograph.passes.context import DEEPEST, Context
 from autograph.passes.exits import JUMPS, else_after_jump, falls_through, jumps
 from autograph.passes.flags import Flags
 from autograph.trees import syntax as s
 from autograph.trees.quote import quote
-
-DEEPEST = 16
 
 
 def nest(block: list[Any], context: Context) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from jax import lax
 
 from autograph.runtime.blocks.block import Block
 from autograph.runtime.jaxapi import _jax
-from autograph.runtime.jaxapi._jax import Literal, Var
+from autograph.runtime.jaxapi._jax import ClosedJaxpr, Literal, Var
 from autograph.runtime.values.values import blank
 
 # Primitives that a select may run on the side that is not taken: no effects, cheap, and their derivative at any point is finite.
@@ -25,6 +26,7 @@ _LOADS = frozenset({"dynamic_slice", "concatenate", "slice"})  # of few items
 _FEW = 16
 _MOST_SELECTED = 8  # equations of both sides together, but for
 _MOST_SMALL = 32  # those of few items, and
+_WIDEST = 64  # branches of one conditional
 _MOST_SCALARS = 128  # what is computed of single integers, such as places
 
 
@@ -92,8 +94,23 @@ def bind_cond(p: Any, blocks: Sequence[Block]) -> list[Any]:
     branches = tuple(map(side, reversed(blocks) if len(blocks) == 2 else blocks))  # of a truth value, false comes first
     if all(s is not None for s in same) and not any(j.effects for j in branches):
         return same
-    done = iter(lax.cond_p.bind(lax.convert_element_type(p, np.int32), *operands.values(), branches=branches))
+    done = iter(_bound(lax.convert_element_type(p, np.int32), [*operands.values()], branches))
     return [next(done) if s is None else s for s in same]
+
+
+def _bound(index: Any, operands: Sequence[Any], branches: Sequence[ClosedJaxpr]) -> list[Any]:
+    """`lax.cond_p`, in two levels where it has many branches: XLA takes the square of their number."""
+    if len(branches) <= _WIDEST:
+        return lax.cond_p.bind(index, *operands, branches=tuple(branches))  # type: ignore[no-any-return]
+    width = math.isqrt(len(branches) - 1) + 1
+    groups = [branches[k : k + width] for k in range(0, len(branches), width)]
+    avals = list(map(_jax.aval_of, [index, *operands]))
+    sides = []
+    for group in groups:
+        jaxpr, _ = _jax.trace(lambda inner, *given, group=group: _bound(inner, given, group), avals)
+        sides.append(ClosedJaxpr(jaxpr, ()))
+    outer = lax.div(index, np.int32(width))
+    return lax.cond_p.bind(outer, lax.rem(index, np.int32(width)), *operands, branches=tuple(sides))  # type: ignore[no-any-return]
 
 
 def _passes(block: Block, k: int, value: Any) -> bool:

@@ -71,6 +71,23 @@ def cond(pred: Any, then: Callable[..., Any], orelse: Callable[..., Any], *state
     return staged_cond(p, then, orelse, state)
 
 
+def going_on(before: tuple[Any, Any], rest: Callable[[], tuple[Any, Any]]) -> Any:
+    """The next group of a long chain of conditional expressions: `before` says whether no test has held so far, and what has been given."""
+    pending, value = before
+    return cond(pending, rest, lambda: (False, value))
+
+
+def continued(before: tuple[Any, Any], rest: Callable[[], Any]) -> Any:
+    """What a long chain of conditional expressions gives, of which `rest` is the last group.
+
+    >>> import autograph.runtime as ag
+    >>> ag.continued((True, ag.blank), lambda: 3), ag.continued((False, 2), lambda: 3)
+    (3, 2)
+    """
+    pending, value = before
+    return cond(pending, rest, lambda: value)
+
+
 def switch(subject: Any, cases: dict[Any, Callable[..., Any]], default: Callable[..., Any], *state: Any) -> Any:
     """The case whose key (an integer, or a tuple of them) equals the subject, or the default; one staged branch if the subject is traced.
 

@@ -116,6 +116,9 @@ def effect_of(f: Any) -> Callable[..., Any] | None:
     if (name := _host_call(f, owner)) is not None:
         if in_block():
             raise _refused(*name)
+        if makes(f):  # a file that is opened belongs to the trace: the next one opens its own
+            touched()
+            return None
         return _once_per_call(f if owner is None or isinstance(owner, types.ModuleType) else owner, name[0], f)
     return None
 

@@ -147,7 +147,8 @@ def _recursion(error: RecursionError) -> AutographError | None:
             codes[code] += 1
             lines.setdefault(code, tb.tb_lineno)
         tb = tb.tb_next
-    if not codes or branches < 3 and not str(error).startswith("Recursively calling"):  # `jax.jit` itself finds it
+    again = max((count for code, count in codes.items() if not is_block(code)), default=0) if len(codes) > 1 else max(codes.values(), default=0)
+    if not codes or (again < 3 or branches < 3) and not str(error).startswith("Recursively calling"):  # `jax.jit` itself finds it
         return None
     code = next(c for c, _ in codes.most_common() if not is_block(c) or len(codes) == 1)
     return NotStagedError(

@@ -286,7 +286,8 @@ class _Operators:
 
 
 KNOWN = _Operators(
-    cond=cond, keep=keep, switch=switch, while_loop=while_loop, for_loop=for_loop, get_item=operator.getitem, set_item=set_item, set_path=set_path,
+    cond=cond, continued=lambda before, rest: rest() if before[0] else before[1], going_on=lambda before, rest: rest() if before[0] else before,
+    keep=keep, switch=switch, while_loop=while_loop, for_loop=for_loop, get_item=operator.getitem, set_item=set_item, set_path=set_path,
     set_attr=setattr, set_attr_path=set_attr_path, set_attr_item=set_attr_item, update_attr=update_attr, update_item=update_item,
     update_path=update_path, update_attr_item=update_attr_item, update_attr_path=update_attr_path, in_place=in_place, del_item=operator.delitem,
     del_attr=delattr, del_attr_item=del_attr_item, append=append, extend=extend, pop=pop, insert=insert, delete=delete, remove=remove,
