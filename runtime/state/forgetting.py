@@ -106,7 +106,9 @@ def occurrences(out: list[Any]) -> Counter[int]:
         elif isinstance(x, CellType):
             inside = gc.get_referents(x)
         elif not isinstance(x, (dict, tuple, list)) and hasattr(x, "__dict__"):
-            inside = vars(x).values()
+            held = vars(x)
+            found[id(held)] += 1  # code may have changed it itself (`self.__dict__.update(...)`)
+            inside = held.values()
         for child in inside:
             if isinstance(child, (*ARRAYS, *NUMBERS, str, type, ModuleType, FunctionType, Stale)):
                 continue

@@ -55,6 +55,15 @@ class Text:
     def __len__(self) -> int:
         return len(str(self))
 
+    def __int__(self) -> int:
+        return int(str(self))
+
+    def __float__(self) -> float:
+        return float(str(self))
+
+    def __index__(self) -> int:
+        raise TypeError("'str' object cannot be interpreted as an integer")
+
     def __getitem__(self, i: Any) -> Any:
         return str(self)[i]
 
