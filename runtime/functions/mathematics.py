@@ -49,7 +49,9 @@ def _integer(x: Any) -> Any:
     return _weak(x, int)
 
 
-def _log(x: Any, *base: Any) -> Any:
+def _log(x: Any, /, *base: Any) -> Any:
+    if len(base) > 1:
+        raise TypeError(f"log expected at most 2 arguments, got {1 + len(base)}")
     out = jnp.log(_float(x))
     return out / jnp.log(_float(base[0])) if base else out
 
@@ -61,15 +63,15 @@ def _modf(x: Any) -> tuple[Any, Any]:
 
 
 def _special(name: str) -> Callable[..., Any]:
-    return lambda x: _weak(getattr(jax.scipy.special, name)(_float(x)), float)
+    return lambda x, /: _weak(getattr(jax.scipy.special, name)(_float(x)), float)
 
 
-def _frexp(x: Any) -> tuple[Any, Any]:
+def _frexp(x: Any, /) -> tuple[Any, Any]:
     mantissa, exponent = jnp.frexp(_float(x))
     return mantissa, exponent
 
 
-def _remainder(x: Any, y: Any) -> Any:
+def _remainder(x: Any, y: Any, /) -> Any:
     """IEEE 754: the rest to the nearest multiple, the even one of two."""
     x, y = _float(x), _float(y)
     return x - y * jnp.round(x / y)
@@ -84,7 +86,7 @@ def _isclose(a: Any, b: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> 
 
 
 def _hypot(*xs: Any) -> Any:
-    return functools.reduce(jnp.hypot, map(_float, xs)) if len(xs) > 1 else jnp.abs(_float(*xs))
+    return jnp.abs(functools.reduce(jnp.hypot, map(_float, xs))) if xs else 0.0
 
 
 def _gcd(*xs: Any) -> Any:
@@ -95,15 +97,15 @@ def _lcm(*xs: Any) -> Any:
     return functools.reduce(jnp.lcm, map(_integer, xs), 1)
 
 
-def _prod(xs: Any, *, start: Any = 1) -> Any:
+def _prod(xs: Any, /, *, start: Any = 1) -> Any:
     return functools.reduce(lambda a, b: a * b, xs, start)
 
 
-def _fsum(xs: Any) -> Any:
+def _fsum(xs: Any, /) -> Any:
     return functools.reduce(lambda a, b: a + b, [_float(x) for x in xs], 0.0)
 
 
-def _dist(p: Any, q: Any) -> Any:
+def _dist(p: Any, q: Any, /) -> Any:
     p, q = list(p), list(q)
     if len(p) != len(q):
         raise ValueError("both points must have the same number of dimensions")
@@ -112,9 +114,10 @@ def _dist(p: Any, q: Any) -> Any:
 
 _OTHERS: dict[str, Callable[..., Any]] = {
     "log": _log, "modf": _modf, "frexp": _frexp, "remainder": _remainder, "isclose": _isclose, "hypot": _hypot, "gcd": _gcd, "lcm": _lcm,
-    "prod": _prod, "fsum": _fsum, "dist": _dist, "ldexp": lambda x, i: jnp.ldexp(_float(x), _integer(i)),
+    "prod": _prod, "fsum": _fsum, "dist": _dist, "ldexp": lambda x, i, /: jnp.ldexp(_float(x), _integer(i)),
     "erf": _special("erf"), "erfc": _special("erfc"), "gamma": _special("gamma"), "lgamma": _special("gammaln"),
 }  # fmt: skip
+_WITH_KEYWORDS = ("isclose", "prod")
 _ARITY = {"atan2": 2, "copysign": 2, "pow": 2, "fmod": 2, "nextafter": 2}
 
 
@@ -125,12 +128,12 @@ def math_call(f: Any) -> Callable[..., Any]:
     def function(*args: Any, **kwargs: Any) -> Any:
         if not traced(*args, *kwargs.values()):
             return f(*args, **kwargs)
+        if kwargs and name not in _WITH_KEYWORDS:
+            raise TypeError(f"math.{name}() takes no keyword arguments")
         if name in _OTHERS:
             return _OTHERS[name](*args, **kwargs)
         if name not in _FLOATS and name not in _WHOLE:
             raise ConcreteValueError(f"`math.{name}` of a traced value", here(), "use a function of `jax.numpy` or `jax.scipy.special`")
-        if kwargs:
-            raise TypeError(f"math.{name}() takes no keyword arguments")
         if len(args) != _ARITY.get(name, 1):
             raise TypeError(f"math.{name}() takes exactly {_ARITY.get(name, 1)} arguments ({len(args)} given)")
         values = [_float(a) for a in args]

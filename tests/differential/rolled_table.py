@@ -55,8 +55,8 @@ c += 1; c += i; c -= 2; c *= 2; c = c * 3 + 1; c = -c + i; c = c // 2 + i; c = (
 c <<= 1; c = c >> 1; c = abs(c - i); c = max(c, i); c = min(c, 5); c = i; c = i * i; c = i ** 2; c = 2 ** i; c = c if i % 2 else c + 1
 c += i % 3 == 0; c += (i % 3 == 0) + (i > 10); c += (i > 3) * (i > 5); c = int(i > 3); c = len(name) + i; c = divmod(c + i, 7)[1]
 c = sum([c, 1, i]); c = pow(c, 2, 97); c = round(c / 2); c = -i; c = i - c; c = (c, i)[i % 2]; c = [c, i][1]; c += bool(i); c = int(str(i % 10))
-c = hash(i) % 7; c = c - i if i > 20 else c + i; c = 1 if i == 0 else c * 2; p0, p1 = p1, p0 + p1; c = i % 2 and c; c = i % 2 or c; k += 1; k = k + 2 * i
-k = i; c = k - c; k = k + 1 if i % 2 == 0 else k; c = 7 - k
+c = hash(i) % 7; c = c - i if i > 20 else c + i; c = 1 if i == 0 else c * 2; p0, p1 = p1, p0 + p1; c = i % 2 and c; c = i % 2 or c; k += 1
+k = k + 2 * i; k = i; c = k - c; k = k + 1 if i % 2 == 0 else k; c = 7 - k
 """
 FLOATS = """
 t += 0.1; t *= 1.01; t *= 1.5; t /= 2.0; t = t * 0.5 + i; t = i / 3; t = i * 0.1; t = 2.0 ** i / 2.0 ** (i + 1); t = math.sin(i * 0.1)
