@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
 from autograph.runtime.frames import Place, attempt
 from autograph.runtime.messages.errors import AutographError
+from autograph.runtime.messages.raised import is_fault
 from autograph.runtime.sequences.speculation import Speculation
-
-_STAGING = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 def compiled_or_unrolled(code: Any, compiled: Callable[[], Any], unrolled: Callable[[str], Any], way: str = "unrolled") -> Any:
@@ -26,7 +24,7 @@ def compiled_or_unrolled(code: Any, compiled: Callable[[], Any], unrolled: Calla
             with place.scope(way) as run, attempt():
                 return compiled()
         except Exception as error:
-            if speculation.has_moved() or _is_fault(error):  # what it has taken is gone
+            if speculation.has_moved() or is_fault(error):  # what it has taken is gone
                 raise
             refused = error.with_traceback(None)
         speculation.roll_back(run)
@@ -39,17 +37,6 @@ def compiled_or_unrolled(code: Any, compiled: Callable[[], Any], unrolled: Calla
         if isinstance(refused, AutographError) and (alike or refused.id == getattr(error, "id", "")):
             raise refused from None  # which tells of the loop, and of its variable
         raise
-
-
-def _is_fault(error: Exception) -> bool:
-    """Whether it is an error of this package: of what stages blocks, where no operation of the user's program is made."""
-    if isinstance(error, AutographError) or not isinstance(error, (AssertionError, AttributeError, LookupError, NameError)):
-        return False
-    tb = error.__traceback__
-    while tb is not None and tb.tb_next is not None:
-        tb = tb.tb_next
-    file = tb.tb_frame.f_code.co_filename if tb is not None else ""
-    return file.startswith(_STAGING) and not file.endswith("loads.py")
 
 
 def _reason(error: Exception) -> str:

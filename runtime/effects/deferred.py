@@ -23,7 +23,16 @@ from autograph.runtime.frames import attempt, frames, in_block
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.messages.errors import AutographError, NotStagedError, Place, StagedRaiseError
 from autograph.runtime.messages.places import caller, function_around, place_of
-from autograph.runtime.messages.raised import as_of_concrete, calls_to, explicit_raise, innermost_of, is_unhashable, is_users, place_of_error
+from autograph.runtime.messages.raised import (
+    as_of_concrete,
+    calls_to,
+    explicit_raise,
+    innermost_of,
+    is_fault,
+    is_unhashable,
+    is_users,
+    place_of_error,
+)
 from autograph.runtime.state.forgetting import forget_object
 from autograph.runtime.state.lifted import ERROR, ErrorValues, load, may_have_failed, reachable, store
 from autograph.runtime.values.formatting import Text
@@ -133,6 +142,8 @@ def _caught(handler: Place, what: str, raised: Place | None = None) -> StagedRai
 
 def defer(error: Exception) -> bool:
     """Whether an error in a block that may not run is now deferred to when it does: a `raise` of the user's, or Python's own."""
+    if is_fault(error):  # of ours: it would be taken for the program's
+        return False
     raised = explicit_raise(error) is not None
     if not raised and (type(error) not in _PYTHONS or not (checked() and reachable()) or not _of_users_code(error) or is_unhashable(error)):
         return False

@@ -274,7 +274,7 @@ def _element(code: CodeType, k: int, count: int) -> list[tuple[int | None, int |
     lasts: dict[int, dis.Instruction] = {}
     for i in dis.get_instructions(code):
         if i.opname == "BUILD_TUPLE" and i.arg == depth == count:
-            p = lasts[k + 1].positions
+            p = lasts[k + 1].positions if k + 1 in lasts else None  # one instruction may push two values
             return [(p.lineno, p.end_lineno, p.col_offset, p.end_col_offset)] if p is not None else []
         depth += dis.stack_effect(i.opcode, i.arg if i.opcode >= dis.HAVE_ARGUMENT else None, jump=False)
         lasts[depth] = i

@@ -8,7 +8,7 @@ import linecache
 import os
 import re
 import sysconfig
-from types import CodeType, FrameType
+from types import CodeType, FrameType, TracebackType
 
 from autograph.runtime.messages.errors import AutographError, Place
 from autograph.runtime.messages.places import HIDDEN, caller, function_around, is_block, place_in
@@ -32,6 +32,27 @@ def innermost_of(error: BaseException) -> tuple[FrameType, int, int] | None:
     if not ours:  # JAX's, a library's or the user's own
         found = hidden
     return found and (found.tb_frame, found.tb_lineno, found.tb_lasti)
+
+
+_STAGING = tuple(HIDDEN[0] + name for name in "arrays blocks derivatives effects explaining frames messages repeats state values".split())
+
+
+def is_fault(error: Exception) -> bool:
+    """Whether it is an error of this package, of what stages blocks: no operation of the user's program is made there, but loads of items."""
+    if isinstance(error, AutographError) or not isinstance(error, (AssertionError, AttributeError, LookupError, NameError)):
+        return False
+    tb = error.__traceback__
+    while tb is not None and tb.tb_next is not None:
+        tb = tb.tb_next
+    if tb is None or not (file := tb.tb_frame.f_code.co_filename).startswith(_STAGING) or file.endswith("loads.py"):
+        return False
+    return not _raises(tb)
+
+
+def _raises(tb: TracebackType) -> bool:
+    """Whether a `raise` statement raised the error: one of Python's own that is meant."""
+    code = tb.tb_frame.f_code.co_code
+    return 0 <= tb.tb_lasti < len(code) and code[tb.tb_lasti] == _RAISE
 
 
 def _is_generated(frame: FrameType, line: int) -> bool:
