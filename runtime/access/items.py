@@ -21,18 +21,20 @@ from autograph.runtime.effects.optional import present, read
 from autograph.runtime.frames import in_block, watched
 from autograph.runtime.jaxapi._jax import is_reference, recording
 from autograph.runtime.jaxapi.tracers import Array, as_object
-from autograph.runtime.messages.errors import ArrayStoreError
+from autograph.runtime.messages.errors import AliasError, ArrayStoreError, EffectError
 from autograph.runtime.messages.places import here
 from autograph.runtime.sequences.growing import Growing
 from autograph.runtime.sequences.rows import unknown
 from autograph.runtime.sequences.sections import Section
+from autograph.runtime.state.copies import rows_of
 from autograph.runtime.state.lifted import touch
 from autograph.runtime.stores.outside import is_held_elsewhere, stored_outside
 from autograph.runtime.stores.sections import store_section
 from autograph.runtime.stores.stores import store
-from autograph.runtime.values.heap import Contents, own_method
+from autograph.runtime.values.heap import Contents, Items, own_method
+from autograph.runtime.values.identity import spoil
 from autograph.runtime.values.specs import is_container
-from autograph.runtime.values.values import Maybe, traced
+from autograph.runtime.values.values import Maybe, Stale, traced
 
 slice = builtins.slice
 
@@ -168,6 +170,8 @@ def put_path(x: Any, path: tuple[Any, ...], value: Any, shared: bool) -> Any:
     if type(x) is list and unknown(i) and any(map(is_container, x)):
         _store_inside(x, i, tuple(rest), value)
         return x
+    if isinstance(x, Growing):
+        return _put_inside(x, x.inside(i, "list assignment index out of range"), tuple(rest), value)
     inner = get_item(x, i)
     held = not isinstance(x, (jax.Array, np.ndarray)) and is_held_elsewhere(inner)
     new = put_path(inner, tuple(rest), value, held)
@@ -183,6 +187,31 @@ def put_path(x: Any, path: tuple[Any, ...], value: Any, shared: bool) -> Any:
             "store through what holds it, or write a `__setitem__`",
         )  # fmt: skip
     return put_item(x, i, new, shared)
+
+
+def _put_inside(x: Growing, i: Any, path: tuple[Any, ...], value: Any) -> Growing:
+    """`x[i][j] = value` of a list whose length traced values decide: the item is a copy, and is stored back.
+
+    Copies of items that were read before do not see it: nobody may read them any more.
+    """
+    inner = x.row(i)
+    for row in rows_of(x.base):
+        if isinstance(row, Array):
+            raise AliasError(
+                "an item of a list whose length traced values decide is stored into, and a name holds one that was read before", here(),
+                "read it again after the store (`row = items[i]`)",
+            )  # fmt: skip
+        now = Contents(row).get()
+        spoil(row, Items(now.keys, [Stale(_read_before) for _ in now.values]))
+    x.kind.bound.shrunk = True
+    return x.with_row(i, put_path(inner, path, value, False), x.length)
+
+
+def _read_before(read: bool) -> EffectError:
+    return EffectError(
+        "an item of a list is read by a name that it was given before the list changed, and traced values decide how long the list is: it is a copy",
+        here(), "read it again after the store (`row = items[i]`)",
+    )  # fmt: skip
 
 
 def _store_part(x: Array, path: tuple[Any, ...], value: Any) -> None:

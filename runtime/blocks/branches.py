@@ -32,6 +32,7 @@ from autograph.runtime.sequences.growing import Grow, joint_of
 from autograph.runtime.sequences.lengths import join_marks, marks, other_side
 from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.sequences.room import refuse_or_grow, with_room
+from autograph.runtime.state.copies import copies_in, note_copies_at
 from autograph.runtime.state.lifted import Location, Tag, goes_with_block, joined, left_spec, load, may_be_missing, outer_spec, spec_out, store, taken
 from autograph.runtime.state.made import new_objects
 from autograph.runtime.stores.outside import taken_in
@@ -146,6 +147,7 @@ class _Sides:
         self.found: dict[Location, Any] = {}  # the tags that a side has given
         self.new: set[Location] = set()  # attributes of objects that one side makes: on the others there is no such object
         self.spans: list[Span] = []  # the branches in each side
+        self.copies: dict[Any, Any] = {}  # where a side gives what is a copy, or has one
         self.whole: dict[int, Any] = {}  # by its number: an object of which the fields are results, if all sides give the same
         self.specs: list[Spec] = []  # of what each side gives
         self.kept: list[Spec] = []  # the same, in which lists and dicts from outside are what they are
@@ -186,6 +188,7 @@ class _Sides:
         held = block.held()
         block.given = twins({"": out, **held}, goes_with_block)
         self.spans[-1].end()
+        self.copies.update(copies_in(out))
         block.before = given_before(out, self.fns[len(self.blocks)], self.state)
         self.specs.append(spec_of(out))
         self._join(block, spec_out(out))
@@ -370,6 +373,7 @@ class _Sides:
             store(location, new[location])
         taken(self.wrote)
         chosen(new, sides)
+        note_copies_at(new[""], self.copies)
         out = self._closed(new[""]) if self.whole else new[""]
         note_choice(out, [b.before for b in self.blocks])
         if all(b.left for b in self.blocks):

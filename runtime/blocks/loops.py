@@ -35,6 +35,7 @@ from autograph.runtime.state.lifted import may_have_failed
 from autograph.runtime.untraced.native import while_known
 from autograph.runtime.values.hints import hints_here
 from autograph.runtime.values.specs import Spec, Static, spec_in_block
+from autograph.runtime.values.value_objects import opened
 from autograph.runtime.values.values import Maybe, is_value
 
 
@@ -106,7 +107,7 @@ def run_while(
                     if only_errors_end_it and not _is_constant(test, state):  # Python knows the test, and makes all iterations
                         p, finite, only_errors_end_it = True, True, False
                 if turns == 1 and not isinstance(p, bool) and _jax.staging() and not run.changed:
-                    begin = [spec_in_block(x) for x in after]
+                    begin = [spec_in_block(opened(x)) for x in after]
                     speculation.roll_back(run)
                     break
                 state, certain = after, False
@@ -148,7 +149,7 @@ def _staged(
     finite = bool(hidden)
     if begin is not None:
         same = [x is old and isinstance(x, Growing) == isinstance(spec, Growing) for spec, x, old in zip(begin, state, before, strict=True)]
-        begin = [spec if s else spec_in_block(x) for s, spec, x in zip(same, begin, state, strict=True)]
+        begin = [spec if s else spec_in_block(opened(x)) for s, spec, x in zip(same, begin, state, strict=True)]
     if place.remembered != ROTATED:
         speculation = Speculation()
         try:

@@ -26,6 +26,7 @@ from autograph.runtime.sequences.growing import repeated
 from autograph.runtime.sequences.lengths import marks, reset
 from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.sequences.room import refuse_or_grow
+from autograph.runtime.state.copies import copies_in, note_copies_at
 from autograph.runtime.state.forgetting import forget_dead
 from autograph.runtime.state.lifted import (
     CODE,
@@ -44,7 +45,7 @@ from autograph.runtime.state.lifted import (
 from autograph.runtime.stores.outside import taken_in
 from autograph.runtime.stores.stores import Value
 from autograph.runtime.values.fitting import LOOP, fitted, unsettled
-from autograph.runtime.values.heap import HeapLocation, under_vmap
+from autograph.runtime.values.heap import Contents, HeapLocation, under_vmap
 from autograph.runtime.values.identity import reopened, replaced, twins
 from autograph.runtime.values.joining import Mismatch, join
 from autograph.runtime.values.knowledge import Fact, Facts, facts_of, known, note
@@ -58,6 +59,7 @@ from autograph.runtime.values.specs import (
     Type,
     children,
     has_option,
+    is_container,
     is_leaf,
     leaves,
     spec_in_block,
@@ -105,6 +107,8 @@ class Settling:
         body = self._of_fields(body) if self.opens else body
         self.body, self.state, self.source, self.place, self.items = body, state, source, place, list(items)
         self.untagged, self.hidden, self.test = body, hidden, test and self.asking(test)
+        self.copies: dict[Any, Any] = {}  # where variables hold what is a copy, or has one, when an iteration ends
+        self.more_copies = False
         self.by_object: set[int] = set()  # identities of arrays that are the same objects in each turn
         self.tagged, self.extra = False, 0  # does it carry which array is which, and as how many variables?
         self.apart: set[tuple[int, int]] = set()
@@ -160,6 +164,8 @@ class Settling:
                 else:
                     self._foresee([need.entry])
                 continue
+            if self.settled and self.more_copies:  # the next iteration begins with them
+                continue
             if not self.tagged and (self.by_object and not self.stays or self._moves_what_is_stored()):
                 self._tag()
                 continue
@@ -195,6 +201,7 @@ class Settling:
         self.specs = [self._kept(x, s) for x, s in zip(self.state, self.specs, strict=True)] if self.by_object else self.specs
 
     def _begin(self, args: list[Any]) -> None:
+        note_copies_at(args[len(self.items) :], self.copies)
         begun = [x for a, s in zip(args[len(self.items) :], self.specs, strict=True) for x in pack(a, s, as_is)]
         frame = lifting()[-1]
         outside = [x for location in self.places for x in pack(at_begin(location, frame), self.preset[location], as_is)]
@@ -309,6 +316,8 @@ class Settling:
         outs = [_known(opened(block.kept.get(n, nothing))) for n in names] if block.left else [_known(x) for x in listed(out, count)]
         args = block.args[len(self.items) :]
         self.raw = [spec_out(x) for x in outs]
+        found = copies_in(outs)
+        self.more_copies, self.copies = not found.keys() <= self.copies.keys(), {**found, **self.copies}
         self.numbers = [x if type(x) in NUMBERS else None for x in outs]  # that a turn gives, whatever the index
         held = block.held()
         block.given = twins({**dict(enumerate(outs)), **held}, goes_with_block)
@@ -343,7 +352,6 @@ class Settling:
         packed += fitted(list(held.values()), [block.wrote[loc] for loc in held], lambda: [loc.bare for loc in held], LOOP)
         ends = [x for o, s in zip(outs, joint, strict=True) for x in pack(o, s, as_is)][: self._own()]
         self._check_appended(block)
-        self.appended = [k for k, x in enumerate(ends) if isinstance(x, Array) and id(x) in block.frame.copied]
         order = [*self.places, *(loc for loc in held if loc not in self.places)]
         left = [(held[loc], block.wrote[loc]) if loc in held else (load(loc), self.preset[loc]) for loc in order]
         self.loop.end(ends + [x for value, spec in left for x in pack(value, spec, as_is)])
@@ -355,8 +363,10 @@ class Settling:
     def _check_appended(self, block: Block) -> None:
         """An array that an iteration appends to a list, which keeps a copy, is one that it has made, or into which no iteration stores."""
         for copy in block.frame.copied.values():
-            if isinstance(x := copy.value, Array) and (Value(x) in block.wrote or self.loop.has_stored_into(x)):
-                raise errors.AliasError(f"{Value(x).name} is changed in a loop: {copy.why}", copy.place, copy.advice)
+            x = copy.value
+            place = Value(x) if isinstance(x, Array) else Contents(x) if is_container(x) else None
+            if place is not None and (place in block.wrote or isinstance(x, Array) and self.loop.has_stored_into(x)):
+                raise place.error(f"{place.name} is changed in a loop: {copy.why}", copy.place, copy.advice)
 
     def joined(self, before: Sequence[Spec], after: Sequence[Spec]) -> list[Spec]:
         out = []

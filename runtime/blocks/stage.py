@@ -17,13 +17,13 @@ from autograph.runtime.jaxapi.active import where_active
 from autograph.runtime.jaxapi.tracers import as_object, content
 from autograph.runtime.messages.places import caller, parameter_names, place_of
 from autograph.runtime.sequences.predicates import truth
+from autograph.runtime.state.copies import note_copies_at
 from autograph.runtime.state.lifted import (
     CODE,
     ERROR,
     load,
     store,
 )
-from autograph.runtime.stores.stores import note_appended
 from autograph.runtime.values.fitting import LOOP, fitted
 from autograph.runtime.values.hints import hints_here
 from autograph.runtime.values.identity import after_turns
@@ -84,10 +84,9 @@ class Stage(Settling):
         left = iter(found[count:])
         for location, spec in self.block.wrote.items():
             store(location, unpack(spec, left))
-        for k in self.appended:  # an array that the last iteration has appended
-            note_appended(found[k])
         first = iter(found[:count])
         values = [unpack(s, first) for s in self.specs]
+        note_copies_at(values, self.copies)
         after = {location: load(location) for location in self.block.wrote}
         after_turns({**dict(enumerate(values)), **after}, {**dict(enumerate(self.state)), **before}, self.turn, self.block.given)
         if certain and not self.block.left:

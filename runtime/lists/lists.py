@@ -19,11 +19,12 @@ from autograph.runtime.sequences import section_functions
 from autograph.runtime.sequences.growing import Grow, Growing, joint_of
 from autograph.runtime.sequences.lengths import held
 from autograph.runtime.sequences.sections import Section
+from autograph.runtime.state.copies import note_copies
 from autograph.runtime.state.counting import ARGUMENT
-from autograph.runtime.stores.stores import note_appended
 from autograph.runtime.untraced.told import forget_told, is_told
 from autograph.runtime.values.specs import Spec, is_container, spec_of, type_of, widen
-from autograph.runtime.values.values import ATOMS, Copied, ours
+from autograph.runtime.values.value_objects import opened
+from autograph.runtime.values.values import ATOMS, ours
 
 
 def append(x: Any, value: Any, count: int = 0) -> Any:
@@ -125,7 +126,7 @@ def _room(x: Any, error: type[Exception], text: str) -> None:
 
 def _joint(items: list[Any]) -> Spec:
     """The spec of an item; also of those that a turn has appended which is thrown away."""
-    return joint_of([widen(spec_of(item)) for item in items], here())
+    return joint_of([widen(spec_of(opened(item))) for item in items], here())
 
 
 def clear(x: Any) -> Any:
@@ -159,7 +160,7 @@ def renewed(x: Any, items: Any) -> Any:
 
 def _copied(value: Any, count: int) -> None:
     """An item that is a list of its own is copied into the buffer: nobody else may hold it, but the block that has made it and leaves it alone."""
-    note_appended(value)
+    note_copies(value, "it was appended to a list in compiled code, which keeps a copy", "append it when it is complete, or a copy of it")
     if not is_container(value):
         return
     if count > ARGUMENT + 1 and not _is_local(value, count):
@@ -168,8 +169,6 @@ def _copied(value: Any, count: int) -> None:
             "append a tuple, or a new list: `items.append(list(row))`",
         )  # fmt: skip
     forget_told()
-    for f in frames():
-        f.copied[id(value)] = Copied(value, "it was appended to a list in compiled code, which keeps a copy", "append it when it is complete")
 
 
 def _is_local(value: Any, count: int) -> bool:

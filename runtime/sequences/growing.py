@@ -23,12 +23,14 @@ from autograph.runtime.messages.errors import EffectError
 from autograph.runtime.messages.places import here
 from autograph.runtime.sequences.lengths import Bound, Home, Kind, Marks, stack
 from autograph.runtime.sequences.rows import weak_integers
+from autograph.runtime.state.copies import note_copies
 from autograph.runtime.state.lifted import touch
 from autograph.runtime.values.heap import Contents
 from autograph.runtime.values.joining import Mismatch, covers, join
 from autograph.runtime.values.packing import pack, unpack
 from autograph.runtime.values.spec_text import describe
 from autograph.runtime.values.specs import Spec, is_leaf, spec_of, types, widen
+from autograph.runtime.values.value_objects import closed, opened
 from autograph.runtime.values.values import Counted, Stale
 
 _ADVICE = "give the loop a bound (`while len(items) < 100 and ...:`, or `with ag.loop(max_steps=100):`), or use a `jnp` array and a counter"
@@ -56,9 +58,11 @@ class Growing(Counted):
         """The item at a place that is inside."""
         wanted = types([self.kind.spec])
         rows = [lax.dynamic_index_in_dim(b, jnp.asarray(i), keepdims=False) for b in self.buffers]
-        return unpack(self.kind.spec, iter([_jax.convert_type(r, t.dtype, True) if t.weak else r for r, t in zip(rows, wanted, strict=True)]))
+        flat = iter([_jax.convert_type(r, t.dtype, True) if t.weak else r for r, t in zip(rows, wanted, strict=True)])
+        return closed(unpack(self.kind.spec, flat))
 
     def with_row(self, i: Any, value: Any, length: Any) -> Growing:
+        value = opened(value)
         spec = widen(spec_of(value))
         if [t.shape for t in types([spec])] != [t.shape for t in types([self.kind.spec])]:
             raise no_joint(self.kind.spec, spec, self.kind.bound.place)
@@ -141,8 +145,15 @@ class Growing(Counted):
         fail(~found.any(), ValueError, "list.index(x): x not in list")
         return weak_integers(jnp.argmax(found))
 
+    def item(self, i: Any) -> Any:
+        """The item at a place that is inside, as code of the user's gets it: a copy, and known to be one."""
+        row = self.row(i)
+        why = "it is an item of a list whose length traced values decide, and that is a copy"
+        note_copies(row, why, "store through the list: `items[i][j] = v`", self.base)
+        return row
+
     def __getitem__(self, i: Any) -> Any:
-        return self.row(self.inside(i))
+        return self.item(self.inside(i))
 
     def __iter__(self) -> Iterator[Any]:
         if _jax.concrete(self.length):
@@ -288,13 +299,14 @@ def enlarged(x: Growing, spec: Spec, capacity: int) -> Growing:
     return Growing(Kind(spec, capacity, x.kind.bound), x.length, buffers)
 
 
-def grown(items: list[Any], grow: Grow, capacity: int) -> Growing:
+def grown(held: list[Any], grow: Grow, capacity: int) -> Growing:
     """What takes the place of a list, with room for so many items."""
+    items = [*map(opened, held)]
     specs = [widen(spec_of(item)) for item in items] + ([] if grow.spec is None else [grow.spec])
     if not specs:
         raise IndexError("pop from empty list")
     spec = joint_of(specs, grow.place)
-    bound = Bound(items, spec, grow.place, grow.home)
+    bound = Bound(held, spec, grow.place, grow.home)
     stack.bounds.add(bound)
     buffers = []
     for k, t in enumerate(types([spec])):

@@ -86,7 +86,7 @@ class Walk:
             return
         while self.made < len(now := current(self.items, self.state)):
             self.made += 1
-            yield now.row(self.made - 1) if isinstance(now, Growing) else now[self.made - 1]
+            yield now.item(self.made - 1) if isinstance(now, Growing) else now[self.made - 1]
 
     def rest(self) -> Range | None:
         """What is left, once only traced values know how much that is.

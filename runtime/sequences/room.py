@@ -30,6 +30,7 @@ from autograph.runtime.state.reading import recorders
 from autograph.runtime.values.heap import Attribute, Cell, Contents, Items, Variable
 from autograph.runtime.values.packing import unpack
 from autograph.runtime.values.specs import Spec, Static, Type, spec_of, types, widen
+from autograph.runtime.values.value_objects import closed, opened
 from autograph.runtime.values.values import ARRAYS, NUMBERS, Counted, Stale, parts
 
 _MOST_GROWN = 64  # each gives room for twice as many items, or for a wider kind
@@ -216,7 +217,7 @@ def refuse_or_grow(location: Any, specs: Sequence[Spec], around: Sequence[Frame]
 
 def type_of_item(spec: Spec) -> Spec:
     """The type of an item, also of one that is said to stay the object that it is."""
-    return widen(spec_of(spec.value) if isinstance(spec, Static) else spec)
+    return widen(spec_of(opened(spec.value)) if isinstance(spec, Static) else spec)
 
 
 def _settled(x: Any) -> Any:
@@ -249,4 +250,4 @@ def _rows(x: Growing, start: int, stop: int) -> list[Any]:
     wanted = types([x.kind.spec])
     columns = [[b[k] for k in range(start, stop)] for b in x.buffers]
     typed = [[_jax.convert_type(r, t.dtype, True) if t.weak else r for r in c] for c, t in zip(columns, wanted, strict=True)]
-    return [unpack(x.kind.spec, iter([c[k] for c in typed])) for k in range(stop - start)]
+    return [closed(unpack(x.kind.spec, iter([c[k] for c in typed]))) for k in range(stop - start)]

@@ -170,7 +170,9 @@ def rows_of(items: Any) -> Range | Rows | None:
 def counted(items: Sequence[Counted]) -> Range:
     """A loop over the items of which only traced values know how many there are."""
     (x,) = items
-    return Range(0, x.length, 1, item=x.row, lists=items if x.can_change() else (), again=counted if x.can_change() else None, most=x.most())
+    if not x.can_change():
+        return Range(0, x.length, 1, item=x.row, most=x.most())
+    return Range(0, x.length, 1, item=x.item, lists=items, again=counted, most=x.most())
 
 
 def _rows(items: Any) -> Rows:

@@ -203,10 +203,11 @@ def touch(location: HeapLocation, late: bool = True) -> None:
         if late:
             note_late(location)
         spoil_twins(location.obj)
-    for frame in reversed(frames()):
-        if id(location.obj) in frame.copied:
+    for frame in frames():
+        if id(location.obj) in frame.copied:  # also one of the blocks around
             copy = frame.copied[id(location.obj)]
             raise location.error(f"{location.name} is changed: {copy.why}", here(), copy.advice)
+    for frame in reversed(frames()):
         if frame.lifting and location.is_made_in(frame.trace):
             return
         if location not in frame.saved:

@@ -27,7 +27,6 @@ from autograph.runtime.sequences.subscripts import check_static, has_span, is_ma
 from autograph.runtime.sequences.subscripts import plain as as_index
 from autograph.runtime.state.lifted import may_have_failed, touch
 from autograph.runtime.values.heap import HeapLocation
-from autograph.runtime.values.values import Copied, parts
 
 
 class Value(HeapLocation):
@@ -123,19 +122,6 @@ class StaleView(Numpys):
             "and its array has been stored into since",
             here(), "take a copy (`row = m[k].copy()`), or take it again before it is read (`row = m[k]`)",
         )  # fmt: skip
-
-
-def note_appended(value: Any) -> None:
-    """The buffer keeps what arrays hold now, and the list in Python would hold the arrays: a store into one of them from here on is an error.
-
-    One before, in the same or another iteration, is noticed when the iteration ends (`settling.py`): the array must be made in each.
-    """
-    for x in parts(value):
-        if isinstance(x, Array) and x.ndim:
-            root = x.root if isinstance(x, View) else x
-            copy = Copied(root, "it was appended to a list in compiled code, which keeps a copy", "append a copy: `items.append(x.copy())`", here())
-            for f in frames():
-                f.copied.setdefault(id(root), copy)
 
 
 def _value(x: Array) -> Any:

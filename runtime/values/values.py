@@ -85,6 +85,10 @@ class Counted:
     def __getitem__(self, i: Any) -> Any:
         raise NotImplementedError
 
+    def item(self, i: Any) -> Any:
+        """The same, as code of the user's gets it."""
+        return self.row(i)
+
     def known(self) -> Any:
         """The list or array that it is, where `length` is known."""
         raise NotImplementedError
@@ -131,10 +135,11 @@ class Found:
 class Copied(Record):
     """A container of which compiled code has a copy, so that a change of one would not show in the other: why that is, and what to do."""
 
-    __slots__ = ("advice", "place", "value", "why")
+    __slots__ = ("advice", "home", "of", "place", "value", "why")
 
-    def __init__(self, value: Any, why: str, advice: str, place: Any = None) -> None:
+    def __init__(self, value: Any, why: str, advice: str, place: Any = None, of: Any = None, home: Any = None) -> None:
         self.value, self.why, self.advice, self.place = value, why, advice, place
+        self.of, self.home = of, home  # the list of which it is an item, if it was read of one, and (weakly) in which trace
         self.holds(value)
 
 
