@@ -212,6 +212,7 @@ def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints, peels: bool
     if rows.computed or any(isinstance(x, Numpys) and x.ndim > 1 for x in rows.over):
         body, rows = _OfItems(rows, body), index_rows(builtins.range(rows.length))
     place = Place(getattr(body, "__code__", None))
+    token: object = None
 
     def scanned(state: list[Any]) -> list[Any]:
         stage = Stage(body, state, body, place, items=[rows.spec], turns=rows.length, all_made=True, token=token)
@@ -221,7 +222,9 @@ def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints, peels: bool
         known = counted(stage, rows.length, state)
         return [known.get(k, x) for k, x in enumerate(out)]
 
-    speculation, token = Speculation(), object() if peels else None
+    if not peels or not any(isinstance(x, Unset) for x in state):
+        return with_room(scanned, state, place, rows.length)  # type: ignore[no-any-return]
+    speculation, token = Speculation(), object()
     try:
         with place.scope("whole") as whole:
             return with_room(scanned, state, place, rows.length)  # type: ignore[no-any-return]

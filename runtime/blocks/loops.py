@@ -21,7 +21,7 @@ from autograph.runtime.blocks.settling import ROTATED, Rotate, given, listed, un
 from autograph.runtime.blocks.stage import Stage
 from autograph.runtime.effects.deferred import fail
 from autograph.runtime.explaining.decisions import decided, watching
-from autograph.runtime.frames import Peel, Place
+from autograph.runtime.frames import Peel, Place, frames
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.messages.errors import StepLimitError
 from autograph.runtime.repeats.repeats import made_turns
@@ -36,7 +36,7 @@ from autograph.runtime.untraced.native import while_known
 from autograph.runtime.values.hints import hints_here
 from autograph.runtime.values.specs import Spec, Static, spec_in_block
 from autograph.runtime.values.value_objects import opened
-from autograph.runtime.values.values import Maybe, is_value
+from autograph.runtime.values.values import Maybe, Unset, is_value
 
 
 def while_loop(test: Callable[..., Any], body: Callable[..., Any], *state: Any) -> Any:
@@ -87,7 +87,7 @@ def run_while(
     if not place.remembers:
         turns, size, why = 0, 0, ""
         looked = finite or not _jax.staging()
-        speculation, run = Speculation(), None
+        speculation, run = Speculation() if p is True else None, None
         with made_turns() as made, iterating(most or 8):
             while p is True:
                 recorded = _jax.equations()
@@ -108,6 +108,7 @@ def run_while(
                         p, finite, only_errors_end_it = True, True, False
                 if turns == 1 and not isinstance(p, bool) and _jax.staging() and not run.changed:
                     begin = [spec_in_block(opened(x)) for x in after]
+                    assert speculation is not None
                     speculation.roll_back(run)
                     break
                 state, certain = after, False
@@ -121,7 +122,9 @@ def run_while(
             return state
     p = True if begin is not None else p  # not that of the turn that is thrown away
     staging = functools.partial(_staged, test, body, source=source, hidden=hidden, most=most, place=place)
-    speculation, token = Speculation(), object() if p is True else None
+    if p is not True or not any(isinstance(x, Unset) for x in state):
+        return with_room(functools.partial(staging, before=state, begin=begin, certain=certain, p=p, token=None), state, place, most or 8)  # type: ignore[no-any-return]
+    speculation, token = Speculation(), object()
     try:
         with place.scope("whole") as whole:
             staged = functools.partial(staging, before=state, begin=begin, certain=certain, p=p, token=token)
@@ -151,10 +154,9 @@ def _staged(
         same = [x is old and isinstance(x, Growing) == isinstance(spec, Growing) for spec, x, old in zip(begin, state, before, strict=True)]
         begin = [spec if s else spec_in_block(opened(x)) for s, spec, x in zip(same, begin, state, strict=True)]
     if place.remembered != ROTATED:
-        speculation = Speculation()
+        speculation, run = Speculation(), frames()[-1]  # of the attempt that stages the loop
         try:
-            with place.scope("tested") as run:
-                return Stage(body, state, source, place, begin, test=test, hidden=hidden, turns=most, token=token).run_while(test, certain)
+            return Stage(body, state, source, place, begin, test=test, hidden=hidden, turns=most, token=token).run_while(test, certain)
         except Rotate:
             place.remember(ROTATED)
             speculation.roll_back(run)

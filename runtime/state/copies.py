@@ -61,6 +61,8 @@ def copy_of(x: Any) -> Copied | None:
 
 def copies_in(values: Any) -> dict[Path, Copied]:
     """The places in some values of what is a copy, or has one."""
+    if not any(f.copied for f in frames()):
+        return {}
     return {path: copy for path, x in _objects(values) if (copy := copy_of(x)) is not None}
 
 

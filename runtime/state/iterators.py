@@ -114,7 +114,7 @@ def _of_function(fn: Any, *values: Any) -> list[tuple[str, Any]]:
 
 def _iterators(level: list[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
     """The iterators among some values, or what these hold: a few steps deep, and not through large containers."""
-    level = [(name, x) for name, x in level if type(x) not in _NO_HOLDERS]
+    level = [(name, x) for name, x in level if type(x) not in _NO_HOLDERS and not (type(x) is FunctionType and x.__closure__ is None)]
     seen: set[int] = set()
     for depth in range(_DEEP):
         inside: list[tuple[str, Any]] = []
