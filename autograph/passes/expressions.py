@@ -22,6 +22,7 @@ from typing import Any
 from autograph.passes.context import DEEPEST, Context
 from autograph.passes.indices import index_of
 from autograph.trees import syntax as s
+from autograph.trees.grouping import folded, in_groups, links
 from autograph.trees.quote import quote_expr
 
 _SYMBOLS = {
@@ -166,7 +167,7 @@ class _Expressions(s.Transformer):
 
     def _bool(self, node: Any, visit: Callable[[Any], Any], operator: str) -> Any:
         node.values = [visit(v) for v in node.values]
-        return node if _binds_late(*node.values[1:]) else _folded(node.values, operator, node)
+        return node if _binds_late(*node.values[1:]) else folded(node.values, operator, node, DEEPEST)
 
     def _chain(self, node: Any, operator: str) -> Any:
         self.generic_visit(node)
@@ -177,58 +178,20 @@ class _Expressions(s.Transformer):
             pairs = [s.at(s.Compare(a, [op], [b]), node) for a, op, b in zip(operands, node.ops, operands[1:], strict=False)]
             for pair in pairs[1:]:  # the middle operands stand twice
                 pair.left = s.copy_location(s.name(pair.left.id) if isinstance(pair.left, s.Name) else s.constant(pair.left.value), pair.left)
-            return _folded([self._compare(pair) for pair in pairs], operator, node)
+            return folded([self._compare(pair) for pair in pairs], operator, node, DEEPEST)
         parts: list[Any] = [operands[0]]
         for k, (op, operand) in enumerate(zip(node.ops, operands[1:], strict=True)):
             parts += [s.at(s.constant(_SYMBOLS[type(op).__name__]), node), operand if k == 0 else s.thunk(operand)]
         return quote_expr("ag.compare($parts)", node, parts=parts)
 
     def _ternary(self, node: Any, visit: Callable[[Any], Any]) -> Any:
-        links = _links(node)
-        if len(links) > DEEPEST and not _binds_late(node.body, node.orelse):
-            return self._long_ternary(links, visit)
+        chain = links(node)
+        if len(chain) > DEEPEST and not _binds_late(node.body, node.orelse):
+            return in_groups(chain, self.truth, visit, DEEPEST)
         node.test, node.body, node.orelse = self.truth(node.test), visit(node.body), visit(node.orelse)
         if _binds_late(node.body, node.orelse):
             return node
         return quote_expr("ag.cond($test, lambda: $body, lambda: $orelse)", node, test=node.test, body=node.body, orelse=node.orelse)
-
-    def _long_ternary(self, links: list[Any], visit: Callable[[Any], Any]) -> Any:
-        """A chain of conditional expressions in groups, each evaluated if none before it has given a value: branches nest as deep as one group."""
-        last, out = links[-1].orelse, None
-        for begin in range(0, len(links), DEEPEST):
-            group, ends = links[begin : begin + DEEPEST], begin + DEEPEST >= len(links)
-            value = visit(last) if ends else quote_expr("(True, ag.blank)", group[-1])
-            for link in reversed(group):
-                body = visit(link.body) if ends else quote_expr("(False, $value)", link.body, value=visit(link.body))
-                value = quote_expr("ag.cond($test, lambda: $body, lambda: $orelse)", link, test=self.truth(link.test), body=body, orelse=value)
-            if out is None:
-                out = value
-            else:
-                name = "ag.continued" if ends else "ag.going_on"
-                out = quote_expr(f"{name}($before, lambda: $rest)", group[0], before=out, rest=value)
-        return out
-
-
-def _links(node: Any) -> list[Any]:
-    """The conditional expressions of a chain: `a if p else b if q else c`."""
-    found = [node]
-    while isinstance(found[-1].orelse, s.IfExp):
-        found.append(found[-1].orelse)
-    return found
-
-
-def _folded(values: list[Any], operator: str, at: Any) -> Any:
-    """The operator between values, of which each but the first is evaluated where those before it decide so.
-
-    More than may nest are taken in groups from the left, which is the same: `a and b and c` is `(a and b) and c`.
-    """
-    out = None
-    for begin in range(0, len(values), DEEPEST):
-        *rest, group = values[begin : begin + DEEPEST]
-        for left in reversed(rest):
-            group = quote_expr(f"{operator}($left, lambda: $right)", at, left=left, right=group)
-        out = group if out is None else quote_expr(f"{operator}($left, lambda: $right)", at, left=out, right=group)
-    return out
 
 
 def _sorts(pattern: Any) -> bool:
