@@ -141,3 +141,18 @@ def test_a_change_happens_once(place: str, change: str) -> None:
 
 
 ALSO_REFUSED = {("whole", "sliced")}  # what has taken the items is not known, so it cannot be given what it was given
+
+
+NEW = """
+def f(x, n):
+    global NEW
+    for i in range(n):
+        NEW = x * i
+    return NEW
+"""
+
+
+def test_a_global_variable_that_does_not_exist_before_is_named() -> None:
+    """An error of ours is not taken for the program's: Python raises no NameError here."""
+    with pytest.raises(ag.AutographError, match="AG402 the global variable `NEW` does not exist before"):
+        ag.function(define(NEW))(jnp.float32(1.5), 4)

@@ -32,6 +32,7 @@ from autograph.runtime.messages.raised import (
     is_unhashable,
     is_users,
     place_of_error,
+    unset_global,
 )
 from autograph.runtime.state.forgetting import forget_object
 from autograph.runtime.state.lifted import ERROR, ErrorValues, load, may_have_failed, reachable, store
@@ -142,6 +143,8 @@ def _caught(handler: Place, what: str, raised: Place | None = None) -> StagedRai
 
 def defer(error: Exception) -> bool:
     """Whether an error in a block that may not run is now deferred to when it does: a `raise` of the user's, or Python's own."""
+    if (refusal := unset_global(error)) is not None:
+        raise refusal from None
     if is_fault(error):  # of ours: it would be taken for the program's
         return False
     raised = explicit_raise(error) is not None

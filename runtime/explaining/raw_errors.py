@@ -21,7 +21,7 @@ from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages.advice import for_value, slice_part, written
 from autograph.runtime.messages.errors import AutographError, ConcreteValueError, NotStagedError, Place, without_comment
 from autograph.runtime.messages.places import HIDDEN, here, is_block, place_in, place_of
-from autograph.runtime.messages.raised import as_of_concrete, is_unhashable, is_users
+from autograph.runtime.messages.raised import as_of_concrete, is_unhashable, is_users, unset_global
 from autograph.runtime.options import name_of
 from autograph.runtime.values.fitting import TOO_LARGE, too_large
 
@@ -43,6 +43,10 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
             return fn(*args, **kwargs)
         except RAW as error:
             raise _named(error) from (error if _jax.full() else None)
+        except NameError as error:
+            if (unset := unset_global(error)) is None:
+                raise
+            raise unset from None
         except RecursionError as error:
             if (refusal := _recursion(error)) is None:
                 raise

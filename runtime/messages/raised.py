@@ -10,7 +10,7 @@ import re
 import sysconfig
 from types import CodeType, FrameType, TracebackType
 
-from autograph.runtime.messages.errors import AutographError, Place
+from autograph.runtime.messages.errors import AutographError, GlobalStateError, Place
 from autograph.runtime.messages.places import HIDDEN, caller, function_around, is_block, place_in
 
 _STDLIB = tuple({p + os.sep for k in ("stdlib", "platstdlib") for p in (sysconfig.get_paths()[k], os.path.realpath(sysconfig.get_paths()[k]))})
@@ -47,6 +47,24 @@ def is_fault(error: Exception) -> bool:
     if tb is None or not (file := tb.tb_frame.f_code.co_filename).startswith(_STAGING) or file.endswith("loads.py"):
         return False
     return not _raises(tb)
+
+
+def unset_global(error: Exception) -> GlobalStateError | None:
+    """The error for a global variable that a block binds and that does not exist before: the block begins with what it holds."""
+    if type(error) is not NameError or (found := innermost_of(error)) is None:
+        return None
+    frame, name = found[0], error.name
+    codes, stored = [frame.f_code], False
+    while codes and not stored:
+        code = codes.pop()
+        stored = any(i.opname == "STORE_GLOBAL" and i.argval == name for i in dis.get_instructions(code))
+        codes += [c for c in code.co_consts if isinstance(c, CodeType)]
+    if not stored or name in frame.f_globals:
+        return None
+    return GlobalStateError(
+        f"the global variable `{name}` does not exist before, and a compiled loop or branch binds it", place_in(frame.f_code, found[2], found[1]),
+        f"give it a value in the module (`{name} = None`), or return the value",
+    )  # fmt: skip
 
 
 def _raises(tb: TracebackType) -> bool:
