@@ -23,7 +23,8 @@ from autograph.runtime.effects.deferred import fail
 from autograph.runtime.explaining.decisions import decided, watching
 from autograph.runtime.frames import Peel, Place, frames
 from autograph.runtime.jaxapi import _jax, trees
-from autograph.runtime.messages.errors import StepLimitError
+from autograph.runtime.messages.errors import EffectError, StepLimitError
+from autograph.runtime.messages.places import here
 from autograph.runtime.repeats.repeats import made_turns
 from autograph.runtime.sequences.growing import Growing
 from autograph.runtime.sequences.lengths import iterating
@@ -170,7 +171,14 @@ def _staged(
 
     entry = begin and [Static(True), *begin]
     stage = Stage(turn, [p, *state], source, Place(turn.__code__), entry, test=asked, hidden=("the test", *hidden), turns=most)
-    return stage.run_while(asked, certain)[1:]
+    try:
+        return stage.run_while(asked, certain)[1:]
+    except Rotate:
+        raise EffectError(
+            "the test of this loop changes something, or may fail, whenever what it asks is read",
+            here(),
+            "compute what it asks in the loop, as a number",
+        ) from None
 
 
 def _limited(test: Callable[..., Any], body: Callable[..., Any], state: list[Any], source: Callable[..., Any], hidden: Any, limit: int) -> list[Any]:
