@@ -46,7 +46,7 @@ def is_fault(error: Exception) -> bool:
         tb = tb.tb_next
     if tb is None or not (file := tb.tb_frame.f_code.co_filename).startswith(_STAGING) or file.endswith("loads.py"):
         return False
-    return not _raises(tb)
+    return file.startswith(HIDDEN[0] + "blocks") or not _raises(tb)
 
 
 def unset_global(error: Exception) -> GlobalStateError | None:
