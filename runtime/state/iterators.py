@@ -34,8 +34,8 @@ class Positions:
 
     def __init__(self, reached: Any = None) -> None:
         """`reached`: a function and its arguments, in the place of the functions that run."""
-        level = _variables() if reached is None else _of_function(*reached)
-        self.before = [(name, x, _position(x)) for name, x in _iterators(level)]
+        found = _iterators(_variables()) if reached is None else _iterators(_of_function(*reached), _OF_CODE)
+        self.before = [(name, x, _position(x)) for name, x in found]
 
     def check(self) -> None:
         """Called when the block has been traced.
@@ -106,14 +106,18 @@ def _variables() -> list[tuple[str, Any]]:
 
 
 def _of_function(fn: Any, *values: Any) -> list[tuple[str, Any]]:
-    """What a function reaches by its globals, cells and arguments."""
+    """What a function reaches by its globals, cells and arguments; not what other functions hold, whose code may be none that is converted."""
     code, space = getattr(fn, "__code__", None), getattr(fn, "__globals__", {})
     named = [(name, space[name]) for name in code.co_names if name in space] if code is not None else []
-    return [*named, ("", fn), *(("an argument", x) for x in values)]
+    cells = _held_by(fn) if type(fn) is FunctionType else []
+    return [*named, *((path[1:], x) for path, x in cells), *(("an argument", x) for x in values)]
 
 
-def _iterators(level: list[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-    """The iterators among some values, or what these hold: a few steps deep, and not through large containers."""
+_OF_CODE = (FunctionType, MethodType, functools.partial)
+
+
+def _iterators(level: list[tuple[str, Any]], but: tuple[type, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """The iterators among some values, or what these hold (`but` for objects of some classes): a few steps deep, not through large containers."""
     level = [(name, x) for name, x in level if type(x) not in _NO_HOLDERS and not (type(x) is FunctionType and x.__closure__ is None)]
     seen: set[int] = set()
     for depth in range(_DEEP):
@@ -123,6 +127,8 @@ def _iterators(level: list[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
                 seen.add(id(x))
                 if issubclass(type(x), ITERATORS):
                     yield name, x
+                elif issubclass(type(x), but):
+                    continue
                 elif depth == 0 or not issubclass(type(x), (list, tuple, dict, deque)) or len(x) <= _LARGE:
                     inside += [(f"{name}{path}", v) for path, v in _held_by(x) if type(v) not in _NO_HOLDERS]
         level = inside
