@@ -50,7 +50,21 @@ def _is_direct() -> bool:
     return bool(config.error_checking_behavior_nan.value == config.error_checking_behavior_divide.value == "ignore")
 
 
-def _binary(name: str, do: Callable[[Any, Any], Any], only_floats: bool) -> Any:
+def _truth(x: Any) -> Any:
+    """`x` as a truth value that JAX's operations take, if it is one; else None."""
+    x = x.now if isinstance(x, Arithmetic) else x
+    if type(x) is bool:
+        return x
+    is_truth = isinstance(x, core.Tracer) and type(x.aval) is core.ShapedArray and x.aval.dtype == np.bool_ and not x.aval.shape
+    return x if is_truth else None
+
+
+def _binary(name: str, do: Callable[[Any, Any], Any], only_floats: bool, of_truths: Callable[[Any, Any], Any] | None = None) -> Any:
+    """An operator that is JAX's operation itself where nothing has to be promoted.
+
+    Python's truth values add and multiply as numbers (`True + True` is 2), and JAX's as truths: `of_truths` records what no `|` or `&` records.  So a
+    loop that is to be compiled as one iteration sees that its truth values, which Python knows, are added (`blocks/exact.py`).
+    """
     by_jax = getattr(core.Tracer, name)
     swapped = name.startswith("__r")
 
@@ -62,36 +76,17 @@ def _binary(name: str, do: Callable[[Any, Any], Any], only_floats: bool) -> Any:
                 operand = _operand(other, aval)
                 if operand is not None:
                     return do(operand, now) if swapped else do(now, operand)
+        if of_truths is not None and isinstance(now, pe.DynamicJaxprTracer) and _truth(now) is not None and (operand := _truth(other)) is not None:
+            return of_truths(now, operand)
         return by_jax(self, other)
 
     operate.__name__ = operate.__qualname__ = name
     return operate
 
 
-def _of_truths(name: str, do: Callable[[Any, Any], Any]) -> Any:
-    """An operator that Python's truth values take as numbers (`True + True` is 2), and JAX's as truths: recorded as no `|` or `&` is.
-
-    So a loop that is to be compiled as one iteration sees that its truth values, which Python knows, are added (`blocks/exact.py`).
-    """
-    otherwise = getattr(Arithmetic, name)
-
-    def operate(self: Arithmetic, other: Any) -> Any:
-        now = self.now
-        if isinstance(now, pe.DynamicJaxprTracer) and type(now.aval) is core.ShapedArray and now.aval.dtype == np.bool_ and not now.aval.shape:
-            operand = other.now if isinstance(other, Arithmetic) else other
-            if type(operand) is bool or isinstance(operand, core.Tracer) and operand.aval.dtype == np.bool_ and not operand.aval.shape:
-                return do(now, operand)
-        return otherwise(self, other)
-
-    operate.__name__ = operate.__qualname__ = name
-    return operate
-
-
+_OF_TRUTHS = {"add": lax.max, "mul": lax.min}
 for _name, _do in {"add": lax.add, "sub": lax.sub, "mul": lax.mul, "truediv": lax.div}.items():
     for _full in (f"__{_name}__", f"__r{_name}__"):
-        setattr(Arithmetic, _full, _binary(_full, _do, only_floats=_name == "truediv"))
-for _name, _do in {"add": lax.max, "mul": lax.min}.items():
-    for _full in (f"__{_name}__", f"__r{_name}__"):
-        setattr(Arithmetic, _full, _of_truths(_full, _do))
+        setattr(Arithmetic, _full, _binary(_full, _do, only_floats=_name == "truediv", of_truths=_OF_TRUTHS.get(_name)))
 for _name, _do in {"lt": lax.lt, "le": lax.le, "gt": lax.gt, "ge": lax.ge, "eq": lax.eq, "ne": lax.ne}.items():
     setattr(Arithmetic, f"__{_name}__", _binary(f"__{_name}__", _do, only_floats=False))

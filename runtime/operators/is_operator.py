@@ -116,4 +116,4 @@ def _may_be(x: Any, other: Any) -> bool:
     others = {id(t.value) for f in frames() for t in f.twins.get(id(other), ()) if t.value is not None}
     sources = [c for f in frames() for c in f.choices.get(id(other), ()) if c.source is other]
     chosen = any(id(x) in f.copied and f.copied[id(x)].value is x for f in frames())
-    return id(other) in mine or bool(mine & others) or any(c.value is x for c in sources) or chosen and id(other) not in {id(x)}
+    return id(other) in mine or bool(mine & others) or any(c.value is x for c in sources) or chosen

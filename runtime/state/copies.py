@@ -15,28 +15,22 @@ from autograph.runtime.arrays.numpys import View
 from autograph.runtime.frames import frames, of_block
 from autograph.runtime.jaxapi.tracers import Array
 from autograph.runtime.messages.places import here
-from autograph.runtime.values.specs import children, is_container
-from autograph.runtime.values.values import ARRAYS, ATOMS, Copied, Maybe
+from autograph.runtime.values.identity import containers_of
+from autograph.runtime.values.values import Copied
 
 Path = tuple[Any, ...]
 
 
-def _objects(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+def _array_of(value: Any) -> Any:
+    """The array that a value is, or is a view of."""
+    if not isinstance(value, Array) or not value.ndim:
+        return None
+    return value.root if isinstance(value, View) else value
+
+
+def _objects(value: Any) -> Iterator[tuple[Path, Any]]:
     """The containers and arrays in a value, each with the numbers of the parts that lead to it."""
-    if isinstance(value, Maybe):
-        value = value.value
-    if isinstance(value, Array):
-        if value.ndim:
-            yield path, value.root if isinstance(value, View) else value
-        return
-    if type(value) in ATOMS or isinstance(value, ARRAYS):
-        return
-    if is_container(value):
-        yield path, value
-    parts = children(value)[0]
-    if len(parts) != 1 or parts[0] is not value:
-        for k, part in enumerate(parts):
-            yield from _objects(part, (*path, k))
+    return containers_of(value, also=_array_of)
 
 
 def note_copies(value: Any, why: str, advice: str, of: Any = None) -> None:

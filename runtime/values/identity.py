@@ -34,10 +34,13 @@ class Twin(Record):
         self.holds(self.value)
 
 
-def containers_of(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """The containers in a value, each with the numbers of the parts that lead to it."""
+def containers_of(value: Any, path: Path = (), also: Callable[[Any], Any] = lambda value: None) -> Iterator[tuple[Path, Any]]:
+    """The containers in a value, each with the numbers of the parts that lead to it; and what `also` makes of other values, if not None."""
     if isinstance(value, Maybe):
         value = value.value
+    if (found := also(value)) is not None:
+        yield path, found
+        return
     if type(value) in ATOMS or isinstance(value, ARRAYS):
         return
     if is_container(value):
@@ -45,7 +48,7 @@ def containers_of(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     parts = children(value)[0]
     if len(parts) != 1 or parts[0] is not value:
         for k, part in enumerate(parts):
-            yield from containers_of(part, (*path, k))
+            yield from containers_of(part, (*path, k), also)
 
 
 def twins(named: dict[Any, Any], goes: Callable[[Any], bool] = lambda container: False) -> dict[Path, list[Twin]]:
