@@ -495,7 +495,7 @@ def test_turns_that_differ_stay_as_they_are() -> None:
             meta[i] = "ok"
         return x
 
-    with pytest.warns(ag.LargeUnrollWarning, match="this loop of 200 turns is compiled turn by turn, about [34]... operations, because "):
+    with pytest.warns(ag.LargeUnrollWarning, match="this loop of 200 iterations is unrolled into about [34]... operations, because "):
         assert equations(f, START) > 2000
 
 

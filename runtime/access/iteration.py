@@ -23,7 +23,7 @@ from autograph.runtime.arrays.handles import value_of
 from autograph.runtime.arrays.numpys import Numpys
 from autograph.runtime.blocks.branches import staged_cond
 from autograph.runtime.blocks.loops import run_while
-from autograph.runtime.blocks.rolling import cost, counted, rest_rolled, tell_cost
+from autograph.runtime.blocks.rolling import counted, rest_rolled
 from autograph.runtime.blocks.settling import given, listed
 from autograph.runtime.blocks.stage import Stage
 from autograph.runtime.blocks.taking import Taking, first_and_step, needs_position
@@ -304,12 +304,9 @@ def _unrolled(
     taking = Taking(gone_over, lambda: left, held)
     walk = Walk(gone_over, lambda _: iter(taking))
     walk.state = state
-    before, size = _jax.equations(), 0
     run: Frame | None = None
     with made_turns(roll or bool(why)) as made, iterating(turns):
         for x in walk:
-            if why and walk.made == 2:
-                size = cost(turns - 1, before)
             if left is False:
                 with place.scope("turn", again=run) as run:  # blocks in it remember what those of the turn before have found
                     state = turn(x, state)
@@ -323,15 +320,16 @@ def _unrolled(
             if (rest := walk.rest()) is not None:
                 return _counted(rest, body, state, flag, hints)
         joined = made.join()
-    if size and not joined:
-        tell_cost(turns, size, why)
+    reason = f"one compiled turn is not possible: {why}" if why else f"it runs over {_named(items)} that is known when it is traced"
+    if not joined:
+        made.tell(walk.made, reason)
     taking.settle()
     if watching():
-        reason = f"one compiled turn is not possible: {why}" if why else f"it runs over {_named(items)} that is known when it is traced"
         turns_of = f"{walk.made} turn{'s' * (walk.made != 1)}"
         decided("loop", f"scan of {turns_of}, made one by one" if joined else f"unrolled, {turns_of}", reason)
     return state
 
 
 def _named(items: Any) -> str:
-    return "a range" if isinstance(items, builtins.range) else f"a `{type(items).__name__}`"
+    name = type(items).__name__
+    return "a range" if isinstance(items, builtins.range) else f"a{'n' * (name[0] in 'aeiou')} `{name}`"

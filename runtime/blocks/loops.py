@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from autograph.runtime.blocks.known_whiles import is_worth_a_trial, rest_of_while
-from autograph.runtime.blocks.rolling import cost, stored_into, tell_cost
+from autograph.runtime.blocks.rolling import cost, stored_into
 from autograph.runtime.blocks.settling import ROTATED, Rotate, given, listed, unless_failed
 from autograph.runtime.blocks.stage import Stage
 from autograph.runtime.effects.deferred import fail
@@ -87,7 +87,7 @@ def run_while(
     certain = p is True  # at least one turn is made
     if not place.remembers:
         turns, size, why = 0, 0, ""
-        looked = finite or not _jax.staging()
+        looked = finite or not _jax.compiling()
         speculation, run = Speculation() if p is True else None, None
         with made_turns() as made, iterating(most or 8):
             while p is True:
@@ -115,8 +115,8 @@ def run_while(
                 state, certain = after, False
             joined = p is False and made.join()
         if p is False:
-            if why and not joined:
-                tell_cost(turns, turns * size, why.rpartition(": ")[2])
+            if not joined:
+                made.tell(turns, f"its test is static{why}")
             if watching():
                 how = f"{'scan of' if joined else 'Python,'} {turns} turn{'s' * (turns != 1)}{', made one by one' * joined}"
                 decided("loop", how, f"the test is known when it is traced, in every turn{why}")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import builtins
 import functools
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -29,8 +28,7 @@ from autograph.runtime.explaining.decisions import decided, watching
 from autograph.runtime.frames import Frame, Place
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi._jax import Literal, Var
-from autograph.runtime.messages.errors import LargeUnrollWarning
-from autograph.runtime.messages.places import here, parameter_names
+from autograph.runtime.messages.places import parameter_names
 from autograph.runtime.repeats.repeats import made_turns
 from autograph.runtime.repeats.sizes import LONG, size_of
 from autograph.runtime.sequences.growing import Growing
@@ -47,7 +45,6 @@ from autograph.runtime.values.values import NUMBERS, Maybe, parts
 
 _LOOKED_AT = 3  # turns
 _FEWEST = 4
-WARNED = 2_000
 
 
 Turn = Callable[[Any, list[Any]], list[Any]]
@@ -82,8 +79,8 @@ def rest_rolled(
                     state = turn(item, state)
                     repeats.mark()
             joined = repeats.join()
-        if size and not joined:
-            tell_cost(count, size, why)
+        if not joined:
+            repeats.tell(count, f"one compiled iteration is not possible: {why}" if size else why)
         if watching():
             of = f"{count} turn{'s' * (count != 1)}"
             why = f"one compiled turn is not possible: {why}; about {size} operations" if size else why
@@ -129,13 +126,6 @@ def stored_into(turn: Frame, state: Sequence[Any]) -> list[Any]:
 def cost(turns: int, before: int) -> int:
     """How many operations some turns of a loop are, going by what one has recorded since `before`."""
     return turns * sum(map(size_of, _jax.recorded(before)))
-
-
-def tell_cost(turns: int, size: int, why: str) -> None:
-    """Warn of a loop that is compiled turn by turn, if its turns are many operations."""
-    if size > WARNED and (place := here()) is not None:
-        text = f"this loop of {turns} turns is compiled turn by turn, about {size} operations, because {why}"
-        warnings.warn_explicit(text, LargeUnrollWarning, place.file, place.line)
 
 
 def _rolled(

@@ -219,7 +219,7 @@ class StepLimitError(StagingError, RuntimeError):
 
 
 class LargeUnrollWarning(UserWarning):
-    """A long loop over a static range is compiled turn by turn."""
+    """A loop stays unrolled into more than 2,000 operations."""
 
 
 class RetraceWarning(UserWarning):

@@ -8,12 +8,15 @@ place of all their equations.  Several kinds of turns, as the sides of an `if` t
 from __future__ import annotations
 
 import functools
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi.spans import Span, may_loop, span
+from autograph.runtime.messages.errors import LargeUnrollWarning
+from autograph.runtime.messages.places import here
 from autograph.runtime.repeats.alike import Keys, Turn
 from autograph.runtime.repeats.loop import Loop, NotAlike
 from autograph.runtime.repeats.sizes import LONG, size_of
@@ -23,13 +26,15 @@ from autograph.runtime.values.hints import rolling
 
 _FEWEST = 4  # turns
 _REHEARSED = 3  # turns
+WARNED = 2_000  # operations, from which on a loop that stays unrolled warns
 
 
 class MadeTurns:
     """The turns that Python makes of a loop; none where operations are not recorded as they are."""
 
-    def __init__(self, span: Span | None) -> None:
+    def __init__(self, span: Span | None, wanted: bool = True) -> None:
         self._span, self._tapes = span, recorders.active
+        self._wanted, self._before = wanted, _jax.equations()
         self._counts = [t.count() for t in self._tapes[:1]]  # of what the tape has recorded when each turn begins
 
     def mark(self) -> None:
@@ -45,6 +50,15 @@ class MadeTurns:
         """Put one compiled loop in the place of all turns, if they are alike and many operations together."""
         tape = self._tapes[0] if len(self._tapes) == 1 and recorders.active == self._tapes else None
         return self._span is not None and _join(self._span, tape, self._counts)
+
+    def tell(self, iterations: int, why: str) -> None:
+        """Warn of a loop that stays unrolled, if that is many operations and the user has not asked for it."""
+        if not self._wanted:
+            return
+        size = sum(map(size_of, _jax.recorded(self._before)))
+        if size > WARNED and (place := here()) is not None:
+            text = f"this loop of {iterations} iterations is unrolled into about {size} operations, because {why}"
+            warnings.warn_explicit(text, LargeUnrollWarning, place.file, place.line)
 
 
 @contextmanager
@@ -64,7 +78,7 @@ def made_turns(wanted: bool = True) -> Iterator[MadeTurns]:
     1
     """
     if not wanted or rolling() == "never":
-        yield MadeTurns(None)
+        yield MadeTurns(None, wanted=False)
         return
     with span() as found:
         yield MadeTurns(found)
