@@ -17,7 +17,7 @@ from autograph.forms.signatures import StagedFunction
 from autograph.runtime.calls.function import Function
 from autograph.runtime.jaxapi._jax import boundary, hide_frames
 from autograph.runtime.options import known_options
-from autograph.runtime.stores.outside import evaluated
+from autograph.runtime.stores.eager_arrays import evaluated
 from autograph.source.errors import NotAFunction
 from autograph.trees.depth import with_depth
 

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 _WHERE = {
     "jaxapi._jax": "trace_state eval_trace",
-    "stores.outside": "as_objects made",
+    "stores.eager_arrays": "as_objects made",
     "access.attributes": "set_attr del_attr bound",
     "operators.augmented": "in_place update_attr update_item update_path update_attr_item update_attr_path",
     "blocks.overriding": "overriding",

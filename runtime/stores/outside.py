@@ -1,163 +1,32 @@
-"""Arrays where no trace makes them objects: outside of all traces, and what libraries give.
+"""Stores into arrays that are no objects: those of variables around a traced function, and those that a call outside has not found.
 
-The arguments of a call are objects for as long as it runs.  Of any other array a store binds the name that holds it anew, which is right only
-where nothing else holds the array: how many do is counted, who they are is not asked.
+A store binds the name that holds such an array anew, which is right only where nothing else holds it: how many do is counted, who they are is not
+asked.
 """
 
 from __future__ import annotations
 
-import functools
 import sys
 import weakref
-from collections.abc import Callable
 from types import CodeType, ModuleType
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
-from autograph.runtime.arrays.handles import OPERATORS, Handle
+from autograph.runtime.arrays.handles import Handle
 from autograph.runtime.arrays.numpys import KINDS, Numpys, numpys
-from autograph.runtime.explaining.raw_errors import mark_of
 from autograph.runtime.frames import frames, in_block, watched
 from autograph.runtime.jaxapi import _jax
-from autograph.runtime.jaxapi.tracers import OBJECTS, Array, as_object, content, taken_by_jax
+from autograph.runtime.jaxapi.tracers import Array, as_object
 from autograph.runtime.messages.errors import AliasError, ArrayStoreError
 from autograph.runtime.messages.places import caller, here, variable_of
 from autograph.runtime.state.needs import NeedsState
 from autograph.runtime.state.objects import is_state, own_attributes
 from autograph.runtime.state.watching import is_librarys
 from autograph.runtime.stores.stores import store, stored_at
-from autograph.runtime.values.heap import Attribute, Cell, Contents, Entry, HeapLocation, Variable, base_of
+from autograph.runtime.values.heap import Attribute, Cell, Contents, Entry, HeapLocation, Variable
 from autograph.runtime.values.values import ATOMS, traced
-
-# The methods and properties of arrays that give arrays.
-METHODS = (
-    "T mT real imag astype clip conj conjugate copy cumprod cumsum diagonal flatten max mean min prod ravel repeat reshape round sort squeeze "
-    "std sum swapaxes take transpose var argsort"
-).split()
-
-
-class Evaluated(Array):
-    """An array of JAX's as an object outside of every trace: so is what operators and methods make of it."""
-
-    __slots__ = ()
-
-    def __getattr__(self, name: str) -> Any:
-        found = super().__getattr__(name)
-        return functools.partial(_made_by, self, name) if callable(found) else found
-
-
-def made(x: Any) -> Any:
-    """What a function of JAX's gives in the plain form of code that stores into arrays: an array is an object."""
-    return Evaluated(x, _TOP) if type(x) is _jax.ArrayImpl and x.ndim else x
-
-
-def _made_by(x: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
-    """A call of a method, of what an array holds then."""
-    return made(getattr(x.now, name)(*args, **kwargs))
-
-
-def _operator(name: str) -> Callable[..., Any]:
-    whole = getattr(Array, name)
-
-    def operate(self: Any, *others: Any) -> Any:
-        return made(whole(self, *others))
-
-    operate.__name__ = operate.__qualname__ = name
-    return operate
-
-
-for _name in OPERATORS:
-    setattr(Evaluated, f"__{_name}__", _operator(f"__{_name}__"))
-
-
-def _method(name: str) -> property:
-    def get(self: Any) -> Any:
-        found = getattr(self.now, name)
-        return functools.partial(_made_by, self, name) if callable(found) else made(found)
-
-    return property(get)
-
-
-for _name in METHODS:
-    setattr(Evaluated, _name, _method(_name))
-Evaluated.__hash__ = None  # type: ignore[method-assign, assignment]
-taken_by_jax(Evaluated)
-_TOP = weakref.ref(_jax.eval_trace)
-
-
-class Given:
-    """The arguments of a call in the plain form: arrays in them, and in what they hold, are objects until it ends."""
-
-    __slots__ = ("held", "values")
-
-    def __init__(self, values: tuple[Any, ...]) -> None:
-        self.values, self.held = values, not ATOMS.issuperset(map(type, values))
-        if not self.held:
-            return
-        one: dict[int, Any] = {}
-        top = _jax.trace_state.value is _jax.eval_trace
-
-        def as_one(x: Any) -> Any:  # what is one array outside is one here
-            if id(x) not in one:
-                one[id(x)] = made(x) if top else as_object(x) if type(x) is _jax.ArrayImpl and x.ndim else x
-            return one[id(x)]
-
-        self.values = _each_array(values, as_one, {})
-
-    def back(self, out: Any = None) -> Any:
-        """What the call gives; everything holds arrays again."""
-        if not self.held:
-            return out if type(out) in ATOMS else _each_array(out, content, {})
-        values, self.values, self.held = self.values, (), False
-        return _each_array((values, out), content, {})[1]
-
-    def __del__(self) -> None:  # of a call that an error has left
-        if self.held:
-            self.back()
-
-
-def as_objects(*args: Any) -> Given | None:
-    """The arguments of a function in its plain form, into which it may store; None where its caller knows them: for others arrays are values."""
-    return None if mark_of(sys._getframe(2).f_code) == "Form" else Given(args)
-
-
-def evaluated(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """The staged form of a function, for calls outside of every trace: what operations give are objects in it, as in a trace."""
-
-    @functools.wraps(fn)
-    def run(*args: Any, **kwargs: Any) -> Any:
-        if _jax.trace_state.value is not _jax.eval_trace:
-            return fn(*args, **kwargs)
-        with _jax.set_current_trace(OBJECTS):
-            given = Given((args, kwargs))
-            args, kwargs = given.values
-            return given.back(fn(*args, **kwargs))
-
-    return run
-
-
-def _each_array(x: Any, of: Callable[[Any], Any], seen: dict[int, Any]) -> Any:
-    """The same, with another for each array in it; lists, dicts and objects stay what they are."""
-    if isinstance(x, (Array, _jax.ArrayImpl)):
-        return of(x)
-    if isinstance(x, tuple):
-        parts = [_each_array(v, of, seen) for v in x]
-        return x if all(a is b for a, b in zip(parts, x, strict=True)) else type(x)._make(parts) if hasattr(x, "_make") else tuple(parts)
-    if type(x) in ATOMS or id(x) in seen:
-        return x
-    seen[id(x)] = x
-    if isinstance(x, (list, dict)):
-        base = base_of(x)  # methods of the user's own may do more
-        for k in range(base.__len__(x)) if isinstance(x, list) else list(base.__iter__(x)):
-            if (new := _each_array(held := base.__getitem__(x, k), of, seen)) is not held:
-                base.__setitem__(x, k, new)
-    if is_state(x) and not isinstance(x, Handle):
-        for place in (Attribute(x, name) for name in own_attributes(x)):
-            if (new := _each_array(held := place.get(), of, seen)) is not held:
-                place.put(new)
-    return x
 
 
 def adopt_arrays(fn: Any) -> None:

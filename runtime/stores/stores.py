@@ -58,6 +58,9 @@ class Value(HeapLocation):
         return trace is not None and self.obj.home() is trace
 
 
+ASKED: dict[type, Callable[[Array], None]] = {}  # by the class of an array: what is asked before it changes
+
+
 def change(x: Array, update: Callable[[Any, Any], Any]) -> None:
     """Let an array hold what `update` makes of its value, and so each other that may be it.
 
@@ -67,6 +70,8 @@ def change(x: Array, update: Callable[[Any, Any], Any]) -> None:
         change(x.whole, lambda now, p: x.part.put(now, update(x.part.get(now), p)))
         return
     note_change(x)
+    if (asked := ASKED.get(type(x))) is not None:
+        asked(x)
     if x.who is not None and x.who.lost:
         raise AliasError(
             "an array is stored into that is a row, slice or other view taken in a compiled loop or branch before, at a place that traced values "
