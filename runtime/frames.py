@@ -32,7 +32,7 @@ class Frame:
         (
             "adopted around arrived begun bounds changed checked choices chosen codes columns copied count created defaults discarded "
             "excluded function fresh given grows identities joins key late lifting made marked memory outside own passed places preset "
-            "printed protected reads rebound refusal rehearsal root saved spoiled staged tagging told trace twins values variables written"
+            "printed protected reads rebound refusal rehearsal root saved selectors spoiled staged tagging told trace twins values variables written"
         ).split()
     )
 
@@ -59,6 +59,7 @@ class Frame:
         self.adopted: list[tuple[Any, Any, Any]] = []  # of the outermost run: places, arrays from outside, and the objects that stand for them
         self.codes: set[Any] = set()  # of the outermost run: the functions whose names have been looked at
         self.function: Any = None  # of the outermost run: what is traced
+        self.selectors: list[Any] = []  # variables that tell which array a branch in it has chosen
         self.tagging = False  # of the outermost run: do loops and branches carry which array is which?
         self.identities = itertools.count(1)  # of the outermost run: the numbers of arrays
         self.made: dict[int, Any] = {}  # by identity: iterators, generators and files that this run has made
@@ -100,6 +101,7 @@ class Frame:
         self.choices.clear()
         self.joins.clear()
         self.columns.clear()
+        self.selectors.clear()
         self.twins.clear()
         self.told.clear()
         self.spoiled.clear()

@@ -19,6 +19,7 @@ from autograph.runtime.effects.deferred import Exit, defer
 from autograph.runtime.frames import Frame, Place, with_defaults
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi._jax import ClosedJaxpr, Literal, Var, convert_type
+from autograph.runtime.jaxapi.dead_outputs import live
 from autograph.runtime.jaxapi.tracers import as_object, content, of_objects
 from autograph.runtime.sequences.room import refuse_or_grow
 from autograph.runtime.state.cells import held_in, held_in_cells, restored
@@ -115,6 +116,7 @@ class Block:
                     self.args, self.kept = [], {}
                     restore(frame)
                     self.places = dict(frame.places)  # of the changes that it makes outside
+                    self.chooses = bool(frame.selectors)
                     frame.forget()
 
             self.whole, consts = _jax.trace(run, [t.aval() for t in types(specs)])
@@ -124,7 +126,7 @@ class Block:
         self.eqns: list[Any] = list(jaxpr.eqns)
         self.consts: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
         self.reads = self._markers(frame)
-        if frame.discarded:
+        if frame.discarded or self.chooses:
             self.drop_dead()
 
     def forget_written(self, location: Location, first: int) -> None:
@@ -160,14 +162,12 @@ class Block:
         return new
 
     def drop_dead(self) -> None:
-        """Drop equations, and values from outside, that nothing uses: those that a discarded first turn of a loop left behind."""
-        needed = {v for v in self.outvars if isinstance(v, Var)}
-        kept = []
-        for eqn in reversed(self.eqns):
-            if eqn.effects or any(v in needed for v in eqn.outvars):
-                kept.append(eqn)
-                needed.update(v for v in eqn.invars if isinstance(v, Var))
-        self.eqns = kept[::-1]
+        """Drop equations, and values from outside, that nothing uses.
+
+        A discarded first iteration of a loop leaves some behind, and so does a branch that tells which array it has chosen.
+        """
+        self.eqns = live(self.eqns, self.outvars)
+        needed = {v for v in [*self.outvars, *(v for e in self.eqns for v in e.invars)] if isinstance(v, Var)}
         self.consts = {v: c for v, c in self.consts.items() if v in needed}
         self.reads = {location: (spec, vs) for location, (spec, vs) in self.reads.items() if location in self.wrote or any(v in needed for v in vs)}
 

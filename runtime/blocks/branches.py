@@ -359,6 +359,7 @@ class _Sides:
             count = len(types([spec]))
             if isinstance(location, Tag):
                 self.found[location] = content(results[first])
+                lifting()[-1].selectors.append(getattr(self.found[location], "val", None))
             first += count
         tie(results, [self._arrays(b) for b in self.blocks], functools.partial(_choose, self.chosen), self.found)
         flat = iter(results)

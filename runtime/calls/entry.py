@@ -20,6 +20,7 @@ from autograph.runtime.explaining.raw_errors import mark_of, named
 from autograph.runtime.frames import Frame, root, watched
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi._jax import eval_trace, trace_state
+from autograph.runtime.jaxapi.dead_outputs import drop_recorded
 from autograph.runtime.jaxapi.tracers import arrays_among, given, of_objects, taken
 from autograph.runtime.messages.errors import ArrayStoreError, NotStagedError
 from autograph.runtime.messages.places import here, transformation
@@ -81,6 +82,7 @@ def _traced(staged: Callable[..., Any], fn: Callable[..., Any], args: Any, kwarg
                     refuse_left(frame, box)
                     if watched():
                         forget_local(frame, box)
+                    drop_recorded(recorded, frame.selectors)
                     return box.pop(), frame
                 except Exit:
                     raise NotStagedError("every path through this function ends in an error") from None

@@ -25,6 +25,7 @@ from autograph.runtime.frames import TRACING, Frame, root, unwatched
 from autograph.runtime.garbage import paused
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi._jax import eval_trace
+from autograph.runtime.jaxapi.dead_outputs import drop_recorded
 from autograph.runtime.jaxapi.tracers import CHANGED, Array, content, objects_in, of_objects
 from autograph.runtime.messages.errors import AutographError
 from autograph.runtime.messages.raised import ENTRIES
@@ -126,6 +127,7 @@ def traced_by(
         box: list[Any] = []
         finals: dict[Any, Any] = {}
         direct = checks.direct  # what this trace gives goes to the user, also if later calls do not
+        recorded = _jax.equations()
         with TRACING, paused(), root(_jax.current_trace(), {ERROR: 0}, checked=True) as frame:
             begin = state.begin(held, args, kwargs, frame) if state is not None else Begin(args, kwargs)
             frame.outside, frame.around = begin.containers, checks.around() if checks.around is not None else eval_trace
@@ -164,6 +166,7 @@ def traced_by(
                 frame.memory.clear()  # what it remembers may hold objects that the function made
                 changes = begin.changes(frame, box, direct, getattr(inspect.unwrap(fn), "__globals__", {}))
                 box[:] = [begin.given(x) for x in box]
+                drop_recorded(recorded, frame.selectors)
             finally:
                 begin.put_back(frame)
                 restore(frame)

@@ -137,7 +137,7 @@ def abandon() -> None:
     home_trace().invalidate()
 
 
-def _recorder() -> Any:
+def recorder() -> Any:
     """The trace that records what transformations around the current operations make of them, as `jax.grad` in `jax.jit`; or None."""
     found = home_trace()
     while not isinstance(found, _pe.DynamicJaxprTrace) and hasattr(found, "parent_trace"):
@@ -147,18 +147,18 @@ def _recorder() -> Any:
 
 def compiling() -> bool:
     """Whether operations go into a jaxpr in the end, which transformations may stand around."""
-    return _recorder() is not None
+    return recorder() is not None
 
 
 def equations() -> int:
     """How many equations the jaxpr that is being recorded has so far; 0 where nothing is recorded."""
-    trace_ = _recorder()
+    trace_ = recorder()
     return len(trace_.frame.tracing_eqns) if trace_ is not None else 0
 
 
 def recorded(start: int) -> list[Any]:
     """The equations recorded since there were `start`; those that nothing uses may be gone."""
-    trace_ = _recorder()
+    trace_ = recorder()
     if trace_ is None:
         return []
     eqns = [e() if isinstance(e, weakref.ReferenceType) else e for e in trace_.frame.tracing_eqns[start:]]
@@ -167,7 +167,7 @@ def recorded(start: int) -> list[Any]:
 
 def drop_effects(start: int) -> None:
     """Forget what has been recorded since there were `start` equations and would be done again: effects, and what uses their results."""
-    trace_ = _recorder()
+    trace_ = recorder()
     if trace_ is None:
         return
     gone: set[Any] = set()
