@@ -16,9 +16,11 @@ from autograph.runtime.blocks.loads import inside, load_content
 from autograph.runtime.frames import in_attempt
 from autograph.runtime.functions.moving import NO_PLACE, pop_from
 from autograph.runtime.jaxapi._jax import is_reference
+from autograph.runtime.jaxapi.scattering import put_at
 from autograph.runtime.messages.errors import ConcreteValueError, EffectError
 from autograph.runtime.messages.places import here
 from autograph.runtime.sequences.growing import refuse_hidden
+from autograph.runtime.sequences.number_lists import joint_of_numbers, rows_of, stacked
 from autograph.runtime.sequences.rows import unknown
 from autograph.runtime.state.forgetting import fewer
 from autograph.runtime.state.lifted import touch
@@ -27,7 +29,7 @@ from autograph.runtime.values.heap import Contents, base_of
 from autograph.runtime.values.identity import containers_of
 from autograph.runtime.values.joining import join
 from autograph.runtime.values.packing import pack, unpack
-from autograph.runtime.values.specs import spec_of, widen
+from autograph.runtime.values.specs import Type, spec_of, widen
 from autograph.runtime.values.values import ATOMS
 
 
@@ -105,12 +107,24 @@ def _store_traced(x: Any, i: Any, value: Any) -> None:
         raise Inexact("a list holds None before, and traced values would decide where turns store into it")
     i = inside(i, len(x), "list assignment index out of range")
     touch(Contents(x), late=False)
+    if (numbers := joint_of_numbers([*x, value])) is not None:
+        _store_number(x, i, value, numbers)
+        return
     for k, old in enumerate(list(x)):
         joint = widen(join(spec_of(old), spec_of(value)))
         flat = zip(pack(value, joint), pack(old, joint), strict=True)
         new = unpack(joint, iter([jnp.where(i == k, new, before) for new, before in flat]))
         note_choice(new, [given_before(v, None, [v]) for v in (old, value)])
         base_of(x).__setitem__(x, k, unless_failed_now(new, functools.partial(_same, old)))
+
+
+def _store_number(x: list[Any], i: Any, value: Any, joint: Type) -> None:
+    """The same of a list of numbers: they are rows of one array from then on, so that the next store, or a loop around, has that array."""
+    (new,) = pack(value, joint)
+    before = stacked([pack(old, joint)[0] for old in x], joint)
+    after = unless_failed_now(put_at(before, i, jnp.asarray(new, joint.dtype)), functools.partial(_same, before))
+    for k, row in enumerate(rows_of(after, joint)):
+        base_of(x).__setitem__(x, k, row)
 
 
 def _same(x: Any) -> Any:

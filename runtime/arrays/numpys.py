@@ -74,6 +74,10 @@ class Numpys(Array):
     def to_concrete_value(self) -> Any:
         return self.now if self.known else core.to_concrete_value(self.now)
 
+    def __jax_array__(self) -> Any:
+        """What JAX makes an array of: `dtype` tells of the array in Python, which may have 64 bits."""
+        return content(self)
+
     def __iter__(self) -> Iterator[Any]:
         return (self[k] for k in range(len(self)))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from autograph.runtime.arrays.numpys import as_kind
 from autograph.runtime.blocks.block import Block
+from autograph.runtime.blocks.packed_lists import Group, groups_of, pack_inputs, pack_outputs, packed, unpacked
 from autograph.runtime.blocks.settling import Rotate, Settling, _bare, unless_failed
 from autograph.runtime.derivatives.loop_binding import bind_while
 from autograph.runtime.explaining.decisions import decided, watching
@@ -145,13 +146,17 @@ class Stage(Settling):
             v for location, spec in body.wrote.items()
             for v in (asked.reads[location][1] if location in asked.reads else [Var(t.aval()) for t in types([spec])])
         ]  # fmt: skip
+        groups = groups_of(body, inner)
+        if groups:
+            pack_outputs(body, groups, len(inner))
+            inner, tested, carry = pack_inputs(body, inner, groups), pack_inputs(asked, tested, groups), packed(carry, groups)
         outs = bind_while(
             asked.jaxpr([*asked.consts, *asked.invars, *tested]), body.jaxpr([*body.consts, *body.invars, *inner]),
             list(asked.consts.values()), list(body.consts.values()), [*self.pack_state(), *carry], place_of(caller()), hints_here().checkpoints,
         )  # fmt: skip
         begun = [*asked.consts.values(), *self.pack_state(), *carry]
         made = functools.partial(_first_test, asked.jaxpr([*asked.consts, *asked.invars, *tested]), list(map(content, begun)))
-        return self.results(outs, certain, made)
+        return self.results(_with_numbers(outs, len(types(self.specs)), groups), certain, made)
 
     def run_scan(self, xs: Sequence[Any], length: int, unroll: int, index: range | None = None) -> list[Any]:
         self._check()
@@ -159,6 +164,11 @@ class Stage(Settling):
         block = self.block
         block.connect(block.wrote)
         carry, inner = self._carried()
+        groups, before_error = groups_of(block, inner), len(types(list(block.wrote.values())[: [*block.wrote, ERROR].index(ERROR)]))
+        if groups:
+            before_error -= sum(g.size - 1 for g in groups if g.first < before_error)
+            pack_outputs(block, groups, len(inner))
+            inner, carry = pack_inputs(block, inner, groups), packed(carry, groups)
         if self.guarded and ERROR not in block.wrote:
             block.wrote[ERROR] = CODE
             carry += pack(load(ERROR), CODE)
@@ -169,11 +179,17 @@ class Stage(Settling):
             block.give_sum(items[0], index.step)
         jaxpr, first = block.jaxpr([*block.consts, *mine, *inner, *items, *block.rows]), len(block.consts)
         if self.guarded:
-            code = first + len(mine) + len(types(list(block.wrote.values())[: list(block.wrote).index(ERROR)]))
+            code = first + len(mine) + before_error
             jaxpr = scans.unless(jaxpr, code, range(first, first + len(mine) + len(inner) + (index is not None)))
         carried = [*self.pack_state(), *carry, *([] if index is None else [index.start])]
         outs = scans.bind_scan(jaxpr, list(block.consts.values()), carried, [*xs, *block.rows.values()], length, unroll)
-        return self.results(outs if index is None else outs[:-1], certain=True)
+        outs = outs if index is None else outs[:-1]
+        return self.results(_with_numbers(outs, len(types(self.specs)), groups), certain=True)
+
+
+def _with_numbers(outs: Sequence[Any], first: int, groups: Sequence[Group]) -> list[Any]:
+    """What a loop gives, of which the state outside is from `first` on, with numbers for the arrays that it has carried."""
+    return [*outs[:first], *unpacked(outs[first:], groups)]
 
 
 def _first_test(test: _jax.ClosedJaxpr, values: Sequence[Any]) -> Any:

@@ -1,0 +1,59 @@
+"""Lists of numbers as one array behind the scenes, where a traced index says which number is stored.
+
+    h[k] = v        `[h0, h1, ..., h(n-1)]` is stacked, and scattered into; the list holds the rows of what that gives
+
+The next store finds that the items are the rows of one array, and takes the array.  So a store is one operation, whatever the length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from autograph.runtime.jaxapi._jax import convert_type
+from autograph.runtime.jaxapi.origins import Rows, runs_of_rows
+from autograph.runtime.jaxapi.tracers import as_object
+from autograph.runtime.sequences.columns import rows_in_column
+from autograph.runtime.state.reading import recorders
+from autograph.runtime.values.joining import Mismatch, join
+from autograph.runtime.values.specs import Type, spec_of, widen
+from autograph.runtime.values.values import NUMBERS
+
+FEWEST = 4  # numbers, from which on they are one array
+
+
+def joint_of_numbers(values: Sequence[Any]) -> Type | None:
+    """The type of a list of numbers, if it is one of some length and they have a joint one; None of anything else."""
+    if len(values) <= FEWEST:
+        return None
+    try:
+        joint = widen(spec_of(values[0]))
+        for x in values[1:]:
+            if not isinstance(joint, Type) or joint.shape or joint.axes:
+                return None
+            joint = widen(join(joint, spec_of(x)))
+    except Mismatch:
+        return None
+    return joint if isinstance(joint, Type) and not joint.shape and not joint.axes and joint.dtype.kind in "biuf" else None
+
+
+def stacked(column: Sequence[Any], joint: Type) -> Any:
+    """Numbers of one type as one array: that of which they are the rows, if they are."""
+    if all(type(x) in NUMBERS for x in column):
+        return jnp.asarray(np.array(column, joint.dtype))
+    runs = runs_of_rows(column) if not recorders.active else []
+    if len(runs) == 1 and isinstance(runs[0], Rows) and runs[0].count == len(column) == runs[0].array.aval.shape[0] and runs[0].step == 1:
+        return as_object(runs[0].array)
+    rows = rows_in_column(tuple(column))
+    return jnp.stack([jnp.asarray(x, joint.dtype) for x in column]) if rows is None else rows
+
+
+def rows_of(array: Any, joint: Type) -> list[Any]:
+    """The numbers of an array, as rows of which `stacked` is the array."""
+    parts = lax.split(array, [1] * array.shape[0])
+    rows = [lax.squeeze(part, (0,)) for part in parts]
+    return [as_object(convert_type(r, joint.dtype, True) if joint.weak else r) for r in rows]
