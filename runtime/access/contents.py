@@ -20,7 +20,7 @@ from autograph.runtime.jaxapi.scattering import put_at
 from autograph.runtime.messages.errors import ConcreteValueError, EffectError
 from autograph.runtime.messages.places import here
 from autograph.runtime.sequences.growing import refuse_hidden
-from autograph.runtime.sequences.number_lists import joint_of_numbers, rows_of, stacked
+from autograph.runtime.sequences.number_lists import joint_of_numbers, noted, rows_of, stacked
 from autograph.runtime.sequences.rows import unknown
 from autograph.runtime.state.forgetting import fewer
 from autograph.runtime.state.lifted import touch
@@ -122,7 +122,8 @@ def _store_number(x: list[Any], i: Any, value: Any, joint: Type) -> None:
     """The same of a list of numbers: they are rows of one array from then on, so that the next store, or a loop around, has that array."""
     (new,) = pack(value, joint)
     before = stacked([pack(old, joint)[0] for old in x], joint)
-    after = unless_failed_now(put_at(before, i, jnp.asarray(new, joint.dtype)), functools.partial(_same, before))
+    new = noted(x, jnp.asarray(new, joint.dtype), i, stores=True)
+    after = unless_failed_now(put_at(before, i, new), functools.partial(_same, before))
     for k, row in enumerate(rows_of(after, joint)):
         base_of(x).__setitem__(x, k, row)
 

@@ -17,6 +17,7 @@ from autograph.runtime.blocks import magnitudes
 from autograph.runtime.jaxapi import _jax, scans
 from autograph.runtime.jaxapi._jax import Literal
 
+LOADED, STORED = "loaded_of_numbers", "stored_into_numbers"  # what marks numbers of lists of Python numbers: `sequences/number_lists.py`
 LEAVES = "slice_leaves_axis"  # the name of what marks the truth value of that: `sequences/subscripts.py`
 INT32 = np.iinfo(np.int32)
 Interval = tuple[int, int]
@@ -80,10 +81,12 @@ class Numbers:
     of floats, remainders, integers that may not fit.
     """
 
-    def __init__(self, strict: bool = True, ahead: dict[Any, Number] | None = None) -> None:
+    def __init__(self, strict: bool = True, ahead: dict[Any, Number] | None = None, lists: bool = False) -> None:
         self.strict = strict
         self.ahead = ahead
+        self.lists = lists
         self._depth = 0
+        self._chosen = 0  # branches and loops around, of which traced values decide whether they are made
 
     @staticmethod
     def constant(x: Any) -> Number:
@@ -146,6 +149,8 @@ class Numbers:
             if self.strict and given[0].value is not False:
                 raise Leaves("a slice is shorter at the end of what it is taken of")
             return [given[0]]
+        if name in ("jit", "pjit") and e.params["name"] in (LOADED, STORED):
+            return [self._of_list(e, given)] if self.lists else none
         if programs(e):
             return self._call(e, given)
         mine = [g for v, g in zip(e.invars, given, strict=True) if not isinstance(v, Literal)]
@@ -174,6 +179,19 @@ class Numbers:
         if name in _REAL and any(isinstance(g, Fraction) for g in given):
             return [Fraction(self._size(name, given, e))]
         raise Inexact(f"a Python number is used in `{e.params.get('name', name)}`")
+
+    def _of_list(self, e: Any, given: Sequence[Number | None]) -> Number | None:
+        """A number that is taken out of a list of Python numbers, or stored into one: it is one of Python's, if no traced value says where."""
+        if given[1] is None or self._chosen:
+            return None
+        kind = e.outvars[0].aval.dtype.kind
+        unknown = Truth() if kind == "b" else Fraction() if kind == "f" else Integer(None)
+        if e.params["name"] == LOADED:
+            return unknown
+        held = given[0]
+        if held is None or isinstance(e.invars[0], Literal) or isinstance(held, Integer) and held.bounds is not None:
+            return None
+        raise Inexact("a list of Python numbers is given numbers that Python alone computes")
 
     def _bounds(self, of: Callable[..., Interval], name: str, given: Sequence[Any], params: dict[str, Any]) -> Interval | None:
         bounds = [g.bounds for g in given]
@@ -238,9 +256,11 @@ class Numbers:
 
     def _cond(self, e: Any, given: Sequence[Number | None]) -> Sequence[Number | None]:
         sides = []
+        self._chosen += given[0] is None
         for branch in e.params["branches"]:
             out = self._inside(branch.jaxpr, given[1:])
             sides.append([_of(v, {}) if isinstance(v, Literal) else g for v, g in zip(branch.jaxpr.outvars, out, strict=True)])
+        self._chosen -= given[0] is None
         if given[0] is None:  # what traced values choose is an array
             return [None] * len(e.outvars)
         return [union(found) for found in zip(*sides, strict=True)]
@@ -260,7 +280,9 @@ class Numbers:
         going = test.outvars[0]
         if not isinstance(going, Literal) and going not in found:  # traced values end it: what its turns change is traced in either form
             fixed_ones = _unchanged(body, fixed, carry)
+            self._chosen += 1
             self._inside(body, [*given[tests : tests + fixed], *(g if k in fixed_ones else None for k, g in enumerate(carry))])
+            self._chosen -= 1
             return [g if k in fixed_ones else None for k, g in enumerate(carry)]
         limits = _limits(test, tests, [*given[:tests], *carry])
         return self._turns(body, given[tests : tests + fixed], carry, [], None, limits)
@@ -269,7 +291,8 @@ class Numbers:
         """Which of the variables of a loop are numbers in all turns; Python's have weak types."""
         first = len(body.invars) - len(rows) - len(carry)
         carry = [g if v.aval.weak_type else None for v, g in zip(body.invars[first:], carry, strict=False)]
-        loose = Numbers(strict=False)
+        loose = Numbers(strict=False, lists=self.lists)
+        loose._chosen = self._chosen
         now: list[Number | None] = [*map(_changing, carry)]
         while True:
             out = loose._inside(body, [*consts, *now, *rows])[: len(now)]

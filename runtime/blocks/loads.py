@@ -28,6 +28,7 @@ from autograph.runtime.jaxapi.tracers import Array, as_object
 from autograph.runtime.messages.errors import ConcreteValueError
 from autograph.runtime.messages.places import here
 from autograph.runtime.sequences.columns import rows_in_column
+from autograph.runtime.sequences.number_lists import noted
 from autograph.runtime.sequences.rows import unknown, weak_integers
 from autograph.runtime.sequences.sections import Section
 from autograph.runtime.sequences.slicing import at_places, masked, sliced, split_index
@@ -161,6 +162,8 @@ def _from_sequence(x: Sequence[Any], i: Any) -> Any:
         return x.start + i * x.step
     x = [*base_of(x).__iter__(x)]  # methods of a class of the user's are asked for items only
     item = row_of(x, i, kind)
+    if kind == "list":
+        item = noted(x, item, i, stores=False)
     tie_to_items(item, x, i)
     if (frame := of_block()) is not None:
         for other in x:

@@ -39,7 +39,7 @@ from autograph.runtime.state.lifted import ERROR, may_have_failed
 from autograph.runtime.stores.stores import Value
 from autograph.runtime.values.heap import HeapLocation, Items
 from autograph.runtime.values.hints import rolling
-from autograph.runtime.values.specs import Kept, Spec, Type, has_option, spec_of, types, widen
+from autograph.runtime.values.specs import Kept, Spec, Type, has_option, is_container, spec_of, types, widen
 from autograph.runtime.values.value_objects import opened
 from autograph.runtime.values.values import NUMBERS, Maybe, parts
 
@@ -154,7 +154,12 @@ def _is_set_somewhere(held: Any, spec: Any) -> bool:
 def turn_staged(body: Callable[..., Any], state: list[Any], names: Sequence[str], turns: int, stored: Sequence[Any]) -> Stage:
     """A turn with a traced index."""
     for x, name in zip(state, names, strict=True):
-        if type(x) not in NUMBERS and not isinstance(x, Growing) and any(isinstance(leaf, NUMBERS) for leaf in parts(opened(x))):
+        if (
+            type(x) not in NUMBERS
+            and not isinstance(x, Growing)
+            and not is_container(x)
+            and any(isinstance(leaf, NUMBERS) for leaf in parts(opened(x)))
+        ):
             raise Inexact(f"`{name}` holds Python numbers")
     index = Type((), jax.dtypes.canonicalize_dtype(int), True)
     return Stage(body, state, body, Place(getattr(body, "__code__", None)), items=[index], turns=turns, all_made=True, stored=stored)

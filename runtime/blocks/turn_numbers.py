@@ -17,6 +17,7 @@ from autograph.runtime.blocks.block import Block
 from autograph.runtime.blocks.exact import Fraction, Inexact, Integer, Known, Mixed, Number, Numbers, Truth, added, constant_step, union, within
 from autograph.runtime.blocks.replayed import replayed
 from autograph.runtime.jaxapi._jax import Literal, Var
+from autograph.runtime.values.heap import Items
 
 
 class Slot(NamedTuple):
@@ -42,6 +43,8 @@ def settled(block: Block, index: Var, items: builtins.range, slots: Sequence[Slo
     """
     known: Known = {index: Integer(within((min(items[0], items[-1]), max(items[0], items[-1])), "the index"))}
     numbers = {s.v: s for s in slots if s.before is not None}
+    if any(isinstance(spec, Items) and spec.keys is None for spec in block.wrote.values()):
+        Numbers(strict=False, lists=True).follow(block.eqns, {**known, **{v: Numbers.unknown(s.before) for v, s in numbers.items()}})
     changing: dict[Any, Slot] = {}
     sums: list[Slot] = []
     for s in numbers.values():

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from autograph.runtime.frames import in_attempt
 from autograph.runtime.jaxapi._jax import convert_type
 from autograph.runtime.jaxapi.origins import Rows, runs_of_rows
 from autograph.runtime.jaxapi.tracers import as_object
@@ -57,3 +59,23 @@ def rows_of(array: Any, joint: Type) -> list[Any]:
     parts = lax.split(array, [1] * array.shape[0])
     rows = [lax.squeeze(part, (0,)) for part in parts]
     return [as_object(convert_type(r, joint.dtype, True) if joint.weak else r) for r in rows]
+
+
+def loaded_of_numbers(number: Any, i: Any) -> Any:
+    """Marks a number that is taken out of a list of Python numbers: a loop in which it stays one of Python's is not rolled (`blocks/exact.py`)."""
+    return number
+
+
+def stored_into_numbers(number: Any, i: Any) -> Any:
+    """Marks one that is stored into such a list."""
+    return number
+
+
+_loaded, _stored = jax.jit(loaded_of_numbers), jax.jit(stored_into_numbers)
+
+
+def noted(x: Sequence[Any], number: Any, i: Any, stores: bool) -> Any:
+    """A number of a list at a traced place, marked where a loop is tried and the list may hold Python numbers: these have weak types."""
+    if not in_attempt() or not isinstance(number, jax.Array) or number.shape or not any(getattr(v, "weak_type", True) for v in x):
+        return number
+    return (_stored if stores else _loaded)(number, i)

@@ -48,8 +48,9 @@ c, t, k, b, name = 1, 0.5, 0, True, "ab"
 L, D, A, Y = [0.0 * s, s, s * 2], {"a": s, "b": 0.0 * s}, np.zeros(4, np.float32), jnp.zeros(4)
 o, q, w, S = Box(h=s, n=0, items=[]), (s, s * 2), v[:3] * 1.0, {1}
 last, first, p0, p1 = s, s, 1, 1
+H, K, F = [0] * 6, [0.5] * 6, [False] * 6
 """
-RESULT = "return s, c, t, k, b, name, L, list(D.values()), A, Y, o.h, o.n, o.items, q, w, len(S), last, first, p0, p1"
+RESULT = "return s, c, t, k, b, name, L, list(D.values()), A, Y, o.h, o.n, o.items, q, w, len(S), last, first, p0, p1, H, K, F"
 INTEGERS = """
 c += 1; c += i; c -= 2; c *= 2; c = c * 3 + 1; c = -c + i; c = c // 2 + i; c = (c * 7 + 3) % 11; c %= 5; c ^= i; c |= 1 << (i % 5); c &= 255
 c <<= 1; c = c >> 1; c = abs(c - i); c = max(c, i); c = min(c, 5); c = i; c = i * i; c = i ** 2; c = 2 ** i; c = c if i % 2 else c + 1
@@ -102,13 +103,25 @@ name = f"{i % 2}"|c += len(name)|name = "x" if i % 2 else "y"|if name == "ab": s
 z = [s]; z.append(x); s = z[0] + z[1] * 0.5|z = {}; z["u"] = s; s = z["u"] * 0.5|z = np.zeros(2, np.float32); z[0] = s; s = s + z.sum() * 0.1
 z = Box(u=s, n=i); z.u = z.u + 1; s = z.u * 0.5|global G; G = i|yy = w; yy[0] = s
 """
+NUMBERS = """
+H[i % 6] += 1|H[i % 6] += i|H[i % 6] = i|H[i % 6] = 7|H[i % 6] *= 3|H[i % 6] = H[(i + 1) % 6] * 2 + 1|H[i % 6] = H[i % 6] ** 2 + 2|H[i % 6] = c
+c = c + H[i % 6]|c += H[i % 6]; H[i % 6] = c|H[i % 6] = i * i|H[-1 - i % 6] = i|H[i % 6], H[(i + 1) % 6] = H[(i + 1) % 6], H[i % 6] + 1
+H[i % 6] -= i % 3|K[i % 6] *= 1.5|K[i % 6] += 0.1|K[i % 6] = i * 0.1|K[i % 6] = K[(i + 1) % 6] / 2 + i|K[i % 6] = s|K[i % 6] = K[i % 6] + x
+K[i % 6] += s; s = s * 0.5|t = t + K[i % 6] * 0.5|s = s + K[i % 6] * 0.1|s = s + H[i % 6]|F[i % 6] = True|F[i % 6] = not F[i % 6]|F[i % 6] = i > 9
+F[i % 6] = x > 0|c += F[i % 6]|if F[i % 6]: c += 1|if x > 0: H[i % 6] += 1|if x > 0: H[i % 6] = H[(i + 1) % 6] + 1|if x > 0: H[i % 6] *= 3
+if i > 3: H[i % 6] += 2|if i % 3: H[i % 6] *= 2|if x > 0: K[i % 6] = s|if K[i % 6] < x: K[i % 6] = x|for j in range(i % 4): H[j] += 1
+for j in range(i % 6): H[j] = H[j + 1 - 1] * 2 + i|for j in range(i % 6): K[j] = K[j] * 0.5 + s
+for j in range(i % 6): H[j] = H[j] + 1 if x > 0 else H[i % 6] * 2|H[int(c) % 6] += 1|H[i % 6] = H[i % 6] + (x > 0)|H[jnp.int32(jnp.abs(s)) % 6] += 1
+K[jnp.int32(jnp.abs(s)) % 6] = s|H[jnp.int32(jnp.abs(s)) % 6] = H[i % 6] * 2 + 1|H[i % 6] = max(H); H[0] += 1|H[i % 6] = sum(H) + 1
+K[i % 6] = min(K) * 0.5|H = H[1:] + [i]|H = [h + 1 for h in H]|s = s + sum(K) * 0.01|H[i % 6] = len(H) + H[0]
+"""
 
 
 def _split(text: str, by: str) -> list[str]:
     return [part.strip().replace("\\n", "\n") for line in text.strip().splitlines() for part in line.split(by) if part.strip()]
 
 
-STATEMENTS = [*_split(INTEGERS, "; "), *_split(FLOATS, "; "), *_split(TRACED, "; "), *_split(BRANCHES, "|"), *_split(CONTAINERS, "|")]
+STATEMENTS = [*_split(INTEGERS, "; "), *_split(FLOATS, "; "), *_split(TRACED, "; "), *_split(BRANCHES, "|"), *_split(CONTAINERS + NUMBERS, "|")]
 LOOPS = {  # the head, and what stands at the begin and the end of the body
     "range": ("for i in range(40):", "x = v[i]", ""),
     "while": ("i = -1\nwhile i < 39:", "i = i + 1\nx = v[i]", ""),
