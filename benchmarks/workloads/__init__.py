@@ -1,0 +1,1 @@
+"""The six workloads of the AutoGraph paper, as imperative programs and by hand with `lax`."""
