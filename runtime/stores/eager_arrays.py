@@ -19,7 +19,6 @@ from __future__ import annotations
 import functools
 import itertools
 import sys
-import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -54,18 +53,14 @@ class Evaluated(Array):
     def __init__(self, now: Any, call: Call | None = None) -> None:
         super().__init__(now, _TOP)
         self.call = weakref.ref(call) if call is not None else None
-        _made.count += 1
+        _made[0] += 1
 
     def __getattr__(self, name: str) -> Any:
         found = super().__getattr__(name)
         return functools.partial(_made_by, self, name) if callable(found) else found
 
 
-class _Made(threading.local):
-    count = 0  # of arrays that have become objects in this thread
-
-
-_made = _Made()
+_made = [0]  # how many arrays have become objects; where another thread counts as well, a call that ends looks through more than it must
 
 
 def made(x: Any) -> Any:
@@ -113,11 +108,13 @@ class Call:
     __slots__ = ("__weakref__", "_before", "_checked", "_found", "values")
 
     def __init__(self, args: tuple[Any, ...]) -> None:
-        self.values, self._before, self._checked = args, _made.count, False
+        self.values, self._before, self._checked = args, _made[0], False
         self._found: dict[int, tuple[Any, Evaluated]] = {}  # arrays of JAX's that have become objects, by their identity
         left = [_CONTAINERS]
         for x in args:
-            if type(x) not in _WITHOUT and _holds_arrays(x, left):
+            if (cls := type(x)) is list and _WITHOUT.issuperset(map(type, x[:_ITEMS])):
+                continue
+            if cls not in _WITHOUT and _holds_arrays(x, left):
                 self.values = _each_array(args, self._object_for, {}, [_CONTAINERS])
                 break
 
@@ -154,7 +151,7 @@ class Call:
 
     def back(self, out: Any = None) -> Any:
         """What the call gives; everything holds arrays of JAX's again."""
-        if (count := _made.count - self._before) == 0:
+        if (count := _made[0] - self._before) == 0:
             return out
         self._before += count
         values, found = self.values, self._found
@@ -166,7 +163,7 @@ class Call:
         return _each_array((values, out), content, {})[1]
 
     def __del__(self) -> None:  # of a call that an error has left, or that has no `return`
-        if _made.count != self._before:
+        if _made[0] != self._before:
             self.back()
 
 
