@@ -274,6 +274,8 @@ def test_37_a_librarys_wrapper_is_refused() -> None:
         assert refused(ag.function, wrapped).id == "AG104"
     assert ag.function(jax.vmap(f))(jnp.array([-1.0, 2.0])).tolist() == [1, 2]
     assert jax.vmap(ag.function(f))(jnp.array([-1.0, 2.0])).tolist() == [1, 2]
+    for converted in (ag.convert(f), f):
+        assert ag.function(jax.grad(converted))(-3.0) == -1 and ag.function(jax.value_and_grad(converted))(2.0) == (2, 1)
 
 
 # --- 38: arguments ------------------------------------------------------------------------------------------------------------------------------

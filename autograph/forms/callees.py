@@ -26,6 +26,7 @@ from autograph.runtime.calls.calls import install, replaced
 from autograph.runtime.calls.function import Function, Method
 from autograph.runtime.calls.managers import stacked
 from autograph.runtime.calls.mentioned import adopt_mentioned, names_in
+from autograph.runtime.explaining.raw_errors import mark_of
 from autograph.runtime.lists.unbound import changing
 from autograph.runtime.stores.outside import adopt_arrays
 from autograph.source import notebooks, unconvertible
@@ -323,8 +324,12 @@ def convert_object(f: Any) -> Any:
         return f
     if isinstance(f, types.FunctionType):
         wrapped = getattr(f, "__wrapped__", None)
-        if wrapped is not None and is_of_jax(f.__code__) and (new := dressed_again(f, convert_object)) is not f:
-            return new
+        if wrapped is not None and is_of_jax(f.__code__):
+            new = dressed_again(f, convert_object)
+            if (
+                new is not f or type(wrapped) is types.FunctionType and mark_of(wrapped.__code__) == "Form"
+            ):  # of a converted function: it is converted
+                return new
         generated = f.__code__.co_filename.startswith("<") and wrapped is not None and not _has_source(f)
         if (generated or not is_users(f.__code__)) and form_in(f) is None:
             if wrapped is not None:
