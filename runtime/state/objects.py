@@ -7,6 +7,7 @@ strings are constants guarded by their value; other objects by identity.  Which 
 from __future__ import annotations
 
 import enum
+import struct
 import sys
 import types
 import weakref
@@ -50,6 +51,17 @@ def key_of(x: Any) -> Any:
     if isinstance(x, (*NUMBERS, *_VALUES)) and not isinstance(x, enum.Enum):
         return type(x), repr(x) if isinstance(x, (float, complex)) else (x.start, x.stop, x.step) if isinstance(x, slice) else x
     return "unset" if isinstance(x, Unset) else Identity(x)
+
+
+def _key_of_all(values: Sequence[Any]) -> Any:
+    """The same of many values of one type, whose keys are they themselves, in the time that it takes to copy them; None of any others."""
+    kind = type(values[0]) if len(values) > _FEW else None
+    if kind not in (int, str, bool, float) or set(map(type, values)) != {kind}:
+        return None
+    return "all", kind, struct.pack(f"{len(values)}d", *values) if kind is float else tuple(values)
+
+
+_FEW = 8
 
 
 def constant(key: Any) -> Any:
@@ -145,6 +157,7 @@ class Walk:
         self.roots, self.places = roots, list(places)
         self.dynamic, self.variables, self.pinned, self.made = dynamic, variables, pinned, made
         self._seen: dict[int, int] = {}
+        self._changing = {name[0] for name in (*dynamic, *pinned)}  # the objects in which such places are
         self._taken: list[Any] = []  # the arrays in the place that is looked at
         self._given = False  # is what is met part of an argument, whose numbers are inputs?
         for root in roots:
@@ -214,6 +227,10 @@ class Walk:
             self.guards.append(
                 (None if keys is None else tuple(map(key_of, keys)) if isinstance(held.keys, tuple) else frozenset(keys), len(held.values))
             )
+            if (key := None if self._given or name[0] in self._changing else _key_of_all(held.values)) is not None:
+                self.guards.append(key)
+                self._taken = around
+                return
             spec = Items(keys, [self._spec(v, (*name, k)) for k, v in enumerate(held.values)])
         self.arrays += self._taken  # after those of the objects in it
         if self._taken and self._slots is not None:
