@@ -39,7 +39,7 @@ from autograph.runtime.state.lifted import ERROR, may_have_failed
 from autograph.runtime.stores.stores import Value
 from autograph.runtime.values.heap import HeapLocation, Items
 from autograph.runtime.values.hints import rolling
-from autograph.runtime.values.specs import Kept, Spec, Type, has_option, is_container, spec_of, types, widen
+from autograph.runtime.values.specs import Kept, Spec, Type, has_option, spec_of, types, widen
 from autograph.runtime.values.value_objects import opened
 from autograph.runtime.values.values import NUMBERS, Maybe, parts
 
@@ -157,7 +157,7 @@ def turn_staged(body: Callable[..., Any], state: list[Any], names: Sequence[str]
         if (
             type(x) not in NUMBERS
             and not isinstance(x, Growing)
-            and not is_container(x)
+            and type(x) is not list  # whose numbers are looked at as those of places
             and any(isinstance(leaf, NUMBERS) for leaf in parts(opened(x)))
         ):
             raise Inexact(f"`{name}` holds Python numbers")

@@ -8,6 +8,7 @@ place of all their equations.  Several kinds of turns, as the sides of an `if` t
 from __future__ import annotations
 
 import functools
+import threading
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -29,12 +30,20 @@ _REHEARSED = 3  # turns
 WARNED = 2_000  # operations, from which on a loop that stays unrolled warns
 
 
+class _Unrolled(threading.local):
+    size = 0  # how many operations loops have stayed unrolled into, in this thread
+
+
+_unrolled = _Unrolled()
+
+
 class MadeTurns:
     """The turns that Python makes of a loop; none where operations are not recorded as they are."""
 
     def __init__(self, span: Span | None, wanted: bool = True) -> None:
         self._span, self._tapes = span, recorders.active
         self._wanted, self._before = wanted, _jax.equations()
+        self._inside = _unrolled.size
         self._counts = [t.count() for t in self._tapes[:1]]  # of what the tape has recorded when each turn begins
 
     def mark(self) -> None:
@@ -56,6 +65,10 @@ class MadeTurns:
         if not self._wanted:
             return
         size = sum(map(size_of, _jax.recorded(self._before)))
+        if iterations >= _FEWEST:
+            _unrolled.size = self._inside + size
+        else:  # it is unrolled in any case, and tells of loops in it
+            size = _unrolled.size - self._inside
         if size > WARNED and (place := here()) is not None:
             text = f"this loop of {iterations} iterations is unrolled into about {size} operations, because {why}"
             warnings.warn_explicit(text, LargeUnrollWarning, place.file, place.line)

@@ -140,7 +140,7 @@ class Copied(Record):
     def __init__(self, value: Any, why: str, advice: str, place: Any = None, of: Any = None, home: Any = None) -> None:
         self.value, self.why, self.advice, self.place = value, why, advice, place
         self.of, self.home = of, home  # the list of which it is an item, if it was read of one, and (weakly) in which trace
-        self.holds(value)
+        self.holds(value, *(() if of is None else (of,)))
 
 
 class Stale:
