@@ -19,20 +19,33 @@ gc.set_threshold(100_000, 20, 20)  # programs that are compiled hold many object
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the converted sources in tests/golden")
     parser.addoption("--cells", type=int, default=1, metavar="N", help=f"of tests with more than {MANY} cases run each N-th case only")
+    parser.addoption("--tests", type=int, default=1, metavar="N", help=f"of the tests with up to {MANY} cases run each N-th only")
+    parser.addoption("--rotation", type=int, default=0, metavar="K", help="which of the cells and tests: with K + 1 the next ones are run")
     parser.addoption("--share", default="0/1", metavar="K,L.../N", help="of each N tests run those with these numbers: one of several runs")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "always: run whatever part of the tests is asked for")
+    config.addinivalue_line("markers", "one_python: hardly depends on Python's version, or needs what is installed for one alone")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    step = config.getoption("--cells")
+    cells, tests, rotation = (config.getoption(name) for name in ("--cells", "--tests", "--rotation"))
     numbers, _, runs = config.getoption("--share").partition("/")
     mine = {int(k) for k in numbers.split(",")}
-    share = {item: zlib.crc32(item.nodeid.encode()) % int(runs) for item in items}  # the same in each run, whichever tests it has
-    config.hook.pytest_deselected(items=[item for item in items if share[item] not in mine])
-    items[:] = [item for item in items if share[item] in mine]
-    cases: dict[str, list[pytest.Item]] = {}
+    functions: dict[str, list[pytest.Item]] = {}
     for item in items:
-        cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    left = {item for found in cases.values() if len(found) > MANY for k, item in enumerate(found) if k % step}
+        functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    left = set()
+    for name, cases in functions.items():
+        number = zlib.crc32(name.encode())  # the same in each run, whichever tests it has
+        if number % int(runs) not in mine:
+            left.update(cases)
+        elif cases[0].get_closest_marker("always") is None:
+            if len(cases) > MANY:  # each function begins elsewhere, so that the runs are of one length
+                left.update(item for k, item in enumerate(cases) if (k + number - rotation) % cells)
+            elif (number // int(runs) - rotation) % tests:
+                left.update(cases)
     if left:
         config.hook.pytest_deselected(items=[*left])
         items[:] = [item for item in items if item not in left]

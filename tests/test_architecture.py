@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.always
+
 ROOT = Path(__file__).parent.parent
 RUNTIME = sorted((ROOT / "runtime").rglob("*.py"))
 FILES = sorted([*(ROOT / "autograph").glob("*.py"), *(p for p in (ROOT / "autograph").glob("*/*.py") if p.parent.name != "runtime"), *RUNTIME])

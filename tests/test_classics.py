@@ -17,6 +17,8 @@ import pytest
 import autograph as ag
 from tests.programs import classics
 
+pytestmark = pytest.mark.one_python
+
 Function = Callable[..., Any]
 
 

@@ -21,7 +21,7 @@ import autograph as ag
 from autograph.runtime.derivatives import pullback
 from autograph.runtime.messages.errors import NotDifferentiableError
 
-pytestmark = pytest.mark.usefixtures("quick_compilation")
+pytestmark = [pytest.mark.usefixtures("quick_compilation"), pytest.mark.one_python]
 
 
 W = jnp.array([[0.3, -0.2, 0.1], [0.4, 0.25, -0.3], [-0.1, 0.35, 0.2]], jnp.float32)

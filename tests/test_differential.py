@@ -18,6 +18,8 @@ import interpreter
 import programs
 import stateful
 
+pytestmark = pytest.mark.one_python
+
 PROGRAMS = 210
 JUMPS, LOOPS = ("break", "continue", "return"), ("while", "a range", "rows", "a static loop")
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.one_python
+
 HALVE = """
 import autograph as ag
 

@@ -41,7 +41,7 @@ Fn = Callable[..., Any]
 LARGEST = 2**31 - 1
 
 
-pytestmark = pytest.mark.usefixtures("quick_compilation")
+pytestmark = [pytest.mark.usefixtures("quick_compilation"), pytest.mark.one_python]
 
 
 def assert_same(got: Any, want: Any, tolerance: float = 1e-5) -> None:

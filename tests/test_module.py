@@ -20,6 +20,8 @@ from autograph.forms.module import functions, transpile
 from autograph.source.errors import SourceUnavailable
 from tests.sourced import define
 
+pytestmark = pytest.mark.one_python
+
 ROOT = Path(__file__).parent.parent
 EXAMPLES = sorted(p for p in (ROOT / "examples").glob("*.py") if "@ag." in p.read_text(encoding="utf-8"))  # a static graph has nothing to convert
 TRAINING = {

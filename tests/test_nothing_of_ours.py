@@ -20,6 +20,8 @@ sys.path.insert(0, str(Path(__file__).parent / "differential"))
 import life_cycles  # noqa: E402
 import rolled_table  # noqa: E402
 
+pytestmark = pytest.mark.always
+
 OURS = re.compile(r"\b(Growing|Maybe|Numpys|NumpyTracer|ViewTracer|ArrayTracer|Section|Blank|Fields|Kept|Stale|Rotate|Peel|Grow|NeedsTags|Unbound)\b")
 
 

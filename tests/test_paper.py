@@ -12,6 +12,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 import paper  # noqa: E402
 
+pytestmark = pytest.mark.always
+
 # What our programs may hold beyond those by hand.  The program of L-BFGS by hand has no branch around its two large arrays, where the imperative one
 # has an early return, two nested branches and five ways to break.
 MORE: dict[str, dict[str, int]] = {

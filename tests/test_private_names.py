@@ -9,6 +9,8 @@ from jax import lax
 
 from autograph.runtime.jaxapi import _jax, scans
 
+pytestmark = pytest.mark.always
+
 FILE = "runtime/jaxapi/_jax.py has to follow a change of JAX"
 
 

@@ -15,6 +15,8 @@ from tests.language import summary
 from tests.language.__main__ import BEGIN, END, README
 from tests.sourced import define
 
+pytestmark = pytest.mark.always
+
 TEXT = README.read_text()
 
 

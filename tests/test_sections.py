@@ -14,6 +14,8 @@ import autograph as ag
 from tests.numpys import as_numpy
 from tests.sourced import define
 
+pytestmark = pytest.mark.one_python
+
 X = np.array([3.0, 1.0, -2.0, 5.0, 0.0], np.float32)
 M = np.arange(12, dtype=np.float32).reshape(4, 3) - 5
 LENGTHS = (-7, -2, 0, 1, 2, 4, 5, 7)

@@ -23,6 +23,8 @@ import pytest
 import autograph as ag
 from tests.programs import stateful
 
+pytestmark = pytest.mark.one_python
+
 Function = Callable[..., Any]
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.one_python
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 pytest.importorskip("sklearn", reason="the data are scikit-learn's: they need the extra `examples`")

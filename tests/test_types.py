@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.one_python
+
 ROOT = Path(__file__).parent.parent
 CLIENT = ROOT / "tests" / "typed" / "client.py"
 WRONG = {k for k, line in enumerate(CLIENT.read_text().splitlines(), 1) if "# error" in line}

@@ -22,6 +22,8 @@ import autograph as ag
 from autograph.runtime.messages.errors import ServerError
 from autograph.runtime.servers.wire import receive, send
 
+pytestmark = pytest.mark.one_python
+
 pytest.importorskip("optax", reason="optimizers need the extra `train`")
 
 ROOT = Path(__file__).parent.parent.parent

@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.one_python
+
 pytest.importorskip("optax", reason="optimizers need the extra `train`")
 pytest.importorskip("safetensors", reason="checkpoints need the extra `train`")
 
