@@ -93,10 +93,10 @@ def run_while(
             while p is True:
                 recorded = _jax.equations()
                 with place.scope("turn" if turns else "body", again=run if turns > 1 else None) as run:
-                    p, after = _going(test, listed(body(*state), len(state)), finite)
+                    asked, p, after = _asked(test, listed(body(*state), len(state)), finite)
                 made.mark()
                 turns += 1
-                only_errors_end_it = turns == 1 and not isinstance(p, bool) and may_have_failed()
+                only_errors_end_it = turns == 1 and asked is True and not isinstance(p, bool)
                 size = cost(1, recorded) if not looked else size
                 if not looked and (only_errors_end_it or p is True and is_worth_a_trial(turns, size)):
                     looked = True
@@ -246,6 +246,12 @@ class _Unread:
 
 
 def _going(test: Callable[..., Any], state: list[Any], finite: bool) -> tuple[Any, list[Any]]:
-    """The truth of a loop's test, and the state, which the test may change; a loop that need not end otherwise ends when something has failed."""
+    """Whether a loop goes on, and the state, which the test may change; a loop that need not end otherwise ends when something has failed."""
+    _, p, after = _asked(test, state, finite)
+    return p, after
+
+
+def _asked(test: Callable[..., Any], state: list[Any], finite: bool) -> tuple[Any, Any, list[Any]]:
+    """The truth of a loop's test, whether it goes on, and the state."""
     p = truth(test(*state))
-    return (unless_failed(p) if p is not False and not (finite and p is True) and may_have_failed() else p), left_in(test, state)
+    return p, (unless_failed(p) if p is not False and not (finite and p is True) and may_have_failed() else p), left_in(test, state)
