@@ -231,3 +231,22 @@ def test_gradients_and_batches() -> None:
 def test_turned_off() -> None:
     with ag.loops(roll="never"):
         assert became(steps_of_time, 0.3).startswith("Python, ")
+
+
+def ends_by_data(a: Any, b: Any) -> Any:
+    n = 0
+    while True:
+        n += 1
+        if n > 4:
+            break
+        if a - [-2, 1, 5][a % 3] <= a - 3:  # an index that may fail
+            break
+        if b:
+            break
+    return n
+
+
+@pytest.mark.parametrize(("a", "b"), [(3, -2), (3, 0), (5, 0), (5, 1)])
+@pytest.mark.parametrize("form", [lambda f: jax.jit(ag.convert(f)), ag.function], ids=["jit", "function"])
+def test_a_loop_that_data_ends_is_none_that_only_errors_end(form: Any, a: int, b: int) -> None:
+    assert form(ends_by_data)(np.int32(a), np.int32(b)) == ends_by_data(a, b)
