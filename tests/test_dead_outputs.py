@@ -96,3 +96,20 @@ def test_no_branch_tells_which_array_it_chose(f: Callable[..., Any], form: Any) 
 def test_a_branch_tells_it_where_somebody_stores(form: Any) -> None:
     found = conds(jax.make_jaxpr(form(stored_later))(jnp.asarray(A), jnp.asarray(B), 1.0).jaxpr)
     assert any(v.aval.dtype == np.int32 for eqn in found for v in eqn.outvars)
+
+
+def stored_after_a_loop_that_fails(a: Any, v: Any) -> Any:
+    y, n = v, 0
+    while n < 2 and a > 5:
+        n += 1
+        assert n > 5, "bad"
+        y[n % 4] = a
+    y[2] = 2
+    return v
+
+
+def test_a_loop_that_certainly_fails_leaves_arrays_what_they_are() -> None:
+    f = ag.function(stored_after_a_loop_that_fails)
+    assert f(np.int32(1), jnp.array([3, 1, 3, 5])).tolist() == [3, 1, 2, 5]
+    with pytest.raises(AssertionError, match="bad"):
+        f(np.int32(7), jnp.array([3, 1, 3, 5]))

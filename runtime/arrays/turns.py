@@ -43,6 +43,7 @@ class Turns:
     ) -> None:
         self.before = [x if isinstance(x, (Array, Unbound)) and x.ndim else None for x in before]
         self.ends: list[Given | None] = []
+        self.failed = False  # does an iteration certainly end in an error?
         self.alike: list[tuple[Identity, ...]] = []
         self.params: list[Any] = []
         self.held: dict[int, Any] = {}  # by identity: what those hold when it begins
@@ -134,9 +135,9 @@ class Turns:
         """Whether which array a variable holds afterwards depends on how many turns are made."""
         return any(end is not None and bool(end.possible) for end in self.ends)
 
-    def end(self, ends: Sequence[Any]) -> None:
-        """A turn ends: which arrays the variables hold."""
-        self.ends = described(ends)
+    def end(self, ends: Sequence[Any], failed: bool) -> None:
+        """A turn ends, perhaps certainly in an error: which arrays the variables hold."""
+        self.ends, self.failed = described(ends), failed
         place = {id(p): k for k, p in enumerate(self.params)}
         self.moves = [_move(ends[k], place) if k < len(ends) else None for k in range(len(self.before))]
         self.alike = [(p.who.possible if isinstance(p, Array) and p.who is not None else ()) for p in self.params]
@@ -204,7 +205,11 @@ class Turns:
         one: dict[Any, Any] = {}
         ends = [*self.ends, *[None] * (len(results) - len(self.ends))]  # an error code may have been added
         for k, (result, x, end) in enumerate(zip(results, before, ends, strict=True)):
-            if not isinstance(result, Array) or not result.ndim or result is x or end is None:
+            if not isinstance(result, Array) or not result.ndim or result is x:
+                continue
+            if end is None:
+                if self.failed and isinstance(x, Array) and x.shape == result.shape:
+                    be(result, who(x))  # without an error there was no iteration
                 continue
             x = x if isinstance(x, Array) and x.ndim else None
             if end.is_new and (made is None or x is None):

@@ -354,7 +354,7 @@ class Settling:
         self._check_appended(block)
         order = [*self.places, *(loc for loc in held if loc not in self.places)]
         left = [(held[loc], block.wrote[loc]) if loc in held else (load(loc), self.preset[loc]) for loc in order]
-        self.loop.end(ends + [x for value, spec in left for x in pack(value, spec, as_is)])
+        self.loop.end(ends + [x for value, spec in left for x in pack(value, spec, as_is)], block.left)
         self.order = order
         # A variable that a turn sets and never takes from the turn before only gets its type: the run stands.
         self.settled = self.settled or blank_uses.count == self.uses
