@@ -251,3 +251,16 @@ def test_a_constant_has_the_type_that_jax_gives_it(form: Any) -> None:
 
     want, got = jax.jit(f)(1.0), form(f)(1.0)
     assert [x.dtype for x in got] == [x.dtype for x in want]
+
+
+def test_what_is_rounded_before_it_is_stacked_is_not_the_list() -> None:
+    def f(ks: Any) -> Any:
+        h, s = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0], 0.0
+        for k in ks:
+            parts = [jnp.float32(jnp.int32(h[0])), jnp.float32(jnp.int32(h[1])), jnp.float32(jnp.int32(h[2])), jnp.float32(jnp.int32(h[3]))]
+            s = s + jnp.sum(jnp.stack([*parts, jnp.float32(jnp.int32(h[4])), jnp.float32(jnp.int32(h[5]))]))
+            h[k] += 0.7
+        return s
+
+    ks = [1, 1, 0, 2, 2, 1]
+    assert jax.jit(ag.convert(f))(jnp.array(ks)) == f(ks) == 5

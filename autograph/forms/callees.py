@@ -326,9 +326,8 @@ def convert_object(f: Any) -> Any:
         wrapped = getattr(f, "__wrapped__", None)
         if wrapped is not None and is_of_jax(f.__code__):
             new = dressed_again(f, convert_object)
-            if (
-                new is not f or type(wrapped) is types.FunctionType and mark_of(wrapped.__code__) == "Form"
-            ):  # of a converted function: it is converted
+            converted = type(wrapped) is types.FunctionType and mark_of(wrapped.__code__) == "Form"
+            if new is not f or converted:
                 return new
         generated = f.__code__.co_filename.startswith("<") and wrapped is not None and not _has_source(f)
         if (generated or not is_users(f.__code__)) and form_in(f) is None:

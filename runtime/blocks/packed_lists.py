@@ -34,7 +34,7 @@ def groups_of(block: Block, inner: Sequence[Var]) -> list[Group]:
     outs = block.outvars[len(block.outvars) - len(inner) :]
     for spec in block.wrote.values():
         count = len(types([spec]))
-        if isinstance(spec, Items) and spec.keys is None and count == len(spec.values) > FEWEST and _is_numbers(spec.values):
+        if isinstance(spec, Items) and spec.keys is None and count == len(spec.values) >= FEWEST and _is_numbers(spec.values):
             mine = inner[first : first + count], outs[first : first + count]
             if made.is_stacked(mine[0]) or made.array_of(mine[1]) is not None:
                 found.append(Group(first, count, spec.values[0]))
@@ -64,10 +64,13 @@ class _Made:
         return all(self._number(part) is number for part, number in zip(eqn.invars, numbers, strict=True))
 
     def _number(self, part: Any) -> Any:
-        """The number of which an array of one element is made."""
+        """The number of which an array of one element is made, of the same dtype: a conversion there and back may round."""
         eqn = self.by.get(part) if isinstance(part, Var) else None
         while eqn is not None and eqn.primitive.name in ("broadcast_in_dim", "reshape", "convert_element_type"):
-            part = eqn.invars[0]
+            before, after = eqn.invars[0], eqn.outvars[0].aval
+            if before.aval.dtype != after.dtype or after.size != 1:
+                break
+            part = before
             eqn = self.by.get(part) if isinstance(part, Var) else None
         return part
 

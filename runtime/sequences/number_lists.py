@@ -25,11 +25,11 @@ from autograph.runtime.values.joining import Mismatch, join
 from autograph.runtime.values.specs import Type, spec_of, widen
 from autograph.runtime.values.values import NUMBERS
 
-FEWEST = 4  # numbers, from which on they are one array
+FEWEST = 5  # numbers of a list, from which on they are one array
 
 
 def joint_of_numbers(values: Sequence[Any]) -> Type | None:
-    """The type of a list of numbers, if it is one of some length and they have a joint one; None of anything else."""
+    """The type of the numbers of a list and of one that is stored, if it is a list of some length and they have a joint one; else None."""
     if len(values) <= FEWEST:
         return None
     try:

@@ -176,6 +176,7 @@ def _in_table() -> int:
 _IN_TABLE = _in_table()
 _ARRAY = _jax.ArrayImpl
 _WITHOUT = ATOMS | {np.ndarray}  # what holds no array of JAX's
+_ARRAYS = frozenset({_ARRAY, Evaluated})
 _SERIES = frozenset({list, dict, tuple})
 _NATIVE: Any = object.__getattribute__
 
@@ -196,7 +197,7 @@ def _first(x: Any, cls: type) -> Any:
 def _holds_arrays(x: Any, left: list[int]) -> bool:
     """Whether an array is found in it; `left`: how many containers may be looked at.  Of items of one type the first tells."""
     cls = type(x)
-    if cls is _ARRAY:
+    if cls in _ARRAYS:
         return True
     if not left[0]:
         return False
@@ -204,7 +205,7 @@ def _holds_arrays(x: Any, left: list[int]) -> bool:
     held = x[:_ITEMS] if cls is list else _first(x, cls)
     if _WITHOUT.issuperset(map(type, held)):
         return False
-    if _ARRAY in map(type, held):
+    if not _ARRAYS.isdisjoint(map(type, held)):
         return True
     before: Any = None
     for v in held:
