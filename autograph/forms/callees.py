@@ -316,12 +316,12 @@ def convert_object(f: Any) -> Any:
     """
     if isinstance(f, (staticmethod, classmethod)):
         return type(f)(convert_object(f.__func__))
+    if isinstance(f, (Function, Method)):
+        return f
     if isinstance(f, functools.partial):
         return functools.partial(convert_object(f.func), *f.args, **f.keywords)
     if isinstance(f, types.MethodType):
         return types.MethodType(convert_object(f.__func__), f.__self__)
-    if isinstance(f, (Function, Method)):
-        return f
     if isinstance(f, types.FunctionType):
         wrapped = getattr(f, "__wrapped__", None)
         if wrapped is not None and is_of_jax(f.__code__):

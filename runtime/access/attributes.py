@@ -21,6 +21,7 @@ from autograph.runtime.sequences.growing import replaced_at_home
 from autograph.runtime.state.cells import location_of
 from autograph.runtime.state.lifted import may_have_failed, note_late, touch
 from autograph.runtime.state.objects import plain_attributes
+from autograph.runtime.state.reads import plain
 from autograph.runtime.values.heap import Attribute, HeapLocation, Variable, namespace
 from autograph.runtime.values.specs import is_container
 from autograph.runtime.values.values import ARRAYS, ITERATORS, NUMBERS, Maybe, Unset, is_value
@@ -71,7 +72,7 @@ def put_attr(obj: Any, name: str, value: Any) -> None:
 
 def holding(obj: Any, value: Any) -> list[str]:
     """The attributes in which an object holds a value itself."""
-    return [attribute for attribute, held in getattr(obj, "__dict__", {}).items() if held is value]
+    return plain(attribute for attribute, held in getattr(obj, "__dict__", {}).items() if held is value)
 
 
 def class_that_holds(obj: Any, name: str) -> Any:

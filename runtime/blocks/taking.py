@@ -22,6 +22,7 @@ from autograph.runtime.messages.places import here
 from autograph.runtime.state.iterators import has_held_parts, parts_of
 from autograph.runtime.state.lifted import ERROR, touch
 from autograph.runtime.state.needs import NeedsState
+from autograph.runtime.state.reads import plain
 from autograph.runtime.values.heap import Attribute, HeapLocation, Items
 
 _NO_MORE = object()
@@ -106,5 +107,5 @@ def needs_position(error: Ending) -> BaseException:
 
     Where they are no inputs of the function, it is the error itself.
     """
-    places = [Attribute(error.iterator, name) for name in getattr(error.iterator, "__dict__", ())]
+    places = [Attribute(error.iterator, name) for name in plain(getattr(error.iterator, "__dict__", ()))]
     return NeedsState(pinned=places, refusal=error) if checked() else error

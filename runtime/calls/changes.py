@@ -108,11 +108,29 @@ class Begin:
         """Whether an array that was there before has been stored into."""
         return any(x.now is not before for _, x, before in self.held)
 
-    def changes(self, frame: Frame, out: list[Any], direct: bool, variables: dict[str, Any]) -> Changes:
+    def changes(self, frame: Frame, out: list[Any], direct: bool, variables: dict[str, Any], seen: frozenset[str] = frozenset()) -> Changes:
         """What has changed when the trace ends; `out` holds the result, and nothing else does; `variables` are the function's globals.
 
-        Raises NeedsState if it is not known to be an input.
+        Raises NeedsState if it is not known to be an input, or if attributes were `seen` read that are not looked at.
         """
+        try:
+            changes = self._changes(frame, out, direct, variables)
+        except NeedsState as need:
+            need.names = seen
+            raise
+        stores = self.walk is not None and self.walk.skipped and not self.walk.view.stores and self._stores_into_values(changes)
+        if seen or stores:
+            more = NeedsState()
+            more.names, more.stores = seen, stores
+            raise more
+        return changes
+
+    def _stores_into_values(self, changes: Changes) -> bool:
+        """Whether an array of JAX's is stored into that was there before the call: others that hold it see that, and must be looked at."""
+        assert self.walk is not None
+        return any(c.where == "input" and not isinstance(self.walk.arrays[c.number], np.ndarray) for c in changes.found)
+
+    def _changes(self, frame: Frame, out: list[Any], direct: bool, variables: dict[str, Any]) -> Changes:
         settle(frame, out)
         bring_back({place: held for snapshot in self.before.values() for place, held in snapshot.items()})
         objects = {("argument", k): x for k, x in enumerate(self.parts)} | {

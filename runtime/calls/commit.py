@@ -25,13 +25,13 @@ from autograph.runtime.values.packing import unpack
 from autograph.runtime.values.values import Counted, Maybe, is_value, traced
 
 
-def reached(value: Any, walk: Walk, made: dict[int, Any]) -> Any:
+def reached(value: Any, objects: Sequence[Any], made: dict[int, Any]) -> Any:
     """A result, with the objects themselves."""
 
     def known(x: Any) -> Any:
         if isinstance(x, Made):
-            return x.build(made, lambda part: reached(part, walk, made))
-        return walk.objects[x.number] if type(x) is Reached else x
+            return x.build(made, lambda part: reached(part, objects, made))
+        return objects[x.number] if type(x) is Reached else x
 
     return trees.map(known, value, is_leaf=lambda x: is_value(x) or isinstance(x, (Reached, Made)))
 
@@ -62,7 +62,7 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> d
         if change.where == "input":
             continue
         if change.where == "home":
-            if (tag := int(unpack(change.spec, arrays))) >= 0:  # it holds one of the arrays that are there already, and not another like it
+            if (tag := _jax.number(unpack(change.spec, arrays))) >= 0:  # it holds one of the arrays that are there already, and not another like it
                 new = tag - len(walk.arrays)
                 _put_home(change, _array(("input", tag) if new < 0 else ("new", new), changes, walk, became), walk)
             continue
@@ -73,7 +73,7 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> d
             place = Contents(obj) if change.name is None else Attribute(obj, change.name)
         value = whole_list(unpack(change.spec, arrays))
         for code, held in reversed([(next(arrays), unpack(spec, arrays)) for spec in change.late]):
-            if _jax.concrete(code) and int(code):
+            if _jax.concrete(code) and _jax.number(code):
                 value = held
         new = _Whole(changes, walk, made, became, place).of(value)
         if isinstance(place.obj, Handle) and traced(new) and not reachable():

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -17,6 +17,7 @@ import jax
 from autograph.runtime.arrays import handles
 from autograph.runtime.calls.commit import commit, reached
 from autograph.runtime.calls.loading import adapt
+from autograph.runtime.calls.recall import Recalled
 from autograph.runtime.calls.shortcut import shortcut, takes
 from autograph.runtime.calls.state import State
 from autograph.runtime.calls.traced import Checks, look_again, result, traced_by
@@ -24,7 +25,7 @@ from autograph.runtime.effects.deferred import Checked
 from autograph.runtime.effects.later import check, is_deferred, leave
 from autograph.runtime.effects.leaving import settled
 from autograph.runtime.effects.replay import forget
-from autograph.runtime.frames import TRACING
+from autograph.runtime.frames import TRACING, watched
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi._jax import eval_trace, trace_state
 from autograph.runtime.options import known_names
@@ -32,8 +33,9 @@ from autograph.runtime.output.ordering import is_refused, without_order
 from autograph.runtime.state.arguments import has_static
 from autograph.runtime.state.locking import CHANGING
 from autograph.runtime.state.needs import NeedsState
+from autograph.runtime.state.objects import Walk
 from autograph.runtime.state.overlaps import refuse_overlaps
-from autograph.runtime.state.reading import recorders, refuse_watched
+from autograph.runtime.state.reading import recorders, refuse_watched, restorations
 from autograph.runtime.state.retraces import Traces
 from autograph.runtime.stores.numpy_arguments import NeedsArrays, among, given, places, put_back, refuse, without_numpys
 from autograph.runtime.values.fitting import argument_too_large
@@ -50,7 +52,9 @@ class Function:
     traces: Traces  # what it has been traced with
     _later: bool  # are error codes read later?
     _shortcut: Any  # what takes calls with arrays, where nothing but Variables changes
+    _recalled: Recalled | None  # what takes calls like earlier ones, of objects
     _storing: dict[Any, Function]  # the functions for calls with NumPy arrays, by where these are
+    _described: dict[str, Any]  # what a method of it is given: the name, the documentation
     __wrapped__: Callable[..., Any]
 
     @_jax.boundary
@@ -119,6 +123,7 @@ class Function:
         """A call with arguments that are no arrays, or of a function that changes what lives outside it."""
         if not _jax.recording() and jax.config.jax_disable_jit:  # type: ignore[attr-defined]
             return self._fn(*args, **kwargs)
+        self._state.direct = False  # there are calls that JAX would not take
         if self._later:
             check(self)
         if handles.used and arrays is None and self._shortcut is None and not self._later and takes(args, kwargs):
@@ -130,7 +135,14 @@ class Function:
             return self._changing(args, kwargs, arrays)
 
     def _changing(self, args: Any, kwargs: Any, arrays: dict[Any, Any] | None) -> Any:
+        before = self._checks.count
         out, walk, parts = self._state.run(lambda jitted: jitted, args, kwargs)
+        if self._checks.count == before and arrays is None and self._recalls():
+            self._recall(out, walk, args, kwargs)
+        return self._committed(out, walk, parts, args, kwargs, arrays)
+
+    def _committed(self, out: Any, walk: Walk, parts: Sequence[Any], args: Any, kwargs: Any, arrays: dict[Any, Any] | None = None) -> Any:
+        """The result of a call, after what it has changed has been put back."""
         made: dict[int, Any] = {}
         inputs = [change.number for change in out.changes.found if change.where == "input"] if out.changes is not None else []
         stored = {_name_of_argument(self._fn, path): (arrays or {})[path] for path in out.finals or () if len(path) == 1}
@@ -144,7 +156,19 @@ class Function:
         if out.finals:
             refuse(args, kwargs, arrays or {}, list(out.finals), functools.partial(_name_of_argument, self._fn))
             put_back(arrays or {}, out.finals)
-        return reached(self._result(out), walk, made)
+        return reached(self._result(out), walk.objects, made)
+
+    def _recalls(self) -> bool:
+        """Whether calls like the present one may be recalled: nothing around it is recorded or traced, and nothing is left for later."""
+        around = trace_state.value is not eval_trace or watched() or recorders.active or restorations
+        return not (around or self._options or self._later or handles.used)
+
+    def _recall(self, out: Any, walk: Walk, args: Any, kwargs: Any) -> None:
+        """After a call that was not traced: others like it need no walk."""
+        if self._recalled is None:
+            self._recalled = Recalled(self._state, functools.partial(Function.__call__, self), self._committed)
+        if self._recalled.add(walk, args, kwargs, out.code is not None):
+            type(self).__call__ = staticmethod(self._recalled.call)  # type: ignore[assignment]
 
     def _result(self, out: Checked) -> Any:
         """What a call returns; raises its error, unless that is read later."""
@@ -213,22 +237,27 @@ class Function:
         return self.__wrapped__.__globals__  # type: ignore[attr-defined]
 
 
-class Method:
-    """A staged function bound to an object, which is its first argument: a pytree is traced, of another object the arrays that it holds are."""
+class Method(functools.partial[Any]):
+    """A staged function bound to an object, which is its first argument: a pytree is traced, of another object the arrays that it holds are.
+
+    It is a `partial`, as a call of that has no frame of ours.
+    """
 
     def __init__(self, function: Function, obj: Any) -> None:
-        self.__func__, self.__self__ = function, obj
-        functools.update_wrapper(self, function.__wrapped__, updated=())
-        vars(self).pop("__wrapped__")  # it takes one argument more
+        vars(self).update(function._described)
+
+    @property
+    def __func__(self) -> Function:
+        return self.func  # type: ignore[return-value]
+
+    @property
+    def __self__(self) -> Any:
+        return self.args[0]
 
     @property
     def __signature__(self) -> inspect.Signature:
         own = inspect.signature(self.__func__)
         return own.replace(parameters=list(own.parameters.values())[1:])
-
-    @_jax.boundary
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.__func__(self.__self__, *args, **kwargs)
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
         return self.__func__.lower(self.__self__, *args, **kwargs)
@@ -238,6 +267,9 @@ class Method:
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         return self.__func__.eval_shape(self.__self__, *args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<bound {self.__func__!r} of {self.__self__!r}>"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Method) and self.__func__ is other.__func__ and self.__self__ is other.__self__
@@ -285,8 +317,9 @@ def _made(fn: Callable[..., Any], options: dict[str, Any], stored: tuple[Any, ..
     new: Any = object.__new__(cls)
     new._checks, new.traces, new._later = checks, traces, later
     functools.update_wrapper(new, fn)
-    new._fn, new._jitted, new._options, new._storing, new._shortcut = fn, jitted, given, {}, None
+    new._fn, new._jitted, new._options, new._storing, new._shortcut, new._recalled = fn, jitted, given, {}, None, None
     new._state = State(fn, options, lambda state: traced_by(fn, checks, traces, state, stored))
     new.__wrapped__ = inspect.unwrap(fn)
+    new._described = {n: getattr(new.__wrapped__, n) for n in functools.WRAPPER_ASSIGNMENTS if hasattr(new.__wrapped__, n)}
     new.__defaults__, new.__kwdefaults__ = getattr(fn, "__defaults__", None), getattr(fn, "__kwdefaults__", None)
     return new

@@ -9,6 +9,7 @@ from typing import Any
 
 from autograph.runtime.calls.calls import adopt
 from autograph.runtime.state.cells import held_in_cells
+from autograph.runtime.state.reads import note_names, unseen
 from autograph.runtime.values.values import ARRAYS
 
 
@@ -19,6 +20,7 @@ def names_in(code: CodeType) -> frozenset[str]:
 
 def adopt_mentioned(names: frozenset[str], fn: FunctionType) -> None:
     """Replace what Python calls of the classes of objects that `fn` reaches: by its globals and closure, then by attributes of these names."""
+    note_names(names)
     held = [*_known(fn.__globals__, names), *held_in_cells(fn)]
     seen: set[int] = set()
     while held:
@@ -29,7 +31,8 @@ def adopt_mentioned(names: frozenset[str], fn: FunctionType) -> None:
         seen.add(id(x))
         if cls is not ModuleType:
             adopt(cls)
-        held += _known(getattr(x, "__dict__", {}), names)
+        with unseen():
+            held += _known(getattr(x, "__dict__", {}), names)
 
 
 def _known(space: dict[str, Any], names: Iterable[str]) -> list[Any]:

@@ -19,7 +19,7 @@ from autograph.runtime.arrays.numpys import Numpys
 from autograph.runtime.arrays.numpys import numpys as numpys_of
 from autograph.runtime.calls import calls
 from autograph.runtime.calls.changes import Begin
-from autograph.runtime.frames import TRACING, Frame
+from autograph.runtime.frames import TRACING, Frame, Retrace
 from autograph.runtime.messages.errors import AttributeStateError
 from autograph.runtime.messages.places import here
 from autograph.runtime.options import shifted, static_arguments
@@ -28,6 +28,7 @@ from autograph.runtime.state.cells import stores
 from autograph.runtime.state.needs import NeedsState
 from autograph.runtime.state.objects import Walk
 from autograph.runtime.state.reading import note_read, recorders, restore_what_is_there
+from autograph.runtime.state.reads import Reads
 from autograph.runtime.state.watching import makes_keys
 from autograph.runtime.values.fitting import argument_too_large
 from autograph.runtime.values.heap import Contents, HeapLocation, Variable
@@ -41,10 +42,14 @@ class _Calls(threading.local):
     """The walks of the calls that this thread is in."""
 
     def __init__(self) -> None:
-        self.walks: list[tuple[Walk, list[Any]]] = []
+        self.walks: list[Any] = []  # with the objects among the arguments; none of a call that only runs what is compiled
 
 
-_calls = _Calls()
+CALLS = _Calls()
+
+
+class NotPrepared(Retrace):
+    """A call that was to run a compiled program would have to be traced."""
 
 
 class State:
@@ -56,6 +61,7 @@ class State:
         self.dynamic: set[Any] = set()
         self.pinned: set[Any] = set()
         self.made: set[Any] = set()  # the codes of functions that the function makes anew, and whose attributes it changes
+        self.reads = Reads(fn)
         self.variables: dict[str, Any] = getattr(inspect.unwrap(fn), "__globals__", {})
         self.needed = _assigns_outside(fn)
         self.first = True  # is a trace the first one of a call?
@@ -72,6 +78,8 @@ class State:
                 raise need.refusal from None
             self.pinned |= names
         self.needed = True
+        if self.reads.add(need.names, stores=need.stores):
+            self.dynamic, self.pinned = set(), set()  # the objects are counted anew
         known = {_code_of(p): p.obj for p in self.places}
         self.made |= {code for p in need.places if (code := _code_of(p)) is not None and known.get(code, p.obj) is not p.obj}
         self.places = list(dict.fromkeys([*self.places, *need.places]))
@@ -80,19 +88,16 @@ class State:
     def run(self, get: Callable[[Any], Any], args: Any, kwargs: Any, abstract: bool = False) -> tuple[Any, Walk, list[Any]]:
         """Give the arguments and the state to the jitted function, or to a method of it, whose arguments may be abstract."""
         restore_what_is_there()  # before what the objects hold becomes inputs
-        roots: list[Any] = []
-        static, names = static_arguments(self.options, len(args))
-        positional = [a if k in static else wrapped(a, roots, abstract) for k, a in enumerate(args)]
-        named = {k: v if k in names else wrapped(v, roots, abstract) for k, v in kwargs.items()}
+        positional, named, roots = self._wrapped(args, kwargs, abstract)
         for number in range(_MOST_TRACES):
             self.first = number == 0
             with TRACING:
-                walk = Walk(roots, self.places, self.dynamic, self.variables, self.pinned, self.made)
+                walk = self._walk(roots)
                 if recorders.active and (variables := [place.obj for place, _ in walk.slots if isinstance(place.obj, Handle)]):
                     for variable in variables:
                         note_read(variable)
-                    walk = Walk(roots, self.places, self.dynamic, self.variables, self.pinned, self.made)
-            _calls.walks.append((walk, roots))
+                    walk = self._walk(roots)
+            CALLS.walks.append((walk, roots))
             try:
                 out = get(self.jitted)(Held(walk.arrays, tuple(walk.guards)), *positional, **named)
             except NeedsState as need:
@@ -101,24 +106,52 @@ class State:
             except OverflowError as error:
                 raise argument_too_large(error, walk.name_of) from None
             finally:
-                _calls.walks.pop()
+                CALLS.walks.pop()
             return out, walk, mutable_parts(args, kwargs)
         raise AttributeStateError(
             f"{self.places[-1].name if self.places else 'an object'} is changed, and what holds it is made anew in each call", here(),
             "use a local variable, or an object of a class that is registered as a pytree",
         )  # fmt: skip
 
+    def _wrapped(self, args: Any, kwargs: Any, abstract: bool = False) -> tuple[list[Any], dict[str, Any], list[Any]]:
+        """The arguments as JAX takes them, and the objects among them."""
+        roots: list[Any] = []
+        static, names = static_arguments(self.options, len(args))
+        positional = [a if k in static else wrapped(a, roots, abstract) for k, a in enumerate(args)]
+        return positional, {k: v if k in names else wrapped(v, roots, abstract) for k, v in kwargs.items()}, roots
+
+    def reached(self, args: Any, kwargs: Any) -> tuple[Walk, list[Any]]:
+        """What a call reaches, and the registered objects among its arguments."""
+        return self._walk(self._wrapped(args, kwargs)[2]), mutable_parts(args, kwargs)
+
+    def prepared(self) -> None:
+        """Called when a trace begins.
+
+        Raises:
+          NotPrepared: the call only runs what is compiled.
+        """
+        if CALLS.walks and CALLS.walks[-1] is None:
+            raise NotPrepared
+
+    def _walk(self, roots: Sequence[Any]) -> Walk:
+        """What the function reaches from the arguments, as far as it reads it."""
+        while True:
+            walk = Walk(roots, self.places, self.dynamic, self.variables, self.pinned, self.made, self.reads.view)
+            if not self.reads.look(walk.objects):
+                return walk
+            self.dynamic, self.pinned = set(), set()
+
     def traced_with(self, walk: Walk, held: Held, args: Sequence[Any]) -> Any:
         """What the function gives in a trace, of arguments that are arrays."""
-        _calls.walks.append((walk, []))
+        CALLS.walks.append((walk, []))
         try:
             return self.traced(held, *args)
         finally:
-            _calls.walks.pop()
+            CALLS.walks.pop()
 
     def begin(self, held: Held, args: Any, kwargs: Any, frame: Frame) -> Begin:
         """The beginning of a trace: the objects hold the function's inputs."""
-        walk = _calls.walks[-1][0]
+        walk = CALLS.walks[-1][0]
         for cls in {type(x) for x in walk.objects}:
             calls.adopt(cls)
         slots: list[tuple[HeapLocation, Any, Any]] = []
@@ -140,7 +173,7 @@ class State:
 
     def arguments(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
         """The user's arguments of the call that is being traced."""
-        given: tuple[Any, Any] = unwrapped((list(args), kwargs), _calls.walks[-1][1])
+        given: tuple[Any, Any] = unwrapped((list(args), kwargs), CALLS.walks[-1][1])
         return given
 
 

@@ -33,6 +33,7 @@ from autograph.runtime.options import name_of
 from autograph.runtime.state.lifted import ERROR, may_have_failed, restore
 from autograph.runtime.state.needs import Enough, NeedsState
 from autograph.runtime.state.reading import Created
+from autograph.runtime.state.reads import EVERYTHING, Watch
 from autograph.runtime.state.retraces import Traces
 from autograph.runtime.stores.numpy_arguments import Arguments, NeedsArrays, given
 from autograph.runtime.stores.stores import unknown_array
@@ -48,6 +49,7 @@ class Checks:
         self.tagging = False  # do its traces have to carry which array is which?
         self.unordered = False  # is it a program of several devices, for which JAX keeps no order of what is done on the host?
         self.numpys = False  # does it matter whether arguments are arrays of NumPy's?
+        self.count = 0  # of its traces
         self.undo: Callable[[], None] = lambda: None  # let calls be looked at again
         self.created = Created()  # the Variables that the traces of the present call have made
         self.around: Any = None  # a reference to the trace that the present call stands in; none outside of all
@@ -63,11 +65,11 @@ def look_again(cls: type, checks: Checks) -> None:
 _MOST_TAGGED = 3  # traces: tags may show that more loops have to carry them
 
 
-def _look_for_state(begin: Begin, frame: Frame, variables: dict[str, Any]) -> NoReturn:
+def _look_for_state(begin: Begin, frame: Frame, variables: dict[str, Any], seen: frozenset[str]) -> NoReturn:
     """Raises NeedsState, if a trace that has ended early has shown that it will be; else Enough."""
     frame.memory.clear()
     try:
-        begin.changes(frame, [], False, variables)
+        begin.changes(frame, [], False, variables, seen)
     except AutographError:  # the rest of the function may mend that
         pass
     raise Enough
@@ -84,6 +86,9 @@ def traced_by(
 
     @functools.wraps(fn)
     def traced(*args: Any, **kwargs: Any) -> Any:
+        if state is not None:
+            state.prepared()
+        checks.count += 1
         passed = args[state is not None :], kwargs
         of_objects(_jax.current_trace())
         with unwatched():
@@ -142,8 +147,10 @@ def traced_by(
             if stored is not None:
                 mine.lasting()
             try:
+                watch = Watch(*((begin.walk.objects, begin.walk.view) if begin.walk is not None else ((), EVERYTHING)))
                 try:
-                    box.append(named(call(fn))(*mine.args, **mine.kwargs))  # the staged form itself
+                    with watch:
+                        box.append(named(call(fn))(*mine.args, **mine.kwargs))  # the staged form itself
                 except Exit:
                     pass
                 except Enough:
@@ -154,7 +161,7 @@ def traced_by(
                     if not (changed and defer(error)):  # what was changed before is committed
                         raise
                 if early:
-                    _look_for_state(begin, frame, getattr(inspect.unwrap(fn), "__globals__", {}))
+                    _look_for_state(begin, frame, getattr(inspect.unwrap(fn), "__globals__", {}), frozenset(watch.seen))
                 finals.update(mine.stored())
                 if stored is None and (finals or given.paths and CHANGED.numpys):
                     raise NeedsArrays
@@ -164,7 +171,7 @@ def traced_by(
                 if box and isinstance(box[0], UNFINISHED):
                     raise unfinished(fn)
                 frame.memory.clear()  # what it remembers may hold objects that the function made
-                changes = begin.changes(frame, box, direct, getattr(inspect.unwrap(fn), "__globals__", {}))
+                changes = begin.changes(frame, box, direct, getattr(inspect.unwrap(fn), "__globals__", {}), frozenset(watch.seen))
                 box[:] = [begin.given(x) for x in box]
                 drop_recorded(recorded, frame.selectors)
             finally:

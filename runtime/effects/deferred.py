@@ -253,7 +253,9 @@ def received(code: Any, values: dict[int, Any] | None = None) -> None:
     """The error code of a function that has ended: raise its error, or hand it to the trace around."""
     values = values or {}
     if _jax.concrete(code):
-        raise_code(int(code), values.get(int(code), ()))
+        number = _jax.number(code)
+        if number:
+            raise_code(number, values.get(number, ()))
     elif checked() and reachable():
         now = load(ERROR)
         for number, kept in values.items():

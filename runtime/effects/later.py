@@ -9,6 +9,7 @@ from typing import Any
 
 from autograph.runtime.effects.deferred import raise_code
 from autograph.runtime.jaxapi._jax import FULL, boundary
+from autograph.runtime.jaxapi._jax import number as value
 
 _left: list[tuple[Any, Any, Any]] = []  # the function, the code of one of its calls, and the values in the error's text; the oldest first
 _lock = threading.Lock()
@@ -54,7 +55,7 @@ def check(function: Any = None) -> None:
             if k is None:
                 return
             owner, code, values = _left.pop(k)
-        number = int(code)
+        number = value(code)
         try:
             raise_code(number, (values or {}).get(number, ()))
         except Exception as error:

@@ -8,7 +8,7 @@ import jax
 
 from autograph.runtime.effects.optional import optional_result
 from autograph.runtime.jaxapi import trees
-from autograph.runtime.jaxapi._jax import concrete
+from autograph.runtime.jaxapi._jax import concrete, number
 from autograph.runtime.messages.errors import NotStagedError
 from autograph.runtime.messages.places import here
 from autograph.runtime.state.lifted import reachable
@@ -82,7 +82,7 @@ def _settled(x: Any) -> Any:
     if not isinstance(x, (Packed, Maybe)):
         return x
     if concrete(x.tag):
-        return None if int(x.tag) == NONE else settled(x.value)
+        return None if number(x.tag) == NONE else settled(x.value)
     if not reachable():
         raise optional_result()
     return Maybe(settled(x.value), x.tag, x.bits, x.name)

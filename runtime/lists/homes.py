@@ -24,6 +24,7 @@ from autograph.runtime.sequences.growing import Growing, enlarged
 from autograph.runtime.sequences.lengths import Home
 from autograph.runtime.state.cells import location_of
 from autograph.runtime.state.lifted import note_late, touch
+from autograph.runtime.state.reads import plain
 from autograph.runtime.values.heap import Contents, HeapLocation
 
 
@@ -38,7 +39,7 @@ def _holder(obj: Any, name: str, x: Any) -> HeapLocation:
     place = place_of(obj, name)
     if place.get() is x:
         return place
-    return next((p for p in (place_of(obj, other) for other, held in getattr(obj, "__dict__", {}).items() if held is x)), place)
+    return next((place_of(obj, other) for other in plain(n for n, held in getattr(obj, "__dict__", {}).items() if held is x)), place)
 
 
 def call_at(holder: Any, key: Any, method: str) -> Callable[..., Any]:

@@ -27,6 +27,11 @@ jax.tree_util.register_pytree_node(Leaf, lambda x: ((), x.key), lambda key, _: L
 _OBJECT = "an object"  # the key of one whose state is looked at, with its class
 
 
+def leaf_of_object(x: Any) -> Leaf:
+    """What stands for an argument whose state is looked at."""
+    return Leaf((_OBJECT, type(x)))
+
+
 class Held:
     """What the objects hold that a function reaches, as its first argument."""
 
@@ -66,7 +71,7 @@ def wrapped(args: Any, objects: list[Any], abstract: bool = False) -> Any:
             return x
         if is_state(x) or is_container(x):
             objects.append(x)
-            return Leaf((_OBJECT, type(x)))
+            return leaf_of_object(x)
         return Leaf(key_of(x))
 
     def whole(x: Any) -> bool:

@@ -19,6 +19,7 @@ from autograph.runtime.messages.errors import EffectError
 from autograph.runtime.messages.places import here
 from autograph.runtime.state.counting import VARIABLE
 from autograph.runtime.state.objects import is_state
+from autograph.runtime.state.reads import plain
 from autograph.runtime.values.heap import base_of
 from autograph.runtime.values.values import ATOMS, ITERATORS
 
@@ -148,7 +149,7 @@ def _held_by(x: Any) -> list[tuple[str, Any]]:
     if kind is FunctionType:
         return [(f".{n}", c.cell_contents) for n, c in zip(x.__code__.co_freevars, x.__closure__ or (), strict=True) if not _is_empty(c)]
     if kind.__dictoffset__ and not kind.__module__.startswith("autograph.runtime.") and not issubclass(kind, Tracer) and is_state(x):
-        return [(f".{n}", v) for n, v in x.__dict__.items()]
+        return [(f".{n}", v) for n, v in zip(plain(x.__dict__), x.__dict__.values(), strict=True)]
     return []
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi._jax import ArrayImpl
+from autograph.runtime.state.reads import EVERYTHING, View, by_name, may_hold_array, plain, unseen
 from autograph.runtime.values.heap import Attribute, Contents, HeapLocation, Items, is_intercepted
 from autograph.runtime.values.specs import Spec, Static, is_container, one_level, type_of
 from autograph.runtime.values.specs import types as types_in
@@ -53,7 +54,7 @@ def key_of(x: Any) -> Any:
     return "unset" if isinstance(x, Unset) else Identity(x)
 
 
-def _key_of_all(values: Sequence[Any]) -> Any:
+def key_of_all(values: Sequence[Any]) -> Any:
     """The same of many values of one type, whose keys are they themselves, in the time that it takes to copy them; None of any others."""
     kind = type(values[0]) if len(values) > _FEW else None
     if kind not in (int, str, bool, float) or set(map(type, values)) != {kind}:
@@ -97,26 +98,27 @@ def _is_state(x: Any) -> bool:
     cls = type(x)
     if (cls.__module__, cls.__name__) in _NAMESPACES:
         return True
-    return cls.__module__.split(".")[0] not in sys.stdlib_module_names and bool(cls.__dictoffset__ or _slots(cls))
+    return cls.__module__.split(".")[0] not in sys.stdlib_module_names and bool(cls.__dictoffset__ or slots_of(cls))
 
 
-def _slots(cls: type) -> list[str]:
-    if (known := _slots_of.get(cls)) is not None:
+def slots_of(cls: type) -> list[str]:
+    """The names of the slots of a class."""
+    if (known := _known_slots.get(cls)) is not None:
         return known
     found = [
         s
         for k in cls.__mro__
         for s in ((k.__dict__.get("__slots__", ()),) if isinstance(k.__dict__.get("__slots__"), str) else k.__dict__.get("__slots__", ()))
     ]
-    _slots_of[cls] = [s for s in found if s not in ("__weakref__", "__dict__")]
-    return _slots_of[cls]
+    _known_slots[cls] = [s for s in found if s not in ("__weakref__", "__dict__")]
+    return _known_slots[cls]
 
 
-_slots_of: weakref.WeakKeyDictionary[type, list[str]] = weakref.WeakKeyDictionary()
+_known_slots: weakref.WeakKeyDictionary[type, list[str]] = weakref.WeakKeyDictionary()
 
 
 def attributes(x: Any) -> list[str]:
-    return [*(x.__dict__ if type(x).__dictoffset__ else ()), *(s for s in _slots(type(x)) if not isinstance(Attribute(x, s).get(), Unset))]
+    return [*(plain(x.__dict__) if type(x).__dictoffset__ else ()), *(s for s in slots_of(type(x)) if not isinstance(Attribute(x, s).get(), Unset))]
 
 
 def places_in(x: Any) -> list[HeapLocation]:
@@ -148,6 +150,7 @@ class Walk:
         variables: dict[str, Any],
         pinned: Set[Any] = frozenset(),
         made: Set[Any] = frozenset(),
+        view: View = EVERYTHING,
         slots: bool = False,
     ) -> None:
         self.objects: list[Any] = []
@@ -155,7 +158,8 @@ class Walk:
         self.guards: list[Any] = []
         self._slots: list[tuple[HeapLocation, Spec]] | None = [] if slots else None
         self.roots, self.places = roots, list(places)
-        self.dynamic, self.variables, self.pinned, self.made = dynamic, variables, pinned, made
+        self.dynamic, self.variables, self.pinned, self.made, self.view = dynamic, variables, pinned, made, view
+        self.skipped = False  # is there an attribute that is not looked at?
         self._seen: dict[int, int] = {}
         self._changing = {name[0] for name in (*dynamic, *pinned)}  # the objects in which such places are
         self._taken: list[Any] = []  # the arrays in the place that is looked at
@@ -171,13 +175,14 @@ class Walk:
                     self._visit(place.obj)
             elif not (met and isinstance(place, Attribute) and place.attribute in own_attributes(place.obj)):  # else it is among those of the object
                 self._take(place, place.get(), ("place", k))
-        self.guards.append(self._shared())
+        self.shared = self._shared()
+        self.guards += [self.shared, view.number]
 
     @property
     def slots(self) -> list[tuple[HeapLocation, Spec]]:
         """The places in which the arrays stand, with what they are."""
         if self._slots is None:
-            self._slots = Walk(self.roots, self.places, self.dynamic, self.variables, self.pinned, self.made, slots=True).slots
+            self._slots = Walk(self.roots, self.places, self.dynamic, self.variables, self.pinned, self.made, self.view, slots=True).slots
         return self._slots
 
     def _shared(self) -> Any:
@@ -185,7 +190,8 @@ class Walk:
         first: dict[int, Any] = {}
         arrays = [(k, x) for k, x in enumerate(self.arrays) if isinstance(x, ARRAYS) and x.ndim]
         same = tuple(k for k, x in arrays if first.setdefault(id(x), k) != k)
-        names = tuple((n, k) for n, v in self.variables.items() if (k := first.get(id(v))) is not None) if first else ()
+        named = self.variables if self.view.whole or self.view.stores else self.view.names & self.variables.keys()
+        names = tuple((n, k) for n in named if (k := first.get(id(self.variables[n]))) is not None) if first else ()
         return (tuple(first[id(self.arrays[k])] for k in same), same, names) if same or names else None
 
     def number(self, obj: Any) -> int | None:
@@ -214,8 +220,20 @@ class Walk:
         if names or not is_container(x):
             self.guards.append(tuple(names))
         own = x.__dict__ if type(x).__dictoffset__ else {}
+        named = not self.view.whole and by_name(type(x))
         for name in names:
+            if named and name not in self.view.names and self._skips(own, name):
+                continue
             self._take((Attribute, x, name), own[name] if name in own else Attribute(x, name).get(), (number, name))
+
+    def _skips(self, own: dict[str, Any], name: str) -> bool:
+        """Whether an attribute of which the function does not know the name is not looked at: its values are no matter."""
+        with unseen():
+            skipped = name in own and not (self.view.stores and may_hold_array(own[name]))
+        self.skipped = self.skipped or skipped
+        if self.view.stores and name in own:
+            self.guards.append(skipped)
+        return skipped
 
     def _take(self, place: Any, held: Any, name: Any) -> None:
         """What a place holds; the place is given, or how it is made."""
@@ -227,7 +245,7 @@ class Walk:
             self.guards.append(
                 (None if keys is None else tuple(map(key_of, keys)) if isinstance(held.keys, tuple) else frozenset(keys), len(held.values))
             )
-            if (key := None if self._given or name[0] in self._changing else _key_of_all(held.values)) is not None:
+            if (key := None if self._given or name[0] in self._changing else key_of_all(held.values)) is not None:
                 self.guards.append(key)
                 self._taken = around
                 return
@@ -257,7 +275,7 @@ class Walk:
             return Static(v)
         if isinstance(v, Counted) and (kind := v.kind_of()) is not None:  # in a trace around
             self.guards.append((Identity(kind[0]), kind[1]))
-        elif is_container(v) or _is_object(v):
+        elif is_container(v) or is_object(v):
             given, self._given = self._given, self._given and is_container(v)
             self._visit(v)
             self._given = given
@@ -277,7 +295,7 @@ def plain_attributes(cls: Any) -> bool:
     return store is object.__setattr__
 
 
-def _is_object(v: Any) -> bool:
+def is_object(v: Any) -> bool:
     """Whether a value is looked into by its attributes: an object of a class with plain attributes."""
     if not is_state(v) or isinstance(v, tuple):
         return False

@@ -66,7 +66,7 @@ t = -t; t = 1.0 / (i + 1); t = t + 1 if t < 2.0 else 0.0; t = math.floor(t); t =
 t = t + c; t = t * t; t = 1e-30 * (i + 1) * 1e30; t = (i + 0.5) ** 2; t = math.pi * i
 """
 TRACED = """
-s = s * 0.5 + x; s = s + c; s = s + i; s = s + i * 0.1; s = jnp.sin(s); s = s + v[i]; s = s + v[-1 - i]; s = s + v[i - 1]; s = s + v[i % 3]
+s = s * 0.5 + x; s = s + c; s = s + i; s = s + i * 0.125; s = jnp.sin(s); s = s + v[i]; s = s + v[-1 - i]; s = s + v[i - 1]; s = s + v[i % 3]
 s = s + v[39 - i]; s = s + v[i // 2]; s = s + jnp.sum(v[:3]); s = s + jnp.sum(v[i:i + 3]); s = s + jnp.sum(v[i:]); s = s + jnp.sum(v[:i])
 s = s + jnp.sum(v[i:i + 2]); s = s + v[i:i + 1][0]; s = s + m[i, 0]; s = s + m[i].sum(); s = s + m[:, i % 2].sum(); s = s + (i % 2 == 0)
 s = s * ((i % 2 == 0) + (i > 5)) * 0.5; s = s + (s > 1); s = s + jnp.where(i % 2 == 0, 1.0, 2.0); s = s if i % 3 else s + 1; s = s + t
@@ -82,7 +82,7 @@ if s > 1e9: break|if i == 30: break|if s > 2 and i > 3: s = s - 1|if s > 2 or c 
 if s > 100:\n    s = s - 50\nelse:\n    s = s + 1
 if i % 3 == 0:\n    s = s + 1\nelif i % 3 == 1:\n    s = s - 1\nelse:\n    c += 1
 if i > 5:\n    if s > 1:\n        s = s * 0.9\n    c += 1
-for j in range(3): s = s + j * 0.1|for j in range(i % 3): c += 1|for j in range(i): c += 1|for j in range(3): s = s + v[j] * i
+for j in range(3): s = s + j * 0.125|for j in range(i % 3): c += 1|for j in range(i): c += 1|for j in range(3): s = s + v[j] * i
 while k < i: k += 2|while s > 8: s = s * 0.5|for j in range(2):\n    if s > j: s = s - 0.5
 match i % 3:\n    case 0: s = s + 1\n    case 1: c += 1\n    case _: pass
 if (y := s * 2) > 3: s = y * 0.25|s = s + sum([v[j] * i for j in range(3)]) * 0.01|g = [j * i for j in range(3)]; s = s + g[1]
@@ -94,20 +94,20 @@ def inner(z):\n    return z + i\ns = inner(s) * 0.5
 CONTAINERS = """
 L.append(s)|L.append(i)|L.append(x * 2)|L[0] = s|L[i % 3] = s|L[-1] = s + c|L = L + [s]|L.insert(0, s)|if i > 2: L.pop()|L.extend([s, s])
 L = [s, x]|L = [*L, s]|L = L[1:] + [s]|s = s + L[-1]|s = s + L[i % 2]|L[0], L[1] = L[1], L[0]|s = s + sum(L) * 0.01|L.reverse()
-D["a"] = s|D["a"] += x|D["b"] = i * 1.0|D[i % 3] = s|D[f"k{i % 2}"] = s|D.setdefault("c", s)|D.update(a=s)|s = s + D["a"] * 0.1|D = {"a": s, "b": x}
+D["a"] = s|D["a"] += x|D["b"] = i * 1.0|D[i % 3] = s|D[f"k{i % 2}"] = s|D.setdefault("c", s)|D.update(a=s)|s = s + D["a"] * 0.125|D = {"a": s, "b": x}
 A[i % 4] = s|A[0] += 1.0|A[i % 4] += s|A[1:3] = s|A *= 0.5|A = A * 0.5|A[i % 4] = i|s = s + A[i % 4]|A[i % 2], A[3] = s, c|A[:] = A[::-1]
 Y[i % 4] = s|Y = Y + i|Y[0] += s|Y[1:3] = c|s = s + Y[i % 4]|A[3] = A[2]|np.add.at(A, i % 4, 1.0)
-o.h = s|o.h = o.h + x|o.n += 1|o.n = i|o.items.append(s)|o.items.append(i)|s = s + o.h * 0.1|s = s + o.n|o.h, o.n = s, o.n + 2|o.extra = s
+o.h = s|o.h = o.h + x|o.n += 1|o.n = i|o.items.append(s)|o.items.append(i)|s = s + o.h * 0.125|s = s + o.n|o.h, o.n = s, o.n + 2|o.extra = s
 q = (s, q[0])|q = (q[1], q[0])|q = (q[0] + x, i)|s, last = last, s|S.add(i % 3)|S.add(i)|s = s + len(S)|name = name + "a"|name = str(i)
-name = f"{i % 2}"|c += len(name)|name = "x" if i % 2 else "y"|if name == "ab": s = s + 1|a1, a2 = s, i; s = a1 + a2 * 0.1|del D["b"]; D["b"] = s
-z = [s]; z.append(x); s = z[0] + z[1] * 0.5|z = {}; z["u"] = s; s = z["u"] * 0.5|z = np.zeros(2, np.float32); z[0] = s; s = s + z.sum() * 0.1
+name = f"{i % 2}"|c += len(name)|name = "x" if i % 2 else "y"|if name == "ab": s = s + 1|a1, a2 = s, i; s = a1 + a2 * 0.125|del D["b"]; D["b"] = s
+z = [s]; z.append(x); s = z[0] + z[1] * 0.5|z = {}; z["u"] = s; s = z["u"] * 0.5|z = np.zeros(2, np.float32); z[0] = s; s = s + z.sum() * 0.125
 z = Box(u=s, n=i); z.u = z.u + 1; s = z.u * 0.5|global G; G = i|yy = w; yy[0] = s
 """
 NUMBERS = """
 H[i % 6] += 1|H[i % 6] += i|H[i % 6] = i|H[i % 6] = 7|H[i % 6] *= 3|H[i % 6] = H[(i + 1) % 6] * 2 + 1|H[i % 6] = H[i % 6] ** 2 + 2|H[i % 6] = c
 c = c + H[i % 6]|c += H[i % 6]; H[i % 6] = c|H[i % 6] = i * i|H[-1 - i % 6] = i|H[i % 6], H[(i + 1) % 6] = H[(i + 1) % 6], H[i % 6] + 1
 H[i % 6] -= i % 3|K[i % 6] *= 1.5|K[i % 6] += 0.1|K[i % 6] = i * 0.1|K[i % 6] = K[(i + 1) % 6] / 2 + i|K[i % 6] = s|K[i % 6] = K[i % 6] + x
-K[i % 6] += s; s = s * 0.5|t = t + K[i % 6] * 0.5|s = s + K[i % 6] * 0.1|s = s + H[i % 6]|F[i % 6] = True|F[i % 6] = not F[i % 6]|F[i % 6] = i > 9
+K[i % 6] += s; s = s * 0.5|t = t + K[i % 6] * 0.5|s = s + K[i % 6] * 0.125|s = s + H[i % 6]|F[i % 6] = True|F[i % 6] = not F[i % 6]|F[i % 6] = i > 9
 F[i % 6] = x > 0|c += F[i % 6]|if F[i % 6]: c += 1|if x > 0: H[i % 6] += 1|if x > 0: H[i % 6] = H[(i + 1) % 6] + 1|if x > 0: H[i % 6] *= 3
 if i > 3: H[i % 6] += 2|if i % 3: H[i % 6] *= 2|if x > 0: K[i % 6] = s|if K[i % 6] < x: K[i % 6] = x|for j in range(i % 4): H[j] += 1
 for j in range(i % 6): H[j] = H[j + 1 - 1] * 2 + i|for j in range(i % 6): K[j] = K[j] * 0.5 + s

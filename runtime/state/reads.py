@@ -1,0 +1,256 @@
+"""Which attributes of the user's objects a compiled function reads: only what they hold guards its programs, and becomes inputs.
+
+Names are collected from the code of the function and of what it calls, by name: methods, properties and functions of its module.  That is a guess,
+and each trace checks it: while the user's code runs, the other attributes stand in the objects' `__dict__` under keys that tell when they are looked
+up.  Python compares a key with the name that it looks for, so every read is seen, also one by `getattr`, by a library or by C code.  A trace that has
+read another attribute is made again, with it.
+
+What is not seen is code that goes over the values of a `__dict__` alone.  A function that mentions `__dict__` or `vars` therefore reads all, and so
+does any function of objects of a library's classes.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import threading
+import weakref
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any, NamedTuple
+
+from autograph.runtime.messages.raised import is_users
+from autograph.runtime.state.cells import held_in_cells
+
+_WHOLE = frozenset({"__dict__", "vars"})
+_NOT_RUN = frozenset(  # special methods that no operation on an object that is there calls, and those whose text is made of keys
+    "__init__ __new__ __post_init__ __init_subclass__ __class_getitem__ __set_name__ __del__ __reduce__ __reduce_ex__ __getstate__ __setstate__ "
+    "__getnewargs__ __getnewargs_ex__ __repr__ __str__".split()
+)
+
+
+_PARTS = ("fget", "fset", "fdel", "func", "__func__", "__wrapped__")  # of what a class holds
+_DESCRIPTOR = ("__get__", "__set__", "__delete__")
+
+
+class _Active(threading.local):
+    """What the traces of this thread have seen read: one set of names for each."""
+
+    def __init__(self) -> None:
+        self.seen: tuple[set[str], ...] = ()
+
+
+_active = _Active()
+
+
+class Key(str):
+    """A key of a `__dict__` that tells when it is compared, or used in any way."""
+
+    __slots__ = ("plain",)
+    plain: str
+
+
+def _telling(name: str) -> Any:
+    method = getattr(str, name)
+
+    @functools.wraps(method)
+    def told(self: Key, *args: Any, **kwargs: Any) -> Any:
+        for seen in _active.seen:
+            seen.add(self.plain)
+        return method(self, *args, **kwargs)
+
+    return told
+
+
+for _name in vars(str).keys() - {"__new__", "__getattribute__", "__doc__", "maketrans"}:
+    setattr(Key, _name, _telling(_name))
+
+
+def _key(name: str) -> Key:
+    key = Key(name)
+    key.plain = name
+    return key
+
+
+def plain(names: Iterable[str]) -> list[str]:
+    """Names as they are, where some may be keys that tell."""
+    return [n if type(n) is str else n.plain if type(n) is Key else n for n in names]
+
+
+def note_names(names: frozenset[str]) -> None:
+    """Code runs that mentions these: if it goes over all that an object holds, all is read."""
+    if _active.seen and (whole := names & _WHOLE):
+        for seen in _active.seen:
+            seen.update(whole)
+
+
+@contextmanager
+def unseen() -> Iterator[None]:
+    """What is read in here the program does not read."""
+    before, _active.seen = _active.seen, ()
+    try:
+        yield
+    finally:
+        _active.seen = before
+
+
+class View(NamedTuple):
+    """What is looked at: attributes of these names, `whole`: any, and with `stores` also what may hold an array."""
+
+    names: frozenset[str]
+    whole: bool
+    stores: bool
+    number: int
+
+
+EVERYTHING = View(frozenset(), True, False, 0)
+
+
+class Reads:
+    """The names of the attributes that one function reads, as its text and its traces have shown them."""
+
+    def __init__(self, fn: Any) -> None:
+        self.fn = fn
+        self.view = View(frozenset(), False, False, 0)
+        self._codes: set[CodeType] = set()
+        self._classes: weakref.WeakSet[type] = weakref.WeakSet()
+
+    def add(self, names: Iterable[str] = (), whole: bool = False, stores: bool = False) -> bool:
+        """A trace has shown more; gives whether it is more."""
+        before = self.view
+        names, whole = before.names.union(names), before.whole or whole
+        if names & _WHOLE:
+            whole = True
+        new = View(names, whole, before.stores or stores, before.number + 1)
+        if new[:3] == before[:3]:
+            return False
+        self.view = new
+        return True
+
+    def look(self, objects: Iterable[Any]) -> bool:
+        """Read the code that operations on some objects may run; gives whether that names more attributes."""
+        if self.view.whole:
+            return False
+        new = [cls for cls in {type(x) for x in objects} if cls not in self._classes and by_name(cls)]
+        if self._codes and not new:
+            return False
+        self._classes.update(new)
+        names = set(self.view.names)
+        self._function(inspect.unwrap(self.fn), names)
+        known = -1
+        while known != len(names):
+            known = len(names)
+            for cls in list(self._classes):
+                self._class(cls, names)
+        return self.add(names)
+
+    def _class(self, cls: type, names: set[str]) -> None:
+        """The names in what Python runs of a class by itself, and in its members that are named."""
+        for k in cls.__mro__[:-1]:
+            for name, member in list(vars(k).items()):
+                if name in names or name.startswith("__") and name.endswith("__") and name not in _NOT_RUN:
+                    self._function(member, names)
+                    for part in _PARTS:
+                        self._function(getattr(member, part, None), names)
+                    for part in _DESCRIPTOR:
+                        self._function(getattr(type(member), part, None), names)
+
+    def _function(self, f: Any, found: set[str]) -> None:
+        """The names in the code of a function of the user's, and of the functions and classes of the user's that these stand for."""
+        todo = [f]
+        while todo:
+            f = todo.pop()
+            f = getattr(f, "__wrapped__", f) if not isinstance(f, type) else f
+            f = f.__func__ if isinstance(f, MethodType) else f.func if isinstance(f, functools.partial) else f
+            if isinstance(f, type):
+                if f not in self._classes and by_name(f):
+                    todo += [m for k in f.__mro__[:-1] for m in vars(k).values() if isinstance(m, FunctionType)]
+                continue
+            if not isinstance(f, FunctionType) or f.__code__ in self._codes or not is_users(f.__code__.co_filename):
+                continue
+            self._codes.add(f.__code__)
+            names = _names_in(f.__code__)
+            found |= names
+            todo += held_in_cells(f)
+            for held in [f.__globals__[name] for name in names & f.__globals__.keys()]:
+                if not isinstance(held, ModuleType):
+                    todo.append(held)
+                elif is_users(getattr(held, "__file__", None) or "site-packages"):
+                    todo += [vars(held)[name] for name in names & vars(held).keys()]
+
+
+_known_names: weakref.WeakKeyDictionary[CodeType, frozenset[str]] = weakref.WeakKeyDictionary()
+
+
+def _names_in(code: CodeType) -> frozenset[str]:
+    if (found := _known_names.get(code)) is None:
+        inner = [_names_in(c) for c in code.co_consts if isinstance(c, CodeType)]
+        found = _known_names[code] = frozenset(code.co_names).union(*inner)
+    return found
+
+
+def by_name(cls: type) -> bool:
+    """Whether of objects of a class only what is read is looked at: it, and what it inherits from, is the user's."""
+    if (known := _by_name.get(cls)) is None:
+        known = _by_name[cls] = bool(cls.__dictoffset__) and all(map(_is_users_class, cls.__mro__[:-1]))
+    return known
+
+
+_by_name: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary()
+_PLAIN_BASES = frozenset({("abc", "ABC"), ("typing", "Generic"), ("typing", "Protocol")})
+
+
+def _is_users_class(cls: type) -> bool:
+    if (cls.__module__, cls.__qualname__) in _PLAIN_BASES:
+        return True
+    found = sys.modules.get(cls.__module__)
+    file = getattr(found, "__file__", None)
+    return found is not None and (cls.__module__ == "__main__" if file is None else is_users(file))
+
+
+_CANNOT: tuple[type, ...] = (int, float, complex, bool, str, bytes, type(None))
+
+
+def may_hold_array(x: Any) -> bool:
+    """Whether what an attribute holds is, or may lead to, an array."""
+    if type(x) in _CANNOT:
+        return False
+    if type(x) in (list, tuple, set, frozenset):
+        return not set(map(type, x)) <= set(_CANNOT)
+    return not (type(x) is dict and {*map(type, x.values())} <= set(_CANNOT))
+
+
+class Watch:
+    """While it is entered, reads of attributes that are not looked at are `seen`."""
+
+    def __init__(self, objects: Iterable[Any], view: View) -> None:
+        self.seen: set[str] = set()
+        self._names = view.names
+        self._spaces = [] if view.whole else [x.__dict__ for x in objects if by_name(type(x))]
+        self._changed: list[tuple[dict[str, Any], set[str]]] = []
+
+    def __enter__(self) -> Watch:
+        self._before = _active.seen
+        with unseen():
+            for space in self._spaces:
+                if names := {n for n in space if type(n) is str} - self._names:  # what a trace around watches tells already
+                    self._changed.append((space, names))
+                    _exchange(space, {n: _key(n) for n in names})
+        if self._spaces:
+            _active.seen = (*self._before, self.seen)
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        _active.seen = self._before
+        with unseen():
+            for space, names in self._changed:
+                _exchange(space, {n: n.plain for n in space if type(n) is Key and n.plain in names})
+
+
+def _exchange(space: dict[str, Any], keys: dict[str, str]) -> None:
+    """Give some keys of a dict others in their place, in the same order."""
+    items = [(keys.get(n, n), v) for n, v in space.items()]
+    space.clear()
+    space.update(items)
