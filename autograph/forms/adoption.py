@@ -19,19 +19,27 @@ from autograph.runtime.operators.comparisons import by_fields, unlike
 from autograph.source.policy import is_users, is_wrapper
 
 _adopted: weakref.WeakSet[type] = weakref.WeakSet()
+_called: weakref.WeakSet[type] = weakref.WeakSet()
 _KEPT = frozenset({"__init_subclass__", "__class_getitem__", "__new__", "__del__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"})
 
 
-def adopt(cls: type, twin: Callable[[types.FunctionType], Any]) -> None:
-    """Give a class, and those that it inherits from, the twins of its special methods and properties."""
+def adopt(cls: type, twin: Callable[[types.FunctionType], Any], calls: bool = False) -> None:
+    """Give a class, and those that it inherits from, the twins of its special methods and properties; of `__init__` if the program `calls` it.
+
+    What an `__init__` makes is then made by its twin, lambdas too: objects from before would be told from those after by the code of these.
+    """
     for k in cls.__mro__:
-        if k in _adopted or k.__module__ == "builtins":
+        if k.__module__ == "builtins" or k in (_called if calls else _adopted):
             continue
+        members = {name: member for name, member in vars(k).items() if name != "__init__" and k not in _adopted or name == "__init__" and calls}
         _adopted.add(k)
-        changed = {name: by_fields(k, name) if _generated(k, name) else _converted(name, member, twin) for name, member in vars(k).items()}
-        if "__ne__" not in changed and _generated(k, "__eq__"):
+        if calls:
+            _called.add(k)
+        changed = {name: by_fields(k, name) if _generated(k, name) else _converted(name, member, twin) for name, member in members.items()}
+        compares = "__eq__" in members
+        if compares and "__ne__" not in changed and _generated(k, "__eq__"):
             changed["__ne__"] = by_fields(k, "__ne__")
-        elif getattr(k, "__ne__", None) is getattr(object, "__ne__", None) and _is_users(vars(k).get("__eq__")):
+        elif compares and getattr(k, "__ne__", None) is getattr(object, "__ne__", None) and _is_users(vars(k).get("__eq__")):
             changed["__ne__"] = unlike(k)
         for name, new in changed.items():
             if new is not vars(k).get(name):

@@ -28,13 +28,12 @@ from autograph.runtime.calls.managers import stacked
 from autograph.runtime.calls.mentioned import adopt_mentioned, names_in
 from autograph.runtime.explaining.raw_errors import mark_of
 from autograph.runtime.lists.unbound import changing
+from autograph.runtime.state.keys import TWIN as KEY
 from autograph.runtime.stores.outside import adopt_arrays
 from autograph.source import notebooks, unconvertible
 from autograph.source.errors import ConversionError, SourceUnavailable
 from autograph.source.policy import CALLERS, CONTEXT_MANAGER, is_library, is_listed, is_of_jax, is_stdlib, is_users, is_wrapper
 from autograph.source.source import file_of
-
-KEY = "__autograph_twin__"
 
 
 class Twin:
@@ -149,7 +148,7 @@ def resolve(f: Any) -> Any:
     if kind is types.BuiltinFunctionType and f.__self__ is not builtins and f.__self__ is not _FUNCTOOLS:
         return f
     if isinstance(f, type) and _tracing() and getattr(f, "__module__", "").split(".")[0] not in sys.stdlib_module_names:
-        adopted(f)
+        adopt(f, _safe_twin, calls=True)
     if kind is types.BuiltinFunctionType or kind is type:
         return _with_twins(f) if f in _HIGHER else f
     if kind is list or kind is tuple:  # of functions that are handed on

@@ -21,7 +21,8 @@ from autograph.runtime.frames import TRACING, watched
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi._jax import ArrayImpl, boundary, eval_trace, number, trace_state
 from autograph.runtime.state.arguments import Held, Leaf, is_array, leaf_of_object
-from autograph.runtime.state.objects import Identity, Walk, is_object, is_state, key_of, key_of_all, own_attributes, plain_attributes, slots_of
+from autograph.runtime.state.keys import Alike, Identity, bound, key_of, key_of_all
+from autograph.runtime.state.objects import Walk, is_object, is_state, own_attributes, plain_attributes, slots_of
 from autograph.runtime.state.reading import recorders, restorations
 from autograph.runtime.state.reads import by_name
 from autograph.runtime.values.heap import is_intercepted
@@ -49,6 +50,7 @@ class _Writer:
         self.arrays: list[str] = []
         self.shaped: list[str] = []  # those that are not of one number: which of them are one is a guard
         self.objects: list[str] = []
+        self.objects_alike: list[str] = []  # functions: equal ones stand for each other, but not where one is another
         self._seen: dict[int, str] = {}
         self._changing = {name[0] for name in walk.dynamic}
 
@@ -82,7 +84,10 @@ class _Writer:
         if type(x) in _ATOMS:
             self.same(name, x)
             return "None" if x is None else self.constant(Leaf(key_of(x)))
-        if is_array(x) or not (is_container(x) or is_state(x) and not trees.is_node(x)):
+        if callable(x) and bound(x) is None and type(key_of(x)) in (Identity, Alike) and not is_state(x):
+            self.same(name, x)
+            return self.constant(Leaf(key_of(x)))
+        if is_array(x) or bound(x) is not None or not (is_container(x) or is_state(x) and not trees.is_node(x)):
             raise _TooMuch
         self.visit(name, x, given=is_container(x))
         return self.constant(leaf_of_object(x))
@@ -95,8 +100,14 @@ class _Writer:
             self.need(f"type({name}) is {self.constant(type(x))} and {name} == {self.constant(x)}")
         elif x is None:
             self.need(f"{name} is None")
+        elif (known := self._seen.get(id(x))) is not None:
+            self.need(f"{name} is {known}")
         elif type(key := key_of(x)) is Identity:
             self.need(f"{self.constant(key.ref)}() is {name}")
+        elif type(key) is Alike:
+            self.need(f"{self.constant(key_of)}({name}) == {self.constant(key)}")
+            self._seen[id(x)] = name
+            self.objects_alike.append(name)
         else:
             raise _TooMuch
 
@@ -148,6 +159,8 @@ class _Writer:
             self.same(name, v)
         elif isinstance(v, NUMBERS) or isinstance(v, jax.Array):
             raise _TooMuch
+        elif bound(v) is not None:
+            raise _TooMuch
         elif is_container(v) or is_object(v):
             self.visit(name, v, given and is_container(v))
         elif v is None or not trees.is_node(v):
@@ -170,8 +183,9 @@ def check_for(walk: Walk, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         named = {n: writer.argument(f"n{k}", v) for k, (n, v) in enumerate(kwargs.items())}
     except _TooMuch:
         return None
-    if len(writer.objects) > 1:
-        writer.need(f"len({{{', '.join(f'id({o})' for o in writer.objects)}}}) == {len(writer.objects)}")
+    for several in (writer.objects, writer.objects_alike):
+        if len(several) > 1:
+            writer.need(f"len({{{', '.join(f'id({o})' for o in several)}}}) == {len(several)}")
     if writer.shaped:
         names = tuple(walk.variables if walk.view.whole else walk.view.names & walk.variables.keys())
         one = writer.let(f"{{{', '.join(f'id({a})' for a in writer.shaped)}}}")

@@ -23,7 +23,7 @@ from autograph.runtime.frames import TRACING, Frame, Retrace
 from autograph.runtime.messages.errors import AttributeStateError
 from autograph.runtime.messages.places import here
 from autograph.runtime.options import shifted, static_arguments
-from autograph.runtime.state.arguments import Held, is_array, mutable_parts, unwrapped, wrapped
+from autograph.runtime.state.arguments import Held, Roots, is_array, mutable_parts, unwrapped, wrapped
 from autograph.runtime.state.cells import stores
 from autograph.runtime.state.needs import NeedsState
 from autograph.runtime.state.objects import Walk
@@ -115,7 +115,7 @@ class State:
 
     def _wrapped(self, args: Any, kwargs: Any, abstract: bool = False) -> tuple[list[Any], dict[str, Any], list[Any]]:
         """The arguments as JAX takes them, and the objects among them."""
-        roots: list[Any] = []
+        roots = Roots()
         static, names = static_arguments(self.options, len(args))
         positional = [a if k in static else wrapped(a, roots, abstract) for k, a in enumerate(args)]
         return positional, {k: v if k in names else wrapped(v, roots, abstract) for k, v in kwargs.items()}, roots
@@ -137,7 +137,7 @@ class State:
         """What the function reaches from the arguments, as far as it reads it."""
         while True:
             walk = Walk(roots, self.places, self.dynamic, self.variables, self.pinned, self.made, self.reads.view)
-            if not self.reads.look(walk.objects):
+            if not self.reads.look(walk.objects, walk.functions):
                 return walk
             self.dynamic, self.pinned = set(), set()
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi._jax import ArrayImpl
-from autograph.runtime.state.objects import Identity, attributes, constant, is_state, key_of
+from autograph.runtime.state.keys import Alike, Identity, bound, constant, key_of
+from autograph.runtime.state.objects import attributes, is_state
 from autograph.runtime.values.specs import is_container
 from autograph.runtime.values.values import ARRAYS, NUMBERS
 
@@ -25,6 +26,7 @@ class Leaf:
 
 jax.tree_util.register_pytree_node(Leaf, lambda x: ((), x.key), lambda key, _: Leaf(key))
 _OBJECT = "an object"  # the key of one whose state is looked at, with its class
+_METHOD = "a method"  # that of a method of one, with its class and function
 
 
 def leaf_of_object(x: Any) -> Leaf:
@@ -57,7 +59,15 @@ def _all_arrays(v: Any) -> bool:
     return all(type(x) is ArrayImpl or is_array(x) for x in trees.leaves(v)) and trees.is_sortable(v)
 
 
-def wrapped(args: Any, objects: list[Any], abstract: bool = False) -> Any:
+class Roots(list[Any]):
+    """The objects among the arguments of a call whose state is looked at; and the functions, of which equal ones stand for each other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.functions: list[Any] = []
+
+
+def wrapped(args: Any, objects: Roots, abstract: bool = False) -> Any:
     """Arguments as JAX takes them; notes the objects and containers among them whose state is looked at.
 
     `abstract`: a `jax.ShapeDtypeStruct` stands for an array, and is no object of the program.
@@ -69,10 +79,17 @@ def wrapped(args: Any, objects: list[Any], abstract: bool = False) -> Any:
     def leaf(x: Any) -> Any:
         if is_array(x) or abstract and isinstance(x, jax.ShapeDtypeStruct):
             return x
+        if (method := bound(x)) is not None and is_state(method[1]) and not trees.is_node(method[1]):
+            objects.append(method[1])
+            objects.functions.append(method[0])
+            return Leaf((_METHOD, type(x), key_of(method[0])))
         if is_state(x) or is_container(x):
             objects.append(x)
             return leaf_of_object(x)
-        return Leaf(key_of(x))
+        key = key_of(x)
+        if type(key) is Alike:
+            objects.functions.append(x)
+        return Leaf(key)
 
     def whole(x: Any) -> bool:
         return is_container(x) and not (abstract and any(isinstance(part, jax.ShapeDtypeStruct) for part in trees.leaves(x)))
@@ -89,6 +106,8 @@ def unwrapped(args: Any, objects: Iterable[Any]) -> Any:
             return x
         if type(x.key) is tuple and x.key[0] is _OBJECT:
             return next(roots)
+        if type(x.key) is tuple and x.key[0] is _METHOD:
+            return x.key[1](x.key[2].ref(), next(roots))
         return x.key.ref() if isinstance(x.key, Identity) else constant(x.key)
 
     return trees.map(original, args, is_leaf=lambda x: isinstance(x, Leaf))

@@ -7,7 +7,6 @@ strings are constants guarded by their value; other objects by identity.  Which 
 from __future__ import annotations
 
 import enum
-import struct
 import sys
 import types
 import weakref
@@ -18,57 +17,14 @@ import numpy as np
 
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi._jax import ArrayImpl
+from autograph.runtime.state.keys import VALUES, Identity, bound, key_of, key_of_all
 from autograph.runtime.state.reads import EVERYTHING, View, by_name, may_hold_array, plain, unseen
 from autograph.runtime.values.heap import Attribute, Contents, HeapLocation, Items, is_intercepted
 from autograph.runtime.values.specs import Spec, Static, is_container, one_level, type_of
 from autograph.runtime.values.specs import types as types_in
 from autograph.runtime.values.values import ARRAYS, NUMBERS, Counted, Stale, Unset
 
-_VALUES = (str, bytes, type(None), range, slice, np.dtype)
 _IDENTICAL = (type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, enum.Enum)
-
-
-class Identity:
-    """An object as part of the key of a compiled program: equal only to itself, and held weakly where its type allows."""
-
-    __slots__ = ("hash", "ref")
-
-    def __init__(self, obj: Any) -> None:
-        self.hash = id(obj)
-        try:
-            self.ref: Any = weakref.ref(obj)
-        except TypeError:
-            self.ref = lambda: obj
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Identity) and self.ref() is other.ref() is not None
-
-    def __hash__(self) -> int:
-        return self.hash
-
-
-def key_of(x: Any) -> Any:
-    """What stands for something that is no array in the key of a compiled program: 0.0 is not -0.0, 1 is not True, nan is nan."""
-    if isinstance(x, (*NUMBERS, *_VALUES)) and not isinstance(x, enum.Enum):
-        return type(x), repr(x) if isinstance(x, (float, complex)) else (x.start, x.stop, x.step) if isinstance(x, slice) else x
-    return "unset" if isinstance(x, Unset) else Identity(x)
-
-
-def key_of_all(values: Sequence[Any]) -> Any:
-    """The same of many values of one type, whose keys are they themselves, in the time that it takes to copy them; None of any others."""
-    kind = type(values[0]) if len(values) > _FEW else None
-    if kind not in (int, str, bool, float) or set(map(type, values)) != {kind}:
-        return None
-    return "all", kind, struct.pack(f"{len(values)}d", *values) if kind is float else tuple(values)
-
-
-_FEW = 8
-
-
-def constant(key: Any) -> Any:
-    """The value that a key stands for by value; no number, which is always an array."""
-    kind, value = key
-    return slice(*value) if kind is slice else value
 
 
 class Unseen:
@@ -93,7 +49,7 @@ _NAMESPACES = {("types", "SimpleNamespace"), ("argparse", "Namespace")}  # of Py
 
 
 def _is_state(x: Any) -> bool:
-    if isinstance(x, (*_IDENTICAL, *NUMBERS, *_VALUES, *ARRAYS, Unseen)) or type(x) in (Stale, Unset):
+    if isinstance(x, (*_IDENTICAL, *NUMBERS, *VALUES, *ARRAYS, Unseen)) or type(x) in (Stale, Unset):
         return False
     cls = type(x)
     if (cls.__module__, cls.__name__) in _NAMESPACES:
@@ -133,7 +89,7 @@ def own_attributes(x: Any) -> list[str]:
 
 
 class Walk:
-    """What some objects hold: `objects` in the order they were met, `arrays` with the places they stand in, and `guards`.
+    """What some objects hold: `objects` in the order they were met, `arrays` with the places they stand in, `functions`, and `guards`.
 
     `dynamic` are places (the number of an object, and a name) whose numbers are inputs, because the function changes them; `variables` are the
     function's globals.  `pinned` are those whose numbers have to be known all the same; `made` are the codes of functions
@@ -161,6 +117,10 @@ class Walk:
         self.dynamic, self.variables, self.pinned, self.made, self.view = dynamic, variables, pinned, made, view
         self.skipped = False  # is there an attribute that is not looked at?
         self._seen: dict[int, int] = {}
+        self.functions: list[Any] = list(getattr(roots, "functions", ()))
+        self._numbers: dict[int, int] = {}  # which functions are one, though equal ones stand for each other
+        for f in self.functions:
+            self.guards.append(self._numbers.setdefault(id(f), len(self._numbers)))
         self._changing = {name[0] for name in (*dynamic, *pinned)}  # the objects in which such places are
         self._taken: list[Any] = []  # the arrays in the place that is looked at
         self._given = False  # is what is met part of an argument, whose numbers are inputs?
@@ -176,7 +136,7 @@ class Walk:
             elif not (met and isinstance(place, Attribute) and place.attribute in own_attributes(place.obj)):  # else it is among those of the object
                 self._take(place, place.get(), ("place", k))
         self.shared = self._shared()
-        self.guards += [self.shared, view.number]
+        self.guards.append(self.shared)
 
     @property
     def slots(self) -> list[tuple[HeapLocation, Spec]]:
@@ -220,10 +180,10 @@ class Walk:
         if names or not is_container(x):
             self.guards.append(tuple(names))
         own = x.__dict__ if type(x).__dictoffset__ else {}
-        named = not self.view.whole and by_name(type(x))
+        if not self.view.whole and by_name(type(x)):
+            names = [name for name in names if name in self.view.names or not self._skips(own, name)]
+            self.guards.append(tuple(names))
         for name in names:
-            if named and name not in self.view.names and self._skips(own, name):
-                continue
             self._take((Attribute, x, name), own[name] if name in own else Attribute(x, name).get(), (number, name))
 
     def _skips(self, own: dict[str, Any], name: str) -> bool:
@@ -231,8 +191,6 @@ class Walk:
         with unseen():
             skipped = name in own and not (self.view.stores and may_hold_array(own[name]))
         self.skipped = self.skipped or skipped
-        if self.view.stores and name in own:
-            self.guards.append(skipped)
         return skipped
 
     def _take(self, place: Any, held: Any, name: Any) -> None:
@@ -263,7 +221,7 @@ class Walk:
             return None
         if isinstance(v, ARRAYS):
             t = type_of(v) if not isinstance(v, np.ndarray) or v.dtype.kind in "biufcV" else None
-            self.guards.append(Identity(v) if t is None else "numpy" if isinstance(v, np.ndarray) and v.ndim else "array")
+            self.guards.append(key_of(v) if t is None else "numpy" if isinstance(v, np.ndarray) and v.ndim else "array")
             self._taken += [] if t is None else [v]
             return t or Static(v)
         if isinstance(v, NUMBERS) and not isinstance(v, enum.Enum):
@@ -275,6 +233,13 @@ class Walk:
             return Static(v)
         if isinstance(v, Counted) and (kind := v.kind_of()) is not None:  # in a trace around
             self.guards.append((Identity(kind[0]), kind[1]))
+        elif (method := bound(v)) is not None and is_object(method[1]):
+            self.guards.append((type(v), key_of(method[0])))
+            self.functions.append(method[0])
+            given, self._given = self._given, False
+            self._visit(method[1])
+            self._given = given
+            return Static(v)
         elif is_container(v) or is_object(v):
             given, self._given = self._given, self._given and is_container(v)
             self._visit(v)
@@ -282,6 +247,9 @@ class Walk:
             return Static(v)
         if v is None or not trees.is_node(v):
             self.guards.append(key_of(v))
+            if callable(v):
+                self.guards.append(self._numbers.setdefault(id(v), len(self._numbers)))
+                self.functions.append(v)
             return Static(v)
         parts, tree = trees.flatten(v, is_leaf=lambda x: x is not v)
         self.guards.append((type(v), tree if trees.is_own_node(v) else len(parts)))

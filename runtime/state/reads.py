@@ -102,10 +102,9 @@ class View(NamedTuple):
     names: frozenset[str]
     whole: bool
     stores: bool
-    number: int
 
 
-EVERYTHING = View(frozenset(), True, False, 0)
+EVERYTHING = View(frozenset(), True, False)
 
 
 class Reads:
@@ -113,7 +112,7 @@ class Reads:
 
     def __init__(self, fn: Any) -> None:
         self.fn = fn
-        self.view = View(frozenset(), False, False, 0)
+        self.view = View(frozenset(), False, False)
         self._codes: set[CodeType] = set()
         self._classes: weakref.WeakSet[type] = weakref.WeakSet()
 
@@ -123,22 +122,21 @@ class Reads:
         names, whole = before.names.union(names), before.whole or whole
         if names & _WHOLE:
             whole = True
-        new = View(names, whole, before.stores or stores, before.number + 1)
-        if new[:3] == before[:3]:
-            return False
-        self.view = new
-        return True
+        self.view = View(names, whole, before.stores or stores)
+        return self.view != before
 
-    def look(self, objects: Iterable[Any]) -> bool:
-        """Read the code that operations on some objects may run; gives whether that names more attributes."""
+    def look(self, objects: Iterable[Any], functions: Iterable[Any]) -> bool:
+        """Read the code that operations on some objects may run, and that of functions; gives whether that names more attributes."""
         if self.view.whole:
             return False
         new = [cls for cls in {type(x) for x in objects} if cls not in self._classes and by_name(cls)]
-        if self._codes and not new:
+        more = [f for f in functions if getattr(f, "__code__", None) not in self._codes]
+        if self._codes and not new and not more:
             return False
         self._classes.update(new)
         names = set(self.view.names)
-        self._function(inspect.unwrap(self.fn), names)
+        for f in (inspect.unwrap(self.fn), *more):
+            self._function(f, names)
         known = -1
         while known != len(names):
             known = len(names)

@@ -17,6 +17,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from autograph.runtime.messages.raised import is_users
+from autograph.runtime.state.keys import TWIN
 from autograph.runtime.state.objects import own_attributes
 from autograph.runtime.values.heap import Attribute
 
@@ -31,7 +32,6 @@ _TABLES = frozenset({dict, collections.OrderedDict, collections.Counter, collect
 _VIEWS = frozenset({type({}.keys()), type({}.values()), type({}.items())})
 _OF_EACH: tuple[Any, ...] = ([], (), range(1), range(1 << 70), "", b"", reversed([]), reversed(range(1)))
 _ITERATORS = frozenset({enumerate, zip, map, filter, reversed, *map(type, map(iter, _OF_EACH))})
-_TWIN = "__autograph_twin__"  # where a function of the user's keeps the one that it was converted to
 MEMO = functools._lru_cache_wrapper
 _CODE = (FunctionType, MethodType, BuiltinFunctionType, type, ModuleType, functools.partial, MEMO)
 
@@ -111,7 +111,7 @@ def brought(f: Any) -> list[Any]:
     """What a function, class or module brings along."""
     if isinstance(f, FunctionType):
         cells = [c.cell_contents for c in f.__closure__ or () if not _is_empty(c)]
-        own = [x for name, x in f.__dict__.items() if name != _TWIN]
+        own = [x for name, x in f.__dict__.items() if name != TWIN]
         return [*cells, *own, *(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
     if isinstance(f, MethodType):
         return [f.__func__, f.__self__]
