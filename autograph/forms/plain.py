@@ -149,9 +149,10 @@ class Plain(Stores):
     def _callee(self, func: Any) -> Any:
         """The callee found at this site before, or what it resolves to."""
         base = func.value if isinstance(func, ast.Attribute) else func
-        if not self.form.stageable or not isinstance(base, ast.Name):
-            return at(call(ag("call"), func), func)
         site = planted(self.table, self.form.new_site()).value
+        if not self.form.stageable or not isinstance(base, ast.Name):
+            how = "anywhere" if not self.form.stageable else "bound" if isinstance(func, ast.Attribute) else "callee"
+            return at(call(ast.Attribute(ast.Constant(site), how, _LOAD), func), func)
 
         def part(attr: str) -> Any:
             return ast.Attribute(ast.Constant(site), attr, _LOAD)

@@ -12,6 +12,9 @@ from typing import Any
 from autograph.forms.callees import dressed, form_in, resolve
 from autograph.forms.forms import Form
 from autograph.forms.listing import LOCK
+from autograph.runtime.calls.calls import call
+from autograph.runtime.frames import watched
+from autograph.runtime.jaxapi._jax import eval_trace, trace_state
 from autograph.source import notebooks
 
 
@@ -59,7 +62,24 @@ class Site:
                             self.function = method.__func__
         return new
 
+    def bound(self, f: Any) -> Any:
+        """What is called for an attribute of what an expression gives."""
+        if type(f) is types.BuiltinFunctionType and type(f.__self__) is self.seen:
+            return f
+        return self.method(f)
 
+    def callee(self, f: Any) -> Any:
+        """What is called for what an expression gives."""
+        return self.use if f is self.seen else self.miss(f)
+
+    def anywhere(self, f: Any) -> Any:
+        """What a function calls that stays Python: it also runs while others are traced."""
+        if trace_state.value is not eval_trace or watched():
+            return call(f)
+        return self.bound(f) if type(f) in _METHODS else self.callee(f)
+
+
+_METHODS = (types.BuiltinFunctionType, types.MethodType)
 _BUILTIN_TYPES = {list, dict, set, str, tuple, bytes, bytearray, frozenset, int, float, complex, collections.deque}
 
 
