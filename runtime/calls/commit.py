@@ -27,6 +27,8 @@ from autograph.runtime.values.values import Counted, Maybe, is_value, traced
 
 def reached(value: Any, objects: Sequence[Any], made: dict[int, Any]) -> Any:
     """A result, with the objects themselves."""
+    if type(value) is _jax.ArrayImpl:
+        return value
 
     def known(x: Any) -> Any:
         if isinstance(x, Made):

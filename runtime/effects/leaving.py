@@ -8,7 +8,7 @@ import jax
 
 from autograph.runtime.effects.optional import optional_result
 from autograph.runtime.jaxapi import trees
-from autograph.runtime.jaxapi._jax import concrete, number
+from autograph.runtime.jaxapi._jax import ArrayImpl, concrete, number
 from autograph.runtime.messages.errors import NotStagedError
 from autograph.runtime.messages.places import here
 from autograph.runtime.state.lifted import reachable
@@ -60,6 +60,8 @@ def _is_ours(x: Any) -> bool:
 
 def settled(value: Any) -> Any:
     """A value whose optionals are None or the value, where that is known now; inside a trace they stay optionals."""
+    if type(value) is ArrayImpl:
+        return value
     return trees.map(_settled, value, is_leaf=lambda x: is_value(x) or isinstance(x, (Packed, Text, Counted, trees.Boxed)))
 
 

@@ -34,6 +34,11 @@ def leaf_of_object(x: Any) -> Leaf:
     return Leaf((_OBJECT, type(x)))
 
 
+def leaf_of_method(x: Any, function: Any) -> Leaf:
+    """What stands for a bound method, whose object is looked at."""
+    return Leaf((_METHOD, type(x), key_of(function)))
+
+
 class Held:
     """What the objects hold that a function reaches, as its first argument."""
 
@@ -82,7 +87,7 @@ def wrapped(args: Any, objects: Roots, abstract: bool = False) -> Any:
         if (method := bound(x)) is not None and is_state(method[1]) and not trees.is_node(method[1]):
             objects.append(method[1])
             objects.functions.append(method[0])
-            return Leaf((_METHOD, type(x), key_of(method[0])))
+            return leaf_of_method(x, method[0])
         if is_state(x) or is_container(x):
             objects.append(x)
             return leaf_of_object(x)

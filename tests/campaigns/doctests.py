@@ -116,14 +116,16 @@ def main() -> int:
                 more = [first, *more]
             for line in more:
                 bad += line.startswith("differs")
-                print(f"\r{file}\n  {line}", flush=True)
-            print(f"\r{number} of {len(files)}", end="", flush=True)
-    print(f"\n{len(files)} files, {left} without doctests that run; {bad} differ")
+                print(f"{file}\n  {line}", flush=True)
+            if sys.stdout.isatty():
+                print(f"\r{number} of {len(files)}", end="", flush=True)
+    print(f"{len(files)} files, {left} without doctests that run; {bad} differ")
     if ratios:
         ratios.sort()
         numbers = [r for r, _, _ in ratios]
+        high = numbers[int(len(numbers) * 0.9)]
         print(
-            f"{len(numbers)} files take a millisecond or more: {statistics.median(numbers):.2f} times as long in the median, {numbers[int(len(numbers) * 0.9)]:.2f} in the 90th percentile"
+            f"{len(numbers)} files take a millisecond or more: {statistics.median(numbers):.2f} times as long (median), {high:.2f} (90th percentile)"
         )
         for ratio, plain, file in ratios[-8:]:
             print(f"  {ratio:6.2f} of {plain * 1e3:7.1f} ms  {file}")
