@@ -132,6 +132,29 @@ class WithDescriptor:
         self.h, self.a = 1.0, 2
 
 
+class Node:
+    """A pytree that its own code takes apart by its values alone."""
+
+    def __init__(self, a: Any = 2) -> None:
+        self.h, self.a = 1.0, a
+
+
+jax.tree_util.register_pytree_node(Node, lambda n: (tuple(n.__dict__.values()), None), lambda _, parts: Node(parts[1]))
+
+
+class OfNode:
+    def __init__(self) -> None:
+        self.h, self.node = 1.0, Node()
+
+    @property
+    def a(self) -> Any:
+        return self.node.a
+
+    @a.setter
+    def a(self, value: Any) -> None:
+        self.node.a = value
+
+
 def helper(o: Any) -> Any:
     return o.a
 
@@ -272,6 +295,8 @@ READS: dict[str, Any] = {
     "of a dict": (Parent, lambda o, x: x + o.table["x"].a),
     "method of a child": (Parent, lambda o, x: x + o.of.method()),
     "property of a property": (Parent, lambda o, x: x + o.a),
+    "leaves of a pytree": (OfNode, lambda o, x: x + sum(jax.tree.leaves(o.node))),
+    "map of a pytree": (OfNode, lambda o, x: x + jax.tree.map(lambda v: v * 2, o.node).a),
     "super": (Derived, lambda o, x: x + o.get()),
     "slot": (Slotted, lambda o, x: x + o.a),
     "descriptor": (WithDescriptor, lambda o, x: x + o.d),

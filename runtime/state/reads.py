@@ -21,6 +21,8 @@ from contextlib import contextmanager
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
+import jax
+
 from autograph.runtime.messages.raised import is_users
 from autograph.runtime.state.cells import held_in_cells
 
@@ -190,10 +192,13 @@ def _names_in(code: CodeType) -> frozenset[str]:
 
 
 def by_name(cls: type) -> bool:
-    """Whether of objects of a class only what is read is looked at: it, and what it inherits from, is the user's."""
+    """Whether of objects of a class only what is read is looked at: it, and what it inherits from, is the user's.
+
+    A class that is registered as a pytree is taken apart as a whole, by code that nobody names.
+    """
     if (known := _by_name.get(cls)) is None:
         known = _by_name[cls] = bool(cls.__dictoffset__) and all(map(_is_users_class, cls.__mro__[:-1]))
-    return known
+    return known and not jax.tree_util.is_tree_node(cls)
 
 
 _by_name: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary()
