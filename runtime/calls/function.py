@@ -161,7 +161,7 @@ class Function:
     def _recalls(self) -> bool:
         """Whether calls like the present one may be recalled: nothing around it is recorded or traced, and nothing is left for later."""
         around = trace_state.value is not eval_trace or watched() or recorders.active or restorations
-        return not (around or self._options or self._later or handles.used)
+        return not (around or self._options or self._later)
 
     def _recall(self, out: Any, walk: Walk, args: Any, kwargs: Any) -> None:
         """After a call that was not traced: others like it need no walk."""
