@@ -255,3 +255,42 @@ def test_calls_in_traces_and_without_compilation() -> None:
     with jax.disable_jit():
         assert same(f(m, x), use(m, x))
     assert same(f(m, x), use(m, x))
+
+
+def attribute_or_itself(o: Any, x: Any) -> Any:
+    return x + (o.k if hasattr(o, "k") else o)
+
+
+def called_or_added(f: Any, x: Any) -> Any:
+    return f(x) if callable(f) else f + x
+
+
+def by_class(o: Any, x: Any) -> Any:
+    return x * o.k if isinstance(o, Bare) else x * o
+
+
+def first_tried(o: Any, x: Any) -> Any:
+    try:
+        return o.k + x
+    except AttributeError:
+        return o - x
+
+
+def checked(o: Any, x: Any) -> Any:
+    k = o.k if isinstance(o, Bare) else o
+    assert k < 10, "too large"
+    return x * k
+
+
+@pytest.mark.parametrize("f", [attribute_or_itself, called_or_added, by_class, first_tried, checked])
+def test_arrays_first_and_objects_later(f: Any) -> None:
+    g = ag.function(f)
+    other = (lambda v: v * 3) if f is called_or_added else Bare()
+    for o in (2.0, 2.0, other, 2.0, jnp.float32(3.0), other, other, other, 2.0):
+        assert same(g(o, 5.0), f(o, 5.0))
+    if f is checked:
+        for o in (20.0, Bare()):
+            if isinstance(o, Bare):
+                o.k = 20
+            with pytest.raises(AssertionError, match="too large"):
+                g(o, 5.0)

@@ -5,7 +5,9 @@ The first trace finds which places outside the function changes; they become inp
 
 from __future__ import annotations
 
+import dis
 import inspect
+import itertools
 import threading
 from collections.abc import Callable, Sequence
 from types import FunctionType
@@ -66,6 +68,7 @@ class State:
         self.needed = _assigns_outside(fn)
         self.first = True  # is a trace the first one of a call?
         self.direct = not self.needed and _always_arrays(fn) and "out_shardings" not in options
+        self.mixed = _may_take_objects(fn)
         self.traced = make(self)
         self.jitted = jax.jit(self.traced, **shifted(options))
 
@@ -189,6 +192,27 @@ def _always_arrays(fn: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return all(p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and (p.default is p.empty or is_array(p.default)) for p in parameters)
+
+
+_OF_ARRAYS = frozenset(dir(jax.Array))
+_ASKING = frozenset({"isinstance", "issubclass", "hasattr", "getattr", "callable", "type"})
+
+
+def _may_take_objects(fn: Any) -> bool:
+    """Whether the text of a function looks as if an object or a function could be given where a call has given arrays."""
+    code = getattr(inspect.unwrap(fn), "__code__", None)
+    if code is None:
+        return False
+    if _ASKING & set(code.co_names):
+        return True
+    found = list(dis.get_instructions(code))
+    for before, after in itertools.pairwise(found):
+        if before.opname.startswith("LOAD_FAST"):
+            if after.opname in ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR") and after.argval not in _OF_ARRAYS or after.opname == "PUSH_NULL":
+                return True  # an attribute that arrays do not have; a call
+        elif before.opname == "PUSH_NULL" and after.opname.startswith("LOAD_FAST"):
+            return True
+    return False
 
 
 def _assigns_outside(fn: Any) -> bool:

@@ -131,7 +131,7 @@ def traced_by(
     def compiled(passed: Any, held: Any, args: Any, kwargs: Any, rehearsed: bool) -> Any:
         box: list[Any] = []
         finals: dict[Any, Any] = {}
-        direct = checks.direct  # what this trace gives goes to the user, also if later calls do not
+        direct = checks.direct and state is None  # what this trace gives goes to the user, also if later calls do not
         recorded = _jax.equations()
         with TRACING, paused(), root(_jax.current_trace(), {ERROR: 0}, checked=True) as frame:
             begin = state.begin(held, args, kwargs, frame) if state is not None else Begin(args, kwargs)
