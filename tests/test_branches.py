@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from tests.sourced import define
 
 INPUTS = (-3, -1, 0, 1, 2, 5)
 
@@ -317,3 +318,25 @@ def test_a_store_of_a_whole_array_on_one_side(whole: Any) -> None:
     for f in (once, often, on_both):
         for p in (True, False):
             np.testing.assert_allclose(ag.function(f)(jnp.array(w), p), f(w, p))
+
+
+GUARDS = {"bare": "return", "None": "return None", "value": "return n", "raise": "raise ValueError", "two": "return\n    if off is None: return"}
+PLACES = {
+    "a branch": "    if flag:\n        a = n * 2\n        log.append(lambda p: p + a)",
+    "a nested branch": "    if flag:\n        if n > 0:\n            a = n * 2\n            log.append(lambda p: p + a)",
+    "either side": "    if flag:\n        a = n * 2\n    else:\n        a = n * 3\n    log.append(lambda p: p + a)",
+    "a loop": "    for k in range(2):\n        if flag:\n            a = n * k\n            log.append(lambda p: p + a)",
+    "a function in it": "    if flag:\n        a = n * 2\n        def new(p): return p + a\n        log.append(new)\n        a = n * 4",
+    "after another guard": "    if not flag: return\n    a = n * 2\n    log.append(lambda p: p + a)",
+}
+
+
+@pytest.mark.parametrize("end", ["", "\n    return n", "\n    return"])
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("guard", GUARDS)
+def test_a_guard_and_a_closure_in_a_branch(guard: str, place: str, end: str) -> None:
+    text = f"def f(log, n, flag, off=False):\n    if off: {GUARDS[guard]}\n{PLACES[place]}{end}\n"
+    text += "def run(x):\n    log = []\n    f(log, 3, True); f(log, 3, False)\n    return x + sum([new(k) * 10 ** k for k, new in enumerate(log)])\n"
+    plain = define(text, "run")
+    for new in (ag.function(define(text, "run")), ag.convert(define(text, "run")), jax.jit(ag.convert(define(text, "run")))):
+        assert float(new(jnp.float32(3.0))) == float(plain(jnp.float32(3.0))), text

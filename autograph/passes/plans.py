@@ -123,10 +123,16 @@ def until_of(loop: Any) -> str:
 
 
 def _end(node: Any) -> tuple[int, int]:
-    """The last place in a statement: what follows a jump has moved into it."""
-    ends = [_end(block[-1]) for block in s.blocks(node) if block] if not isinstance(node, s.SCOPES) else []
-    own = (node.end_lineno, node.end_col_offset) if getattr(node, "end_lineno", None) is not None else _NEAR
-    return max([own, *ends])
+    """The last place in a statement: what follows a jump has moved into it, and a `return` that nobody wrote has the place of the jump."""
+    found = _NEAR
+    todo = [node]
+    while todo:
+        stmt = todo.pop()
+        if getattr(stmt, "end_lineno", None) is not None:
+            found = max(found, (stmt.end_lineno, stmt.end_col_offset))
+        for block in s.blocks(stmt) if not isinstance(stmt, s.SCOPES) else []:
+            todo += [block[-1], *[b for b in block[-2:-1] if isinstance(block[-1], s.Return)]] if block else []
+    return found
 
 
 def _closures(body: list[Any], scope: Scope) -> tuple[dict[str, tuple[int, int]], Names]:
