@@ -116,7 +116,7 @@ PAIRS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {  # two ways to
     "functions of JAX": (lambda: jnp.sin, lambda: jnp.cos),
     "closures over objects": (lambda: of_object(Owner(2.0)), lambda: of_object(Owner(3.0))),
 }
-COMPILED_ANEW = frozenset({"lists in closures", "functions with attributes", "closures over objects"})  # each is only itself
+COMPILED_ANEW = frozenset({"lists in closures", "functions with attributes", "closures over objects", "class methods"})  # each is only itself
 
 
 def apply(f: Any, x: Any) -> Any:
@@ -252,3 +252,109 @@ def test_new_objects_of_a_class_are_no_new_programs() -> None:
     assert Machine.step._state.jitted._cache_size() == 1
     m.act, m.h = (lambda x: x * 3), jnp.ones(3)
     assert np.allclose(m.step(ONE), 6.0)
+
+
+SCALE = 1.0
+ACTS = [scaled(3.0), scaled(3.0)]
+A, B = scaled(2.0), scaled(2.0)
+WEIGHTS = {A: 1.0, B: 10.0}
+
+
+class Trainer:
+    def __init__(self) -> None:
+        self.rate = 0.5
+        self.cfg = {"k": 1.0}
+        self.v = np.ones(1)
+
+    def act(self) -> Callable[[Any], Any]:
+        return lambda x: x * self.rate
+
+
+def named(name: str) -> Callable[[Any], Any]:
+    def f(x: Any) -> Any:
+        return x * 2
+
+    f.__name__ = name
+    return f
+
+
+def test_what_a_new_function_reads_may_change() -> None:
+    global SCALE
+    f, t, box, v, cfg = ag.function(apply), Trainer(), [1.0], np.ones(1), {"k": 1.0}
+
+    def of_dict(c: Any, x: Any) -> Any:
+        return c["k"] * x
+
+    for k in (1.0, 2.0, 2.0, 3.0):
+        SCALE = t.rate = box[0] = v[0] = cfg["k"] = k
+        for make in (
+            lambda: lambda x: x * SCALE,
+            lambda: lambda x: x * t.rate,
+            t.act,
+            lambda: lambda x: x * box[0],
+            lambda: lambda x: x * v[0],
+            lambda: lambda x: x * cfg["k"],
+            lambda: lambda x, c=cfg: x * c["k"],
+            lambda: functools.partial(of_dict, cfg),
+            lambda: functools.partial(lambda s, x: x * s.rate, t),
+        ):
+            for _ in range(2):
+                assert np.allclose(f(make(), ONE), apply(make(), ONE))
+
+
+def test_a_function_may_be_told_by_its_name_or_as_a_key() -> None:
+    f = ag.function(lambda g, x: x + len(g.__name__))
+    assert [float(f(named(n), 1.0)) for n in ("a", "ab", "a")] == [2, 3, 2]
+    weighted = ag.function(lambda g, x: WEIGHTS[g] * g(x))
+    assert [float(weighted(g, 1.0)) for g in (A, B, A)] == [2, 20, 2]
+
+
+def test_a_function_that_is_kept_is_the_one_that_was_given() -> None:
+    class Bus:
+        def __init__(self) -> None:
+            self.act: Any = None
+            self.acts: list[Any] = []
+            self.n = jnp.zeros(())
+
+        @ag.function
+        def install(self, act: Any) -> None:
+            self.act = act
+            self.acts.append(act)
+            self.n = self.n + 1
+
+    a, b = Owner(1.0), Owner(1.0)
+    p, q = Bus(), Bus()
+    p.install(a.times)
+    q.install(b.times)
+    b.k = 7.0
+    assert q.act.__self__ is b and q.act(1.0) == 7.0 and q.acts[0].__self__ is b and p.act.__self__ is a
+    f, g = scaled(2.0), scaled(2.0)
+    p.install(f)
+    q.install(g)
+    assert p.act is f and q.act is g
+
+
+def test_a_compiled_method_is_copied_and_pickled() -> None:
+    import copy
+    import pickle
+
+    o = Owner(2.0)
+    o.cb = o.compiled  # type: ignore[attr-defined]
+    for other in (copy.deepcopy(o), pickle.loads(pickle.dumps(o))):
+        assert other.cb.__self__ is other and np.allclose(other.cb(ONE), 4.0)  # type: ignore[attr-defined]
+    assert copy.copy(o.compiled) == o.compiled
+
+
+def test_sites_of_functions_that_stay_python() -> None:
+    @ag.convert
+    def casts(text: str) -> Any:
+        locals()
+        return [f() for f in (text.strip, str, text.upper, list)]
+
+    @ag.convert
+    def both(items: Any, x: Any) -> Any:
+        locals()
+        return [f(x) for f in (items.append, list, items.count)]
+
+    for _ in range(3):
+        assert casts(" a ") == ["a", "", " A ", []] and both([], (1, 2)) == [None, [1, 2], 1]

@@ -407,3 +407,78 @@ def test_keys_are_texts_in_all_that_code_may_ask() -> None:
         return x + len(names[0] + names[1])
 
     assert float(ag.function(f)(Data(), 1.0)) == f(Data(), 1.0) == 3.0
+
+
+def test_other_threads_see_whole_objects() -> None:
+    import sys
+    import threading
+
+    class Many:
+        def __init__(self) -> None:
+            for k in range(100):
+                setattr(self, f"a{k}", float(k))
+            self.count = 0
+
+    m, stop, seen = Many(), threading.Event(), []
+
+    def other() -> None:
+        k = 0
+        while not stop.is_set():
+            k += 1
+            try:
+                m.count = k
+                if m.a99 != 99.0 or m.count != k:  # type: ignore[attr-defined]
+                    seen.append(k)
+            except AttributeError as error:
+                seen.append(error)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    thread = threading.Thread(target=other)
+    thread.start()
+    try:
+        for _ in range(40):
+            assert float(ag.function(lambda o, x: o.a1 * x)(m, 2.0)) == 2.0
+    finally:
+        stop.set()
+        thread.join()
+        sys.setswitchinterval(before)
+    assert not seen and {type(n) for n in vars(m)} == {str}
+
+
+def test_reads_of_other_threads_and_by_other_words_are_seen() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    def in_a_pool(o: Any, x: Any) -> Any:
+        with ThreadPoolExecutor(1) as pool:
+            return list(pool.map(lambda n: getattr(o, n), ["rate"]))[0] * x
+
+    class Rated:
+        def __init__(self) -> None:
+            self.rate = 2.0
+
+    for f in (in_a_pool, lambda o, x: sum(getattr(o, "__dict__").values()) * x, lambda o, x: sum(o.__getstate__().values()) * x):  # noqa: B009
+        o, g = Rated(), ag.function(f)
+        for rate in (2.0, 5.0):
+            o.rate = rate
+            assert float(g(o, 1.0)) == rate
+
+
+def test_a_deep_chain_of_names_that_are_computed() -> None:
+    class Link:
+        pass
+
+    first = link = Link()
+    for c in "abcdefghijkl":
+        new = Link()
+        setattr(link, c, new)
+        link = new
+    link.value = 3.0  # type: ignore[attr-defined]
+
+    @ag.function
+    def find(root: Any, word: str, x: Any) -> Any:
+        for c in word:
+            root = getattr(root, c)
+        return root.value * x
+
+    assert float(find(first, "abcdefghijkl", 2.0)) == 6.0

@@ -21,7 +21,7 @@ from autograph.source import notebooks
 class Site:
     """Remembers the first lasting callee of one call site.  Written once: a reader sees all of it or nothing."""
 
-    __slots__ = ("__weakref__", "function", "seen", "use")
+    __slots__ = ("__weakref__", "code", "function", "seen", "use")
 
     def __init__(self) -> None:
         self.forget()
@@ -31,6 +31,7 @@ class Site:
         self.seen: Any = Site
         self.use: Any = Site
         self.function: Any = Site
+        self.code: Any = None
 
     def miss(self, f: Any) -> Any:
         if type(f) is types.FunctionType and f.__closure__ and form_in(f) is not None:
@@ -46,7 +47,7 @@ class Site:
 
     def method(self, method: Any) -> Any:
         """What is called for a method: its own object is asked, which `super()` and a proxy are not."""
-        if getattr(method, "__func__", None) is self.function:
+        if type(method) is types.MethodType and method.__func__ is self.function and self.function.__code__ is self.code:
             return types.MethodType(self.use, method.__self__)
         new = resolve(method)
         if self.seen is Site and self.function is Site:
@@ -59,7 +60,7 @@ class Site:
                     with LOCK:
                         if self.function is Site:
                             self.use = form.function(form.direct(), function)
-                            self.function = method.__func__
+                            self.code, self.function = method.__func__.__code__, method.__func__
         return new
 
     def bound(self, f: Any) -> Any:
@@ -70,7 +71,7 @@ class Site:
 
     def callee(self, f: Any) -> Any:
         """What is called for what an expression gives."""
-        return self.use if f is self.seen else self.miss(f)
+        return self.use if f is self.seen and self.use is not Site else self.miss(f)
 
     def anywhere(self, f: Any) -> Any:
         """What a function calls that stays Python: it also runs while others are traced."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Sequence
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
 import jax
@@ -31,7 +32,7 @@ from autograph.runtime.stores.outside import changed_outside
 from autograph.runtime.values.heap import Entry, HeapLocation, Items, entries
 from autograph.runtime.values.identity import is_spoiled, keep_twins, refuse_chosen, refuse_stale, settle
 from autograph.runtime.values.packing import as_is, pack
-from autograph.runtime.values.specs import Spec, Static, is_container, spec_of
+from autograph.runtime.values.specs import Spec, Static, is_container, leaves, spec_of
 from autograph.runtime.values.values import NUMBERS, Found, Unset, is_value, parts, traced
 
 
@@ -91,8 +92,9 @@ class Begin:
         self.outputs: dict[int, int] = {}
         self.args, self.kwargs = args, kwargs
         self.parts = mutable_parts(args, kwargs, containers=walk is None)
-        self.before = {("argument", k): _snapshot(x) for k, x in enumerate(self.parts)} | {
-            ("object", k): _snapshot(x) for k, x in enumerate(walk.objects if walk else ())
+        self.unread = walk.unread if walk is not None else {}
+        self.before = {("argument", k): self._snapshot(x) for k, x in enumerate(self.parts)} | {
+            ("object", k): self._snapshot(x) for k, x in enumerate(walk.objects if walk else ())
         }
         self.leaves = [trees.leaves(x) for x in self.parts]
         self.own: dict[int, int] = {}
@@ -103,6 +105,11 @@ class Begin:
         self.held = [(k, x, content(x)) for k, x in enumerate(held) if isinstance(x, Array)]
         for _, x, _ in self.held:
             x.lasts = True
+
+    def _snapshot(self, x: Any) -> dict[HeapLocation, Any]:
+        """What the places of an object hold, but for attributes that the function does not read: who sets those is no matter of it."""
+        unread = self.unread.get(id(x), frozenset())
+        return {place: place.get() for place in places_in(x) if getattr(place, "attribute", None) not in unread}
 
     def stored(self) -> bool:
         """Whether an array that was there before has been stored into."""
@@ -118,10 +125,11 @@ class Begin:
         except NeedsState as need:
             need.names = seen
             raise
-        stores = self.walk is not None and self.walk.skipped and not self.walk.view.stores and self._stores_into_values(changes)
-        if seen or stores:
+        stores = self.walk is not None and bool(self.walk.unread) and not self.walk.view.stores and self._stores_into_values(changes)
+        keeps = self.walk is not None and not self.walk.view.identical and any(map(_keeps_function, changes.found))
+        if seen or stores or keeps:
             more = NeedsState()
-            more.names, more.stores = seen, stores
+            more.names, more.stores, more.identical = seen, stores, keeps
             raise more
         return changes
 
@@ -187,7 +195,7 @@ class Begin:
 
         for (where, number), x in objects.items():
             before = self.before[where, number]
-            for place in dict.fromkeys([*before, *_snapshot(x)]):
+            for place in dict.fromkeys([*before, *self._snapshot(x)]):
                 look(where, number, place, before.get(place, Unset(place.name)), place.get())
         for k, place in enumerate(self.walk.places if self.walk else ()):
             if place not in covered:
@@ -230,7 +238,7 @@ class Begin:
         """At the end of the trace: what code changed without telling (`vars(x)`, `functools.cached_property`) is what it was."""
         objects = [("argument", x) for x in self.parts] + [("object", x) for x in (self.walk.objects if self.walk else ())]
         for (_, x), before in zip(objects, self.before.values(), strict=True):
-            now = _snapshot(x)
+            now = self._snapshot(x)
             for place in dict.fromkeys([*before, *now]):
                 old = before.get(place, Unset(place.name))
                 if place not in frame.saved and not _unchanged(old, now.get(place, Unset(place.name))):
@@ -332,8 +340,9 @@ class Begin:
         return spec_of(value)
 
 
-def _snapshot(x: Any) -> dict[HeapLocation, Any]:
-    return {place: place.get() for place in places_in(x)}
+def _keeps_function(change: Change) -> bool:
+    """Whether a place holds a function from then on: it must be the one that was given, and not one like it."""
+    return any(isinstance(x, Static) and isinstance(x.value, (FunctionType, MethodType, functools.partial)) for x in leaves(change.spec))
 
 
 def _ends(frame: Frame, place: HeapLocation, after: Any) -> list[Any]:

@@ -272,6 +272,9 @@ class Method(functools.partial[Any]):
     def __repr__(self) -> str:
         return f"<bound {self.__func__!r} of {self.__self__!r}>"
 
+    def __reduce__(self) -> Any:
+        return Method, (self.__func__, self.__self__)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Method) and self.__func__ is other.__func__ and self.__self__ is other.__self__
 

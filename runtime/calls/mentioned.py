@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from types import CodeType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from autograph.runtime.calls.calls import adopt
 from autograph.runtime.state.cells import held_in_cells
+from autograph.runtime.state.keys import names_in as names_in
 from autograph.runtime.state.reads import note_names, unseen
 from autograph.runtime.values.values import ARRAYS
-
-
-def names_in(code: CodeType) -> frozenset[str]:
-    """The globals and attributes that code and the functions in it name."""
-    return frozenset(code.co_names).union(*(names_in(c) for c in code.co_consts if isinstance(c, CodeType)))
 
 
 def adopt_mentioned(names: frozenset[str], fn: FunctionType) -> None:

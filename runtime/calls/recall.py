@@ -24,7 +24,7 @@ from autograph.runtime.frames import TRACING, watched
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi._jax import ArrayImpl, boundary, eval_trace, number, trace_state
 from autograph.runtime.state.arguments import Held, Leaf, is_array, leaf_of_method, leaf_of_object
-from autograph.runtime.state.keys import TWIN, Alike, Identity, bound, key_of, key_of_all
+from autograph.runtime.state.keys import TWIN, Alike, Identity, bound, key_of, key_of_all, names_in
 from autograph.runtime.state.objects import Walk, is_object, is_state, own_attributes, plain_attributes, slots_of
 from autograph.runtime.state.reading import recorders, restorations
 from autograph.runtime.state.reads import by_name
@@ -111,7 +111,7 @@ class _Writer:
         elif type(key := key_of(x)) is Identity:
             self.need(f"{self.constant(key.ref)}() is {name}")
         elif type(key) is Alike:
-            if type(x) is FunctionType and not (x.__closure__ or x.__defaults__ or x.__kwdefaults__):
+            if type(x) is FunctionType and not (x.__closure__ or x.__defaults__ or x.__kwdefaults__ or x.__annotations__ or _reads(x)):
                 self.function(name, x)
             else:
                 self.need(f"{self.constant(key_of)}({name}) == {self.constant(key)}")
@@ -124,8 +124,11 @@ class _Writer:
         """A function without variables of its own: what `key_of` compares, in less time."""
         self.need(f"type({name}) is {self.constant(FunctionType)} and {name}.__code__ is {self.constant(f.__code__)}")
         self.need(f"not ({name}.__closure__ or {name}.__defaults__ or {name}.__kwdefaults__) and {name}.__dict__.keys() <= {self.constant({TWIN})}")
+        self.need(f"not {name}.__annotations__ and {name}.__doc__ is {self.constant(f.__doc__)} and {name}.__name__ == {self.constant(f.__name__)}")
+        self.need(f"{name}.__qualname__ == {self.constant(f.__qualname__)}")
         module = self.constant(weakref.ref(sys.modules[f.__module__]))
         self.need(f"{module}() is not None and {name}.__globals__ is {module}().__dict__")
+        self.need(f"{name}.__globals__.keys().isdisjoint({self.constant(names_in(f.__code__))})")
 
     def visit(self, name: str, x: Any, given: bool) -> None:
         """An object or container, in the order of the walk."""
@@ -192,12 +195,17 @@ class _Writer:
         return False
 
 
+def _reads(f: FunctionType) -> bool:
+    """Whether a function reads global variables."""
+    return not f.__globals__.keys().isdisjoint(names_in(f.__code__))
+
+
 def check_for(walk: Walk, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """A function of a call's arguments: what JAX is given for them, the arrays, and the objects; None where the call is not like this one.
 
     None if it would not be simple.
     """
-    if walk.places or walk.pinned or walk.made or walk.view.stores or walk.shared is not None:
+    if walk.places or walk.pinned or walk.made or walk.view.stores or walk.view.identical or walk.shared is not None:
         return None
     writer = _Writer(walk)
     try:

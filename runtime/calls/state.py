@@ -81,7 +81,7 @@ class State:
                 raise need.refusal from None
             self.pinned |= names
         self.needed = True
-        if self.reads.add(need.names, stores=need.stores):
+        if self.reads.add(need.names, stores=need.stores, identical=need.identical):
             self.dynamic, self.pinned = set(), set()  # the objects are counted anew
         known = {_code_of(p): p.obj for p in self.places}
         self.made |= {code for p in need.places if (code := _code_of(p)) is not None and known.get(code, p.obj) is not p.obj}
@@ -105,6 +105,8 @@ class State:
                 out = get(self.jitted)(Held(walk.arrays, tuple(walk.guards)), *positional, **named)
             except NeedsState as need:
                 self.note(need, walk)
+                if need.identical:
+                    positional, named, roots = self._wrapped(args, kwargs, abstract)
                 continue
             except OverflowError as error:
                 raise argument_too_large(error, walk.name_of) from None
@@ -118,7 +120,7 @@ class State:
 
     def _wrapped(self, args: Any, kwargs: Any, abstract: bool = False) -> tuple[list[Any], dict[str, Any], list[Any]]:
         """The arguments as JAX takes them, and the objects among them."""
-        roots = Roots()
+        roots = Roots(self.reads.view.identical)
         static, names = static_arguments(self.options, len(args))
         positional = [a if k in static else wrapped(a, roots, abstract) for k, a in enumerate(args)]
         return positional, {k: v if k in names else wrapped(v, roots, abstract) for k, v in kwargs.items()}, roots

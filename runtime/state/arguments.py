@@ -67,9 +67,10 @@ def _all_arrays(v: Any) -> bool:
 class Roots(list[Any]):
     """The objects among the arguments of a call whose state is looked at; and the functions, of which equal ones stand for each other."""
 
-    def __init__(self) -> None:
+    def __init__(self, identical: bool = False) -> None:
         super().__init__()
         self.functions: list[Any] = []
+        self.identical = identical  # are these only themselves?
 
 
 def wrapped(args: Any, objects: Roots, abstract: bool = False) -> Any:
@@ -84,14 +85,14 @@ def wrapped(args: Any, objects: Roots, abstract: bool = False) -> Any:
     def leaf(x: Any) -> Any:
         if is_array(x) or abstract and isinstance(x, jax.ShapeDtypeStruct):
             return x
-        if (method := bound(x)) is not None and is_state(method[1]) and not trees.is_node(method[1]):
+        if (method := bound(x)) is not None and not objects.identical and is_state(method[1]) and not trees.is_node(method[1]):
             objects.append(method[1])
             objects.functions.append(method[0])
             return leaf_of_method(x, method[0])
         if is_state(x) or is_container(x):
             objects.append(x)
             return leaf_of_object(x)
-        key = key_of(x)
+        key = key_of(x, objects.identical)
         if type(key) is Alike:
             objects.functions.append(x)
         return Leaf(key)

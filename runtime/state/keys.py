@@ -1,22 +1,24 @@
 """What stands for something that is no array in the key of a compiled program.
 
-Numbers and texts stand for themselves.  A function stands for its code and what its closure and defaults hold, so a lambda that is written in a call
-is the same in each call; a bound method for its function and what its object holds; most other things only for themselves.
+Numbers and texts stand for themselves.  A function stands for its code and what it reads, where that cannot change: so a lambda that is written in a
+call is the same in each call.  Most other things stand only for themselves, a function that reads a list or an object among them.
 """
 
 from __future__ import annotations
 
 import enum
 import functools
+import operator
 import struct
 import sys
 import weakref
-from collections.abc import Sequence
-from types import CellType, FunctionType, MethodType
+from collections.abc import Iterable, Sequence
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from autograph.runtime.jaxapi._jax import ArrayImpl
 from autograph.runtime.state.cells import stores
 from autograph.runtime.values.values import NUMBERS, Unset
 
@@ -62,55 +64,122 @@ class Alike(Identity):
     __hash__ = Identity.__hash__
 
 
-def key_of(x: Any, depth: int = 0) -> Any:
-    """What stands for something that is no array in the key of a compiled program: 0.0 is not -0.0, 1 is not True, nan is nan."""
+def key_of(x: Any, identical: bool = False) -> Any:
+    """What stands for something that is no array in the key of a compiled program: 0.0 is not -0.0, 1 is not True, nan is nan.
+
+    `identical`: functions are only themselves.
+    """
+    if (value := _of_value(x)) is not None:
+        return value
+    if not identical or isinstance(x, np.ndarray):
+        try:
+            if (structure := _structure(x, ())) is not None:
+                return Alike(x, structure)
+        except _OnlyItself:
+            pass
+    return Identity(x)
+
+
+class _OnlyItself(Exception):
+    """No other object stands for one: what it reads may change, or it is asked which one it is."""
+
+
+def _of_value(x: Any) -> Any:
     if isinstance(x, (*NUMBERS, *VALUES)) and not isinstance(x, enum.Enum):
         return type(x), repr(x) if isinstance(x, (float, complex)) else (x.start, x.stop, x.step) if isinstance(x, slice) else x
-    if isinstance(x, Unset):
-        return "unset"
-    structure = _structure(x, depth)
-    return Identity(x) if structure is None else Alike(x, structure)
+    return "unset" if isinstance(x, Unset) else None
 
 
-def _structure(x: Any, depth: int) -> Any:
-    """What another object has to be equal in to stand for this one; None if none can."""
+def _structure(x: Any, around: tuple[Any, ...]) -> Any:
+    """What another object has to be equal in to stand for this one; None if it is none of those that others can stand for.
+
+    Raises:
+      _OnlyItself: what it holds or reads may change without being another object.
+    """
     kind = type(x)
     if kind is FunctionType:
-        return _of_function(x, depth)
-    if kind is MethodType:
-        return "method", Identity(x.__self__), key_of(x.__func__, depth)
+        return _of_function(x, around)
     if kind is functools.partial and not vars(x):
-        return "partial", key_of(x.func, depth), _keys(x.args, depth), *_of_keywords(x.keywords, depth)
+        around = (*around, None)
+        parts = _fixed(x.func, around), _all_fixed(x.args, around), _all_fixed(x.keywords.values(), around)
+        return "partial", tuple(x.keywords), parts
     if kind is np.ndarray and x.dtype == object and x.size <= _MOST_OBJECTS:
-        return "objects", x.shape, _keys(x.flat, depth)
+        return "objects", x.shape, tuple(map(_item, x.flat))
     return None
 
 
-def _keys(values: Any, depth: int) -> tuple[Any, ...]:
-    return tuple(key_of(v, depth + 1) for v in values)
+def _item(x: Any) -> Any:
+    """An item of an array of objects: a program sees which object it is, or its value."""
+    return Identity(x) if (value := _of_value(x)) is None else value
 
 
-def _of_keywords(given: dict[str, Any] | None, depth: int) -> tuple[Any, Any]:
-    return tuple(given or ()), _keys((given or {}).values(), depth)
+def _fixed(x: Any, around: tuple[Any, ...]) -> Any:
+    """What stands for a part of a function, which cannot change."""
+    if (value := _of_value(x)) is not None:
+        return value
+    if type(x) is tuple:
+        return "tuple", _all_fixed(x, around)
+    if isinstance(x, (type, ModuleType, enum.Enum, ArrayImpl)) or _is_librarys(x):
+        return Identity(x)
+    if (structure := _structure(x, around)) is None or structure[0] == "objects":
+        raise _OnlyItself
+    return structure
 
 
-def _of_function(f: FunctionType, depth: int) -> Any:
-    """A function is used in a program by what it does: that is its code, with the variables that it reads.
+def _is_librarys(x: Any) -> bool:
+    """Whether it is a function of JAX's, NumPy's or Python's own."""
+    module = getattr(x, "__module__", None) if callable(x) and not isinstance(x, MethodType) else None
+    if type(x) is BuiltinFunctionType:
+        return x.__self__ is None or isinstance(x.__self__, ModuleType)
+    return isinstance(module, str) and module.partition(".")[0] in ("jax", "jaxlib", "numpy") and type(x).__module__ not in ("__main__", None)
 
-    One that assigns variables around it is only itself, as is one with attributes of its own.
+
+def _all_fixed(values: Iterable[Any], around: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(_fixed(v, around) for v in values)
+
+
+def _of_function(f: FunctionType, around: tuple[Any, ...]) -> Any:
+    """A function is used in a program by what it does: that is its code, with what it reads.
+
+    One that assigns variables around it is only itself, as is one with attributes of its own, one that a module holds by its name, and one that
+    reads what may change: a list, a dict, an object.
     """
-    module = sys.modules.get(f.__module__ or "")
-    if depth > _DEEPEST or module is None or vars(module) is not f.__globals__ or f.__dict__.keys() - {TWIN} or stores(f.__code__)[0]:
+    if _is_librarys(f):
         return None
-    cells = tuple(_of_cell(c, depth) for c in f.__closure__ or ())
-    return "function", f.__code__, Identity(module), cells, _keys(f.__defaults__ or (), depth), *_of_keywords(f.__kwdefaults__, depth)
+    module = sys.modules.get(f.__module__ or "")
+    if f.__code__ in around:  # it calls itself
+        return "function", f.__code__
+    if len(around) > _DEEPEST or module is None or vars(module) is not f.__globals__ or f.__dict__.keys() - {TWIN} or stores(f.__code__)[0]:
+        raise _OnlyItself
+    if not around and True in map(functools.partial(operator.is_, f), f.__globals__.values()):
+        return None
+    around = (*around, f.__code__)
+    cells = tuple(_of_cell(c, around) for c in f.__closure__ or ())
+    read = [n for n in names_in(f.__code__) if n in f.__globals__]
+    defaults = f.__kwdefaults__ or {}
+    given = _all_fixed(f.__defaults__ or (), around), tuple(defaults), _all_fixed(defaults.values(), around)
+    said = f.__name__, f.__qualname__, f.__doc__, tuple(f.__annotations__), _all_fixed(f.__annotations__.values(), around)
+    return "function", f.__code__, Identity(module), cells, given, said, tuple(read), _all_fixed([f.__globals__[n] for n in read], around)
 
 
-def _of_cell(cell: CellType, depth: int) -> Any:
+def _of_cell(cell: CellType, around: tuple[Any, ...]) -> Any:
     try:
-        return key_of(cell.cell_contents, depth + 1)
+        held = cell.cell_contents
     except ValueError:  # it is not set yet
         return "unset"
+    return _fixed(held, around)
+
+
+_known_names: weakref.WeakKeyDictionary[CodeType, frozenset[str]] = weakref.WeakKeyDictionary()
+
+
+def names_in(code: CodeType) -> frozenset[str]:
+    """The globals and attributes that code and the functions in it name, also those that stand in a text: `getattr(x, "__dict__")`."""
+    if (found := _known_names.get(code)) is None:
+        inner = [names_in(c) for c in code.co_consts if isinstance(c, CodeType)]
+        texts = [c for c in code.co_consts if type(c) is str and c.isidentifier()]
+        found = _known_names[code] = frozenset((*code.co_names, *texts)).union(*inner)
+    return found
 
 
 def bound(x: Any) -> tuple[Any, Any] | None:

@@ -14,11 +14,12 @@ class NeedsState(Retrace):
     """A trace has found that the function changes places that are not among its inputs.
 
     `pinned` are places whose numbers have to be constants, or else the trace is refused with `refusal`.  `names`: attributes that it has read and
-    that were not looked at; `stores`: it stores into an array, which others may hold.
+    that were not looked at; `stores`: it stores into an array, which others may hold; `identical`: it keeps a function.
     """
 
     names: frozenset[str] = frozenset()
     stores = False
+    identical = False
 
     def __init__(
         self, places: Sequence[HeapLocation] = (), dynamic: Collection[Any] = (),

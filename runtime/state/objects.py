@@ -115,7 +115,7 @@ class Walk:
         self._slots: list[tuple[HeapLocation, Spec]] | None = [] if slots else None
         self.roots, self.places = roots, list(places)
         self.dynamic, self.variables, self.pinned, self.made, self.view = dynamic, variables, pinned, made, view
-        self.skipped = False  # is there an attribute that is not looked at?
+        self.unread: dict[int, frozenset[str]] = {}  # by identity of an object: the attributes that are not looked at
         self._seen: dict[int, int] = {}
         self.functions: list[Any] = list(getattr(roots, "functions", ()))
         self._numbers: dict[int, int] = {}  # which functions are one, though equal ones stand for each other
@@ -181,7 +181,10 @@ class Walk:
             self.guards.append(tuple(names))
         own = x.__dict__ if type(x).__dictoffset__ else {}
         if not self.view.whole and by_name(type(x)):
-            names = [name for name in names if name in self.view.names or not self._skips(own, name)]
+            looked_at = [name for name in names if name in self.view.names or not self._skips(own, name)]
+            if len(looked_at) < len(names):
+                self.unread[id(x)] = frozenset(names).difference(looked_at)
+            names = looked_at
             self.guards.append(tuple(names))
         for name in names:
             self._take((Attribute, x, name), own[name] if name in own else Attribute(x, name).get(), (number, name))
@@ -189,9 +192,7 @@ class Walk:
     def _skips(self, own: dict[str, Any], name: str) -> bool:
         """Whether an attribute of which the function does not know the name is not looked at: its values are no matter."""
         with unseen():
-            skipped = name in own and not (self.view.stores and may_hold_array(own[name]))
-        self.skipped = self.skipped or skipped
-        return skipped
+            return name in own and not (self.view.stores and may_hold_array(own[name]))
 
     def _take(self, place: Any, held: Any, name: Any) -> None:
         """What a place holds; the place is given, or how it is made."""
@@ -233,7 +234,7 @@ class Walk:
             return Static(v)
         if isinstance(v, Counted) and (kind := v.kind_of()) is not None:  # in a trace around
             self.guards.append((Identity(kind[0]), kind[1]))
-        elif (method := bound(v)) is not None and is_object(method[1]):
+        elif not self.view.identical and (method := bound(v)) is not None and is_object(method[1]):
             self.guards.append((type(v), key_of(method[0])))
             self.functions.append(method[0])
             given, self._given = self._given, False
@@ -246,7 +247,7 @@ class Walk:
             self._given = given
             return Static(v)
         if v is None or not trees.is_node(v):
-            self.guards.append(key_of(v))
+            self.guards.append(key_of(v, self.view.identical))
             if callable(v):
                 self.guards.append(self._numbers.setdefault(id(v), len(self._numbers)))
                 self.functions.append(v)

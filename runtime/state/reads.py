@@ -11,12 +11,15 @@ does any function of objects of a library's classes.
 
 from __future__ import annotations
 
+import collections
 import functools
 import inspect
+import itertools
+import operator
 import sys
 import threading
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
@@ -25,8 +28,9 @@ import jax
 
 from autograph.runtime.messages.raised import is_users
 from autograph.runtime.state.cells import held_in_cells
+from autograph.runtime.state.keys import names_in
 
-_WHOLE = frozenset({"__dict__", "vars"})
+_WHOLE = frozenset({"__dict__", "vars", "__getstate__", "__reduce__", "__reduce_ex__"})
 _NOT_RUN = frozenset(  # special methods that no operation on an object that is there calls, and those whose text is made of keys
     "__init__ __new__ __post_init__ __init_subclass__ __class_getitem__ __set_name__ __del__ __reduce__ __reduce_ex__ __getstate__ __setstate__ "
     "__getnewargs__ __getnewargs_ex__ __repr__ __str__".split()
@@ -37,18 +41,18 @@ _PARTS = ("fget", "fset", "fdel", "func", "__func__", "__wrapped__")  # of what 
 _DESCRIPTOR = ("__get__", "__set__", "__delete__")
 
 
-class _Active(threading.local):
-    """What the traces of this thread have seen read: one set of names for each."""
+class _Own(threading.local):
+    """Whether what this thread reads is read by us."""
 
-    def __init__(self) -> None:
-        self.seen: tuple[set[str], ...] = ()
+    reading = False
 
 
-_active = _Active()
+_own = _Own()
+_watches: list[set[str]] = []  # what the traces that are made now have seen read, by any thread: code may hand work to others
 
 
 class Key(str):
-    """A key of a `__dict__` that tells when it is compared, or used in any way."""
+    """A key of a `__dict__` that tells when it is compared, or used in any way but to be hashed."""
 
     __slots__ = ("plain",)
     plain: str
@@ -59,15 +63,17 @@ def _telling(name: str) -> Any:
 
     @functools.wraps(method)
     def told(self: Key, *args: Any, **kwargs: Any) -> Any:
-        for seen in _active.seen:
-            seen.add(self.plain)
+        if not _own.reading:
+            for seen in tuple(_watches):
+                seen.add(self.plain)
         return method(self, *args, **kwargs)
 
     return told
 
 
-for _name in vars(str).keys() - {"__new__", "__getattribute__", "__doc__", "maketrans"}:
+for _name in vars(str).keys() - {"__new__", "__getattribute__", "__doc__", "__hash__", "maketrans"}:
     setattr(Key, _name, _telling(_name))
+Key.__hash__ = str.__hash__  # type: ignore[method-assign]  # of C: an exchange of keys runs no code of Python's
 
 
 def _key(name: str) -> Key:
@@ -78,24 +84,27 @@ def _key(name: str) -> Key:
 
 def plain(names: Iterable[str]) -> list[str]:
     """Names as they are, where some may be keys that tell."""
-    return [n if type(n) is str else n.plain if type(n) is Key else n for n in names]
+    return [n if type(n) is str else n.plain if type(n) is Key else n for n in list(names)]
 
 
 def note_names(names: frozenset[str]) -> None:
     """Code runs that mentions these: if it goes over all that an object holds, all is read."""
-    if _active.seen and (whole := names & _WHOLE):
-        for seen in _active.seen:
+    if _watches and (whole := names & _WHOLE):
+        for seen in tuple(_watches):
             seen.update(whole)
 
 
 @contextmanager
 def unseen() -> Iterator[None]:
     """What is read in here the program does not read."""
-    before, _active.seen = _active.seen, ()
+    before, _own.reading = _own.reading, True
     try:
         yield
     finally:
-        _active.seen = before
+        _own.reading = before
+
+
+_MOST_GROWN = 4  # traces that have read more than the ones before: then all is looked at
 
 
 class View(NamedTuple):
@@ -104,9 +113,10 @@ class View(NamedTuple):
     names: frozenset[str]
     whole: bool
     stores: bool
+    identical: bool  # are functions only themselves? It keeps one, or gives it back
 
 
-EVERYTHING = View(frozenset(), True, False)
+EVERYTHING = View(frozenset(), True, False, False)
 
 
 class Reads:
@@ -114,17 +124,19 @@ class Reads:
 
     def __init__(self, fn: Any) -> None:
         self.fn = fn
-        self.view = View(frozenset(), False, False)
+        self.view = View(frozenset(), False, False, False)
+        self._grown = 0  # how often traces have read more than was known
         self._codes: set[CodeType] = set()
         self._classes: weakref.WeakSet[type] = weakref.WeakSet()
 
-    def add(self, names: Iterable[str] = (), whole: bool = False, stores: bool = False) -> bool:
+    def add(self, names: Iterable[str] = (), stores: bool = False, identical: bool = False) -> bool:
         """A trace has shown more; gives whether it is more."""
         before = self.view
-        names, whole = before.names.union(names), before.whole or whole
+        self._grown += bool(names)
+        names, whole = before.names.union(names), before.whole or self._grown > _MOST_GROWN
         if names & _WHOLE:
             whole = True
-        self.view = View(names, whole, before.stores or stores)
+        self.view = View(names, whole, before.stores or stores, before.identical or identical)
         return self.view != before
 
     def look(self, objects: Iterable[Any], functions: Iterable[Any]) -> bool:
@@ -144,6 +156,7 @@ class Reads:
             known = len(names)
             for cls in list(self._classes):
                 self._class(cls, names)
+        self._grown -= 1  # that is no trace
         return self.add(names)
 
     def _class(self, cls: type, names: set[str]) -> None:
@@ -171,7 +184,7 @@ class Reads:
             if not isinstance(f, FunctionType) or f.__code__ in self._codes or not is_users(f.__code__.co_filename):
                 continue
             self._codes.add(f.__code__)
-            names = _names_in(f.__code__)
+            names = names_in(f.__code__)
             found |= names
             todo += held_in_cells(f)
             for held in [f.__globals__[name] for name in names & f.__globals__.keys()]:
@@ -179,16 +192,6 @@ class Reads:
                     todo.append(held)
                 elif is_users(getattr(held, "__file__", None) or "site-packages"):
                     todo += [vars(held)[name] for name in names & vars(held).keys()]
-
-
-_known_names: weakref.WeakKeyDictionary[CodeType, frozenset[str]] = weakref.WeakKeyDictionary()
-
-
-def _names_in(code: CodeType) -> frozenset[str]:
-    if (found := _known_names.get(code)) is None:
-        inner = [_names_in(c) for c in code.co_consts if isinstance(c, CodeType)]
-        found = _known_names[code] = frozenset(code.co_names).union(*inner)
-    return found
 
 
 def by_name(cls: type) -> bool:
@@ -230,30 +233,33 @@ class Watch:
 
     def __init__(self, objects: Iterable[Any], view: View) -> None:
         self.seen: set[str] = set()
-        self._names = view.names
+        self._names, self._whole = view.names, view.whole
         self._spaces = [] if view.whole else [x.__dict__ for x in objects if by_name(type(x))]
-        self._changed: list[tuple[dict[str, Any], set[str]]] = []
+        self._changed: list[tuple[dict[str, Any], dict[str, Key]]] = []
 
     def __enter__(self) -> Watch:
-        self._before = _active.seen
         with unseen():
             for space in self._spaces:
-                if names := {n for n in space if type(n) is str} - self._names:  # what a trace around watches tells already
-                    self._changed.append((space, names))
-                    _exchange(space, {n: _key(n) for n in names})
-        if self._spaces:
-            _active.seen = (*self._before, self.seen)
+                if names := {n for n in list(space) if type(n) is str} - self._names:  # what a trace around watches tells already
+                    keys = {n: _key(n) for n in names}
+                    self._changed.append((space, keys))
+                    _exchange(space, keys)
+        if not self._whole:
+            _watches.append(self.seen)
         return self
 
     def __exit__(self, *error: Any) -> None:
-        _active.seen = self._before
+        _watches[:] = [seen for seen in _watches if seen is not self.seen]
         with unseen():
-            for space, names in self._changed:
-                _exchange(space, {n: n.plain for n in space if type(n) is Key and n.plain in names})
+            for space, keys in self._changed:
+                _exchange(space, {key: name for name, key in keys.items()})
 
 
-def _exchange(space: dict[str, Any], keys: dict[str, str]) -> None:
-    """Give some keys of a dict others in their place, in the same order."""
-    items = [(keys.get(n, n), v) for n, v in space.items()]
-    space.clear()
-    space.update(items)
+def _exchange(space: dict[str, Any], keys: Mapping[Any, str]) -> None:
+    """Give some keys of a dict others in their place, in the same order.
+
+    All of it is done by functions of C, one after the other: no other thread sees the dict without its items, or loses one.
+    """
+    items: dict[str, Any] = {}
+    steps = ((items.update, zip(map(keys.get, space, space), space.values(), strict=True)), (space.clear,), (space.update, items))
+    collections.deque(itertools.starmap(operator.call, steps), maxlen=0)
