@@ -7,6 +7,7 @@ import collections
 import math
 import sys
 import types
+from types import MethodType as Method
 from typing import Any
 
 from autograph.forms.callees import dressed, form_in, resolve
@@ -47,8 +48,8 @@ class Site:
 
     def method(self, method: Any) -> Any:
         """What is called for a method: its own object is asked, which `super()` and a proxy are not."""
-        if type(method) is types.MethodType and method.__func__ is self.function and self.function.__code__ is self.code:
-            return types.MethodType(self.use, method.__self__)
+        if type(method) is Method and method.__func__ is self.function:
+            return Method(self.use, method.__self__)
         new = resolve(method)
         if self.seen is Site and self.function is Site:
             if new is method and type(method) is types.BuiltinFunctionType and type(method.__self__) in _BUILTIN_TYPES:
@@ -67,6 +68,8 @@ class Site:
         """What is called for an attribute of what an expression gives."""
         if type(f) is types.BuiltinFunctionType and type(f.__self__) is self.seen:
             return f
+        if self.code is not None and self.function.__code__ is not self.code:  # it was given other code, as tools do that load modules again
+            self.forget()
         return self.method(f)
 
     def callee(self, f: Any) -> Any:
