@@ -25,10 +25,10 @@ from autograph.runtime.access.unstaged import noticing
 from autograph.runtime.calls.calls import install, replaced
 from autograph.runtime.calls.function import Function, Method
 from autograph.runtime.calls.managers import stacked
-from autograph.runtime.calls.mentioned import adopt_mentioned, names_in
+from autograph.runtime.calls.mentioned import adopt_mentioned
 from autograph.runtime.explaining.raw_errors import mark_of
 from autograph.runtime.lists.unbound import changing
-from autograph.runtime.state.keys import TWIN as KEY
+from autograph.runtime.state.keys import TWIN, names_in
 from autograph.runtime.stores.outside import adopt_arrays
 from autograph.source import notebooks, unconvertible
 from autograph.source.errors import ConversionError, SourceUnavailable
@@ -59,13 +59,13 @@ def form_in(f: types.FunctionType) -> Form | Staged | None:
 
 
 def _entry(f: types.FunctionType) -> Twin | None:
-    entry = f.__dict__.get(KEY)
+    entry = f.__dict__.get(TWIN)
     return entry if entry is not None and entry.belongs_to(f) else None
 
 
 def leave_alone(f: types.FunctionType) -> None:
     """Mark a function as one that is never converted."""
-    f.__dict__[KEY] = Twin(f, f, f)
+    f.__dict__[TWIN] = Twin(f, f, f)
 
 
 def twin_of(f: types.FunctionType) -> types.FunctionType:
@@ -82,7 +82,7 @@ def twin_of(f: types.FunctionType) -> types.FunctionType:
         form = form_of(f.__code__, f.__globals__)
         twin = dressed(form.function(form.plain(), f), f)
         staged = dressed(form.function(form.staged(), f), f) if form.stageable else twin
-        f.__dict__[KEY] = Twin(f, twin, staged)
+        f.__dict__[TWIN] = Twin(f, twin, staged)
         notebooks.converted(f)
         return twin
 
@@ -92,7 +92,7 @@ def dressed(new: types.FunctionType, f: types.FunctionType) -> types.FunctionTyp
     for name in ("__doc__", "__qualname__", "__module__", "__annotations__", "__type_params__"):
         if hasattr(f, name):
             setattr(new, name, getattr(f, name))
-    new.__dict__.update({k: v for k, v in f.__dict__.items() if k != KEY})
+    new.__dict__.update({k: v for k, v in f.__dict__.items() if k != TWIN})
     return new
 
 
@@ -208,7 +208,7 @@ def _first(f: types.FunctionType) -> Any:
     if f in (functools.wraps, functools.update_wrapper):  # they keep their argument and do not call it
         return f
     if is_of_jax(code) and hasattr(f, "__wrapped__") and (new := dressed_again(f, _safely)) is not f:
-        f.__dict__[KEY] = Twin(f, new, new)
+        f.__dict__[TWIN] = Twin(f, new, new)
         return new
     return _with_twins(f)
 
@@ -232,7 +232,7 @@ def _with_generator(f: types.FunctionType) -> types.FunctionType:
     (generator,) = (c.cell_contents for c in f.__closure__ or ())
     twin = _own_twin(generator)
     new = f if twin is generator else dressed(types.FunctionType(f.__code__, f.__globals__, f.__name__, None, (types.CellType(twin),)), f)
-    f.__dict__[KEY] = Twin(f, new, new)
+    f.__dict__[TWIN] = Twin(f, new, new)
     return new
 
 

@@ -19,7 +19,8 @@ from autograph.forms.load import KEY, Table, compiled, placed, refer
 from autograph.forms.plain import Plain
 from autograph.passes.stageable import WHY_PYTHON, obstacle
 from autograph.runtime.access.unstaged import noticing
-from autograph.runtime.calls.mentioned import adopt_mentioned, names_in
+from autograph.runtime.calls.mentioned import adopt_mentioned
+from autograph.runtime.state.keys import names_in
 from autograph.runtime.state.lifted import reachable
 from autograph.source.errors import SourceUnavailable
 from autograph.source.source import File, file_of

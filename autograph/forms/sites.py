@@ -7,7 +7,7 @@ import collections
 import math
 import sys
 import types
-from types import MethodType as Method
+from types import MethodType
 from typing import Any
 
 from autograph.forms.callees import dressed, form_in, resolve
@@ -48,13 +48,13 @@ class Site:
 
     def method(self, method: Any) -> Any:
         """What is called for a method: its own object is asked, which `super()` and a proxy are not."""
-        if type(method) is Method and method.__func__ is self.function:
-            return Method(self.use, method.__self__)
+        if type(method) is MethodType and method.__func__ is self.function:
+            return MethodType(self.use, method.__self__)
         new = resolve(method)
         if self.seen is Site and self.function is Site:
             if new is method and type(method) is types.BuiltinFunctionType and type(method.__self__) in _BUILTIN_TYPES:
                 self.seen = type(method.__self__)
-            elif type(new) is types.MethodType and type(method) is types.MethodType and _is_lasting(method.__func__) and _is_plain_method(method):
+            elif type(new) is MethodType and type(method) is MethodType and _is_lasting(method.__func__) and _is_plain_method(method):
                 function: Any = new.__func__
                 form = form_in(function)
                 if type(form) is Form:
@@ -83,11 +83,11 @@ class Site:
         return self.bound(f) if type(f) in _METHODS else self.callee(f)
 
 
-_METHODS = (types.BuiltinFunctionType, types.MethodType)
+_METHODS = (types.BuiltinFunctionType, MethodType)
 _BUILTIN_TYPES = {list, dict, set, str, tuple, bytes, bytearray, frozenset, int, float, complex, collections.deque}
 
 
-def _is_plain_method(method: types.MethodType) -> bool:
+def _is_plain_method(method: MethodType) -> bool:
     """Not a class method, which is bound to another object."""
     return any(v is method.__func__ for k in type(method.__self__).__mro__ for v in vars(k).values())
 

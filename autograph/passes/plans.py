@@ -131,7 +131,7 @@ def _end(node: Any) -> tuple[int, int]:
         if getattr(stmt, "end_lineno", None) is not None:
             found = max(found, (stmt.end_lineno, stmt.end_col_offset))
         for block in s.blocks(stmt) if not isinstance(stmt, s.SCOPES) else []:
-            todo += [block[-1], *[b for b in block[-2:-1] if isinstance(block[-1], s.Return)]] if block else []
+            todo += block[-2:] if block and isinstance(block[-1], s.Return) else block[-1:]
     return found
 
 

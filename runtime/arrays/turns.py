@@ -136,7 +136,7 @@ class Turns:
         return any(end is not None and bool(end.possible) for end in self.ends)
 
     def end(self, ends: Sequence[Any], failed: bool) -> None:
-        """A turn ends, perhaps certainly in an error: which arrays the variables hold."""
+        """An iteration ends: which arrays the variables hold. `failed`: it certainly ends in an error."""
         self.ends, self.failed = described(ends), failed
         place = {id(p): k for k, p in enumerate(self.params)}
         self.moves = [_move(ends[k], place) if k < len(ends) else None for k in range(len(self.before))]

@@ -128,9 +128,7 @@ class Begin:
         stores = self.walk is not None and bool(self.walk.unread) and not self.walk.view.stores and self._stores_into_values(changes)
         keeps = self.walk is not None and not self.walk.view.identical and any(map(_keeps_function, changes.found))
         if seen or stores or keeps:
-            more = NeedsState()
-            more.names, more.stores, more.identical = seen, stores, keeps
-            raise more
+            raise NeedsState(names=seen, stores=stores, identical=keeps)
         return changes
 
     def _stores_into_values(self, changes: Changes) -> bool:

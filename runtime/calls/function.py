@@ -115,7 +115,7 @@ class Function:
         if trace_state.value is eval_trace and not self._checks.found and self._state.direct:
             self._checks.direct = True
             self._checks.undo = functools.partial(look_again, type(self), self._checks)
-            looked_at = self._checks.numpys or self._state.mixed
+            looked_at = self._checks.numpys or takes(args, kwargs) and self._state.mixed
             call = without_numpys(self._jitted, functools.partial(Function.__call__, self)) if looked_at else self._jitted
             type(self).__call__ = staticmethod(call)  # type: ignore[assignment]
         return out

@@ -9,7 +9,6 @@ from typing import Any
 
 from autograph.runtime.calls.calls import adopt
 from autograph.runtime.state.cells import held_in_cells
-from autograph.runtime.state.keys import names_in as names_in
 from autograph.runtime.state.reads import note_names, unseen
 from autograph.runtime.values.values import ARRAYS
 

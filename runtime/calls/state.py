@@ -6,6 +6,7 @@ The first trace finds which places outside the function changes; they become inp
 from __future__ import annotations
 
 import dis
+import functools
 import inspect
 import itertools
 import threading
@@ -68,7 +69,6 @@ class State:
         self.needed = _assigns_outside(fn)
         self.first = True  # is a trace the first one of a call?
         self.direct = not self.needed and _always_arrays(fn) and "out_shardings" not in options
-        self.mixed = _may_take_objects(fn)
         self.traced = make(self)
         self.jitted = jax.jit(self.traced, **shifted(options))
 
@@ -128,6 +128,11 @@ class State:
     def reached(self, args: Any, kwargs: Any) -> tuple[Walk, list[Any]]:
         """What a call reaches, and the registered objects among its arguments."""
         return self._walk(self._wrapped(args, kwargs)[2]), mutable_parts(args, kwargs)
+
+    @functools.cached_property
+    def mixed(self) -> bool:
+        """Whether the text of the function looks as if an object or a function could be given where a call has given an array or a number."""
+        return _may_take_objects(self.fn)
 
     def prepared(self) -> None:
         """Called when a trace begins.
@@ -201,7 +206,6 @@ _ASKING = frozenset({"isinstance", "issubclass", "hasattr", "getattr", "callable
 
 
 def _may_take_objects(fn: Any) -> bool:
-    """Whether the text of a function looks as if an object or a function could be given where a call has given arrays."""
     code = getattr(inspect.unwrap(fn), "__code__", None)
     if code is None:
         return False

@@ -8,8 +8,7 @@ import threading
 from typing import Any
 
 from autograph.runtime.effects.deferred import raise_code
-from autograph.runtime.jaxapi._jax import FULL, boundary
-from autograph.runtime.jaxapi._jax import number as value
+from autograph.runtime.jaxapi._jax import FULL, boundary, number
 
 _left: list[tuple[Any, Any, Any]] = []  # the function, the code of one of its calls, and the values in the error's text; the oldest first
 _lock = threading.Lock()
@@ -55,9 +54,9 @@ def check(function: Any = None) -> None:
             if k is None:
                 return
             owner, code, values = _left.pop(k)
-        number = value(code)
+        which = number(code)
         try:
-            raise_code(number, (values or {}).get(number, ()))
+            raise_code(which, (values or {}).get(which, ()))
         except Exception as error:
             error.add_note(f"this happened in an earlier call of `{getattr(owner, '__qualname__', owner)}`, whose checks are deferred")
             raise

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from autograph.runtime.jaxapi._jax import ArrayImpl
+from autograph.runtime.messages.raised import is_users
 from autograph.runtime.state.cells import stores
 from autograph.runtime.values.values import NUMBERS, Unset
 
@@ -128,10 +129,12 @@ def _fixed(x: Any, around: tuple[Any, ...]) -> Any:
 
 def _is_librarys(x: Any) -> bool:
     """Whether it is a function of JAX's, NumPy's or Python's own."""
-    module = getattr(x, "__module__", None) if callable(x) and not isinstance(x, MethodType) else None
     if type(x) is BuiltinFunctionType:
         return x.__self__ is None or isinstance(x.__self__, ModuleType)
-    return isinstance(module, str) and module.partition(".")[0] in ("jax", "jaxlib", "numpy") and type(x).__module__ not in ("__main__", None)
+    if not callable(x) or isinstance(x, MethodType) or type(x) is FunctionType and is_users(x.__code__.co_filename):
+        return False  # a wrapper of the user's has the name and module of what it wraps
+    module = getattr(x, "__module__", None)
+    return isinstance(module, str) and module.partition(".")[0] in ("jax", "jaxlib", "numpy")
 
 
 def _all_fixed(values: Iterable[Any], around: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -17,15 +17,13 @@ class NeedsState(Retrace):
     that were not looked at; `stores`: it stores into an array, which others may hold; `identical`: it keeps a function.
     """
 
-    names: frozenset[str] = frozenset()
-    stores = False
-    identical = False
-
     def __init__(
         self, places: Sequence[HeapLocation] = (), dynamic: Collection[Any] = (),
         pinned: Sequence[HeapLocation] = (), refusal: Exception | None = None,
+        names: frozenset[str] = frozenset(), stores: bool = False, identical: bool = False,
     ) -> None:  # fmt: skip
         self.places, self.dynamic, self.pinned, self.refusal = places, set(dynamic), pinned, refusal
+        self.names, self.stores, self.identical = names, stores, identical
 
 
 class Enough(Retrace):

@@ -48,7 +48,7 @@ class _Own(threading.local):
 
 
 _own = _Own()
-_watches: list[set[str]] = []  # what the traces that are made now have seen read, by any thread: code may hand work to others
+_watches: dict[int, set[str]] = {}  # what the traces that are made now have seen read, by any thread: code may hand work to others
 
 
 class Key(str):
@@ -64,7 +64,7 @@ def _telling(name: str) -> Any:
     @functools.wraps(method)
     def told(self: Key, *args: Any, **kwargs: Any) -> Any:
         if not _own.reading:
-            for seen in tuple(_watches):
+            for seen in tuple(_watches.values()):
                 seen.add(self.plain)
         return method(self, *args, **kwargs)
 
@@ -90,7 +90,7 @@ def plain(names: Iterable[str]) -> list[str]:
 def note_names(names: frozenset[str]) -> None:
     """Code runs that mentions these: if it goes over all that an object holds, all is read."""
     if _watches and (whole := names & _WHOLE):
-        for seen in tuple(_watches):
+        for seen in tuple(_watches.values()):
             seen.update(whole)
 
 
@@ -113,7 +113,7 @@ class View(NamedTuple):
     names: frozenset[str]
     whole: bool
     stores: bool
-    identical: bool  # are functions only themselves? It keeps one, or gives it back
+    identical: bool  # are functions only themselves? The function keeps one
 
 
 EVERYTHING = View(frozenset(), True, False, False)
@@ -131,12 +131,13 @@ class Reads:
 
     def add(self, names: Iterable[str] = (), stores: bool = False, identical: bool = False) -> bool:
         """A trace has shown more; gives whether it is more."""
-        before = self.view
         self._grown += bool(names)
-        names, whole = before.names.union(names), before.whole or self._grown > _MOST_GROWN
-        if names & _WHOLE:
-            whole = True
-        self.view = View(names, whole, before.stores or stores, before.identical or identical)
+        return self._widen(View(frozenset(names), self._grown > _MOST_GROWN, stores, identical))
+
+    def _widen(self, more: View) -> bool:
+        before, names = self.view, self.view.names | more.names
+        whole = before.whole or more.whole or bool(names & _WHOLE)
+        self.view = View(names, whole, before.stores or more.stores, before.identical or more.identical)
         return self.view != before
 
     def look(self, objects: Iterable[Any], functions: Iterable[Any]) -> bool:
@@ -144,7 +145,7 @@ class Reads:
         if self.view.whole:
             return False
         new = [cls for cls in {type(x) for x in objects} if cls not in self._classes and by_name(cls)]
-        more = [f for f in functions if getattr(f, "__code__", None) not in self._codes]
+        more = [f for f in functions if isinstance(f, FunctionType) and f.__code__ not in self._codes]
         if self._codes and not new and not more:
             return False
         self._classes.update(new)
@@ -156,8 +157,7 @@ class Reads:
             known = len(names)
             for cls in list(self._classes):
                 self._class(cls, names)
-        self._grown -= 1  # that is no trace
-        return self.add(names)
+        return self._widen(View(frozenset(names), False, False, False))
 
     def _class(self, cls: type, names: set[str]) -> None:
         """The names in what Python runs of a class by itself, and in its members that are named."""
@@ -181,9 +181,11 @@ class Reads:
                 if f not in self._classes and by_name(f):
                     todo += [m for k in f.__mro__[:-1] for m in vars(k).values() if isinstance(m, FunctionType)]
                 continue
-            if not isinstance(f, FunctionType) or f.__code__ in self._codes or not is_users(f.__code__.co_filename):
+            if not isinstance(f, FunctionType) or f.__code__ in self._codes:
                 continue
             self._codes.add(f.__code__)
+            if not is_users(f.__code__.co_filename):
+                continue
             names = names_in(f.__code__)
             found |= names
             todo += held_in_cells(f)
@@ -245,11 +247,11 @@ class Watch:
                     self._changed.append((space, keys))
                     _exchange(space, keys)
         if not self._whole:
-            _watches.append(self.seen)
+            _watches[id(self)] = self.seen
         return self
 
     def __exit__(self, *error: Any) -> None:
-        _watches[:] = [seen for seen in _watches if seen is not self.seen]
+        _watches.pop(id(self), None)
         with unseen():
             for space, keys in self._changed:
                 _exchange(space, {key: name for name, key in keys.items()})
