@@ -11,6 +11,7 @@ import jax
 import pytest
 
 import autograph as ag
+from autograph.runtime.state.reading import restorations
 
 MANY = 6
 gc.set_threshold(100_000, 20, 20)  # programs that are compiled hold many objects, and to look at all of them takes long
@@ -76,3 +77,10 @@ def quick_compilation() -> Iterator[None]:
     jax.config.update("jax_disable_most_optimizations", True)
     yield
     jax.config.update("jax_disable_most_optimizations", before)
+
+
+@pytest.fixture(autouse=True)
+def nothing_waits_for_variables() -> Iterator[None]:
+    """A checkpoint that a test has restored in part waits for Variables in that test only: calls are slower while one waits."""
+    yield
+    restorations.clear()

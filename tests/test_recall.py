@@ -294,3 +294,11 @@ def test_arrays_first_and_objects_later(f: Any) -> None:
                 o.k = 20
             with pytest.raises(AssertionError, match="too large"):
                 g(o, 5.0)
+
+
+def test_objects_later_beside_a_checkpoint_that_waits_for_variables(tmp_path: Any) -> None:
+    path = ag.Checkpoint(v=ag.Variable(1.0)).save(str(tmp_path / "c"))
+    ag.Checkpoint().restore(path)
+    g = ag.function(by_class)
+    for o in (2.0, Bare(), 2.0):
+        assert same(g(o, 5.0), by_class(o, 5.0))

@@ -18,7 +18,7 @@ from autograph.runtime.arrays import handles
 from autograph.runtime.calls.commit import commit, reached
 from autograph.runtime.calls.loading import adapt
 from autograph.runtime.calls.recall import Recalled
-from autograph.runtime.calls.shortcut import shortcut, takes
+from autograph.runtime.calls.shortcut import are_plain, shortcut, takes
 from autograph.runtime.calls.state import State
 from autograph.runtime.calls.traced import Checks, look_again, result, traced_by
 from autograph.runtime.effects.deferred import Checked
@@ -115,7 +115,7 @@ class Function:
         if trace_state.value is eval_trace and not self._checks.found and self._state.direct:
             self._checks.direct = True
             self._checks.undo = functools.partial(look_again, type(self), self._checks)
-            looked_at = self._checks.numpys or takes(args, kwargs) and self._state.mixed
+            looked_at = self._checks.numpys or are_plain(args, kwargs) and self._state.mixed
             call = without_numpys(self._jitted, functools.partial(Function.__call__, self)) if looked_at else self._jitted
             type(self).__call__ = staticmethod(call)  # type: ignore[assignment]
         return out

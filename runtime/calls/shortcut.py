@@ -96,7 +96,12 @@ class Shortcut:
 
 def takes(args: Sequence[Any], kwargs: Any) -> bool:
     """Whether a call is one of these."""
-    if kwargs or trace_state.value is not eval_trace or recorders.active or restorations:
+    return trace_state.value is eval_trace and not recorders.active and not restorations and are_plain(args, kwargs)
+
+
+def are_plain(args: Sequence[Any], kwargs: Any) -> bool:
+    """Whether a call is given arrays of JAX's and numbers, by position; it is asked in each call: no generator."""
+    if kwargs:
         return False
     for a in args:
         if type(a) not in _PLAIN:
