@@ -16,6 +16,7 @@ from autograph.forms.listing import listing
 from autograph.forms.signatures import StagedFunction
 from autograph.runtime.calls.function import Function
 from autograph.runtime.jaxapi._jax import boundary, hide_frames
+from autograph.runtime.jaxapi.jitted import JITTED, options_of
 from autograph.runtime.options import known_options
 from autograph.runtime.stores.eager_arrays import evaluated
 from autograph.source.errors import NotAFunction
@@ -113,6 +114,8 @@ def function(fn: Any = None, /, **options: Any) -> Any:
     known_options(options)
     if isinstance(fn, Function):
         return fn.again(options)
+    if type(fn) is JITTED:
+        fn, options = fn.__wrapped__, options_of(fn) | options
     return runtime.jit(convert(fn), **options)
 
 

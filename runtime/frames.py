@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from autograph.runtime.exchanged import take_out
 from autograph.runtime.messages.errors import StagingError
 
 TRACING = threading.RLock()  # held while a trace has tracers in the user's variables and objects: other threads would see them
@@ -31,7 +32,7 @@ class Frame:
     __slots__ = tuple(
         (
             "adopted around arrived begun bounds changed checked choices chosen codes columns copied count created defaults discarded "
-            "excluded function fresh given grows identities joins key late lifting made marked memory outside own passed places preset "
+            "excluded exchanged function fresh given grows identities joins key late lifting made marked memory outside own passed places preset "
             "printed protected reads rebound refusal rehearsal root saved selectors spoiled staged tagging told trace twins values variables written"
         ).split()
     )
@@ -57,6 +58,7 @@ class Frame:
         self.copied: dict[int, Any] = {}  # by identity: containers that a list has taken a copy of
         self.grows: dict[int, Any] = {}  # lists that the code makes longer or shorter, and what holds them: an object, or (none) a variable
         self.adopted: list[tuple[Any, Any, Any]] = []  # of the outermost run: places, arrays from outside, and the objects that stand for them
+        self.exchanged: dict[Any, bool] = {}  # of the outermost run: members that it has put into classes
         self.codes: set[Any] = set()  # of the outermost run: the functions whose names have been looked at
         self.function: Any = None  # of the outermost run: what is traced
         self.selectors: list[Any] = []  # variables that tell which array a branch in it has chosen
@@ -206,6 +208,7 @@ def root(trace: Any, values: dict[Any, Any], checked: bool) -> Iterator[Frame]:
             sys.setrecursionlimit(limit)
         _stack.frames.pop()
         frame.excluded.clear()
+        take_out(frame.exchanged)
         for place, old, new in frame.adopted:
             if place is not None and place.get() is new:
                 place.put(old)

@@ -341,8 +341,7 @@ def test_optax_schedules_and_losses(form):
     made_outside = optax.sgd(ag.convert(schedule))
     close(form(train)(X / 2, X), train(X / 2, X))
     made_outside = optax.sgd(schedule)
-    with pytest.raises(ag.AutographError, match="(?s)AG501.*`schedule`.*\n.*`@ag.convert`"):
-        ag.function(train)(X / 2, X)
+    close(form(train)(X / 2, X), train(X / 2, X))
 
 
 @pytest.mark.parametrize("decorator", [ag.function, ag.convert, lambda f: f], ids=["function", "convert", "reached"])
@@ -375,13 +374,13 @@ def wrapper_of(name):
 
 
 @BOTH
-@pytest.mark.parametrize("name", ["jit", "custom_vjp", "custom_jvp", "beartype", "jaxtyping"])
+@pytest.mark.parametrize("name", ["beartype", "jaxtyping"])
 def test_above_the_wrapper_of_a_library_is_an_error(name, decorator):
     with pytest.raises(ag.ConversionError, match="(?s)AG104.*put this decorator below"):
         decorator(wrapper_of(name)(magnitude))
 
 
-@pytest.mark.parametrize("name", ["checkpoint", "vmap", "grad", "jacrev", "hessian"])
+@pytest.mark.parametrize("name", ["checkpoint", "vmap", "grad", "jacrev", "hessian", "jit"])
 def test_above_what_a_transformation_of_jax_gives(name):
     transformed, x = getattr(jax, name)(magnitude), X if name == "vmap" else X[4]
     want = getattr(jax, name)(ag.convert(magnitude))(x)
@@ -397,7 +396,7 @@ def test_below_a_type_checker(name, decorator):
         f("no array")
 
 
-@pytest.mark.parametrize("name", ["jit", "beartype", "jaxtyping"])
+@pytest.mark.parametrize("name", ["beartype", "jaxtyping"])
 def test_a_callee_behind_a_wrapper_is_named(name):
     wrapped = wrapper_of(name)(magnitude)
     with pytest.raises(ag.AutographError, match="(?s)AG501.*`magnitude`.*`@ag.convert`"):

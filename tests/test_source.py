@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import autograph as ag
@@ -165,9 +167,13 @@ def test_what_cannot_be_converted() -> None:
     with pytest.raises(NotAFunction):
         ag.convert(int)
     with pytest.raises(WrappedFunction, match="AG104.*"):
-        ag.convert(jax.jit(lambda x: x))
-    with pytest.raises(WrappedFunction):
         ag.convert(functools.lru_cache(lambda x: x))
+
+
+def test_what_has_nothing_to_convert_stays_what_it_is() -> None:
+    for f in (len, max, np.sin, jnp.sin, jnp.add, jax.vmap(jnp.sin), jax.nn.relu, jax.nn.silu):
+        assert ag.convert(f) is f
+    assert ag.function(jnp.sin)(0.0) == 0 and ag.function(max)(1.0, 2.0) == 2 and ag.function(jax.nn.relu)(-1.0) == 0
 
 
 def test_a_function_of_a_file_with_the_same_code_as_another(tmp_path: Path) -> None:

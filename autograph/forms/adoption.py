@@ -1,52 +1,66 @@
-"""Classes of the user's whose special methods and properties Python calls itself: those are replaced by their twins.
+"""Classes of the user's whose special methods and properties Python calls itself: their twins stand for those while converted code is traced.
 
-The comparisons that `dataclass` writes have no source text: they are replaced by the comparison of the fields that they stand for.  The `!=` that
-Python derives from a class's `__eq__` asks for a bool, and is replaced likewise.
-
-A twin does what its function does wherever nothing is traced, so a class may keep it.  Other methods are converted where they are called.
+The comparisons that `dataclass` writes have no source text: the comparison of the fields stands for them.  The `!=` that Python derives from a
+class's `__eq__` asks for a bool, and is replaced likewise.  When the outermost trace of a thread ends the class is what it was; until then, another
+thread gets the class's own methods.  Other methods are converted where they are called.
 """
 
 from __future__ import annotations
 
 import functools
 import types
-import weakref
 from collections.abc import Callable
 from typing import Any
 
 from autograph.runtime.access.cached import Cached
+from autograph.runtime.calls.dispatched import dispatched, own_of
+from autograph.runtime.exchanged import put_in
+from autograph.runtime.frames import frames
 from autograph.runtime.operators.comparisons import by_fields, unlike
 from autograph.source.policy import is_users, is_wrapper
 
-_adopted: weakref.WeakSet[type] = weakref.WeakSet()
-_called: weakref.WeakSet[type] = weakref.WeakSet()
-_KEPT = frozenset({"__init_subclass__", "__class_getitem__", "__new__", "__del__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"})
+Twin = Callable[[types.FunctionType], Any]
+_KEPT = frozenset(
+    "__init_subclass__ __class_getitem__ __new__ __del__ __reduce__ __reduce_ex__ __getstate__ __setstate__ __getattribute__".split()
+)  # Python calls them where no converted code stands; `__getattribute__` also for what the runtime reads
 
 
-def adopt(cls: type, twin: Callable[[types.FunctionType], Any], calls: bool = False) -> None:
+def adopt(cls: type, twin: Twin, calls: bool = False) -> None:
     """Give a class, and those that it inherits from, the twins of its special methods and properties; of `__init__` if the program `calls` it.
 
     What an `__init__` makes is then made by its twin, lambdas too: objects from before would be told from those after by the code of these.
     """
+    around = frames()
+    if not around:  # nothing of ours is traced
+        return
+    mine = around[0].exchanged
     for k in cls.__mro__:
-        if k.__module__ == "builtins" or k in (_called if calls else _adopted):
+        if k.__module__ == "builtins":
             continue
-        members = {name: member for name, member in vars(k).items() if name != "__init__" and k not in _adopted or name == "__init__" and calls}
-        _adopted.add(k)
+        put_in(k, "members", mine, functools.partial(_members, k, twin))
         if calls:
-            _called.add(k)
-        changed = {name: by_fields(k, name) if _generated(k, name) else _converted(name, member, twin) for name, member in members.items()}
-        compares = "__eq__" in members
-        if compares and "__ne__" not in changed and _generated(k, "__eq__"):
-            changed["__ne__"] = by_fields(k, "__ne__")
-        elif compares and getattr(k, "__ne__", None) is getattr(object, "__ne__", None) and _is_users(vars(k).get("__eq__")):
-            changed["__ne__"] = unlike(k)
-        for name, new in changed.items():
-            if new is not vars(k).get(name):
-                try:
-                    type.__setattr__(k, name, new)
-                except TypeError:  # a class that cannot be changed
-                    break
+            put_in(k, "init", mine, functools.partial(_init, k, twin))
+
+
+def _init(k: type, twin: Twin) -> dict[str, Any]:
+    own = vars(k).get("__init__")
+    new = _converted("__init__", own, twin)
+    return {} if new is own else {"__init__": new}
+
+
+def _members(k: type, twin: Twin) -> dict[str, Any]:
+    """By name: what stands for members of a class."""
+    members = {name: member for name, member in vars(k).items() if name != "__init__"}
+    changed: dict[str, Any] = {}
+    for name, member in members.items():
+        changed[name] = dispatched(member, by_fields(k, name)) if _generated(k, name) else _converted(name, member, twin)
+    if "__eq__" in members and "__ne__" not in members:
+        derived: Any = k.__ne__
+        if _generated(k, "__eq__"):
+            changed["__ne__"] = dispatched(derived, by_fields(k, "__ne__"))
+        elif derived is object.__ne__ and _is_users(members["__eq__"]):
+            changed["__ne__"] = dispatched(derived, unlike(k))
+    return {name: new for name, new in changed.items() if new is not members.get(name)}
 
 
 _COMPARING = frozenset({"__eq__", "__lt__", "__le__", "__gt__", "__ge__"})
@@ -60,17 +74,22 @@ def _generated(cls: type, name: str) -> bool:
     return bool(params.eq if name == "__eq__" else params.order) and member.__code__.co_filename.startswith("<")
 
 
-def _converted(name: str, member: Any, twin: Callable[[types.FunctionType], Any]) -> Any:
+def _method(f: Any, twin: Twin) -> Any:
+    new = twin(f)
+    return f if new is f else dispatched(f, new)
+
+
+def _converted(name: str, member: Any, twin: Twin) -> Any:
     if _is_users(member):
-        return twin(member) if name.startswith("__") and name.endswith("__") and name not in _KEPT else member
+        return _method(member, twin) if name.startswith("__") and name.endswith("__") and name not in _KEPT else member
     if type(member) is property:
         mine: list[Any] = [member.fget, member.fset, member.fdel]
-        parts = [twin(f) if _is_users(f) else f for f in mine]
+        parts = [_method(f, twin) if _is_users(f) else f for f in mine]
         same = all(a is b for a, b in zip(parts, mine, strict=True))
         return member if same else property(parts[0], parts[1], parts[2], member.__doc__)
     if type(member) is functools.cached_property and _is_users(member.func):
         function: Any = member.func
-        new = Cached(twin(function))
+        new = Cached(_method(function, twin))
         new.attrname = name
         return new
     if _is_users(getattr(type(member), "__get__", None)) or _is_users(getattr(type(member), "__set__", None)):
@@ -79,4 +98,5 @@ def _converted(name: str, member: Any, twin: Callable[[types.FunctionType], Any]
 
 
 def _is_users(f: Any) -> bool:
+    f = own_of(f)
     return type(f) is types.FunctionType and (is_users(f.__code__) or is_wrapper(f.__code__))

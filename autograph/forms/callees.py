@@ -10,6 +10,7 @@ import builtins
 import contextlib
 import functools
 import itertools
+import operator
 import sys
 import types
 import weakref
@@ -19,14 +20,16 @@ from autograph import runtime
 from autograph.forms.adoption import adopt
 from autograph.forms.forms import Form, Staged, form_of
 from autograph.forms.listing import LOCK
-from autograph.forms.wrappers import Convert, remade
+from autograph.forms.wrappers import Convert, is_made, remade
 from autograph.passes.callables import HIGHER
 from autograph.runtime.access.unstaged import noticing
+from autograph.runtime.arrays.numpys import with_values
 from autograph.runtime.calls.calls import install, replaced
+from autograph.runtime.calls.dispatched import converted_of, own_of
 from autograph.runtime.calls.function import Function, Method
 from autograph.runtime.calls.managers import stacked
 from autograph.runtime.calls.mentioned import adopt_mentioned
-from autograph.runtime.explaining.raw_errors import mark_of
+from autograph.runtime.jaxapi.jitted import CUSTOM, JIT, JITTED, is_straight, jitted_again, options_of, rules_of, with_rules
 from autograph.runtime.lists.unbound import changing
 from autograph.runtime.state.keys import TWIN, names_in
 from autograph.runtime.stores.outside import adopt_arrays
@@ -39,17 +42,23 @@ from autograph.source.source import file_of
 class Twin:
     """The converted functions of one function object."""
 
-    __slots__ = ("code", "owner", "staged", "twin")
+    __slots__ = ("entry", "owner", "parts", "staged", "twin")
 
-    def __init__(self, f: types.FunctionType | None = None, twin: Any = None, staged: Any = None) -> None:
+    def __init__(self, f: Any = None, twin: Any = None, staged: Any = None, entry: bool = True) -> None:
+        self.entry = entry  # does the twin enter a trace itself, if that is needed?
         self.owner = weakref.ref(f) if f is not None else None
-        self.code, self.twin, self.staged = f.__code__ if f is not None else None, twin, staged
+        self.parts, self.twin, self.staged = _parts(f), twin, staged
 
     def __reduce__(self) -> Any:
         return Twin, ()
 
-    def belongs_to(self, f: types.FunctionType) -> bool:
-        return self.owner is not None and self.owner() is f and self.code is f.__code__
+    def belongs_to(self, f: Any) -> bool:
+        return self.owner is not None and self.owner() is f and all(map(operator.is_, self.parts, _parts(f)))
+
+
+def _parts(f: Any) -> tuple[Any, ...]:
+    """What of a function object may be exchanged."""
+    return (f.__code__,) if type(f) is types.FunctionType else rules_of(f) if isinstance(f, CUSTOM) else ()
 
 
 def form_in(f: types.FunctionType) -> Form | Staged | None:
@@ -58,7 +67,7 @@ def form_in(f: types.FunctionType) -> Form | Staged | None:
     return constants[-1] if constants and type(constants[-1]) in (Form, Staged) else None
 
 
-def _entry(f: types.FunctionType) -> Twin | None:
+def _entry(f: Any) -> Twin | None:
     entry = f.__dict__.get(TWIN)
     return entry if entry is not None and entry.belongs_to(f) else None
 
@@ -77,7 +86,7 @@ def twin_of(f: types.FunctionType) -> types.FunctionType:
         if entry is not None:
             return entry.twin  # type: ignore[no-any-return]
         if file_of(f.__code__.co_filename, f.__globals__, f.__code__).transpiled:
-            leave_alone(f)
+            f.__dict__[TWIN] = Twin(f, f, f, entry=False)
             return f
         form = form_of(f.__code__, f.__globals__)
         twin = dressed(form.function(form.plain(), f), f)
@@ -106,6 +115,8 @@ def resolve_function(f: types.FunctionType) -> Any:
     """The converted function in the place of `f`, whatever it does to its arguments."""
     if form_in(f) is not None:
         return f
+    if own_of(f) is not f:
+        return converted_of(f)
     entry = _entry(f)
     return entry.twin if entry is not None else _first(f)
 
@@ -146,7 +157,7 @@ def resolve(f: Any) -> Any:
         new = call(f.__func__) if _tracing() else resolve(f.__func__)
         return f if new is f.__func__ else types.MethodType(new, f.__self__)
     if kind is types.BuiltinFunctionType and f.__self__ is not builtins and f.__self__ is not _FUNCTOOLS:
-        return f
+        return with_values(f) if _tracing() and _keeps_nothing(f) else f
     if isinstance(f, type) and _tracing() and getattr(f, "__module__", "").split(".")[0] not in sys.stdlib_module_names:
         adopt(f, _safe_twin, calls=True)
     if kind is types.BuiltinFunctionType or kind is type:
@@ -155,6 +166,13 @@ def resolve(f: Any) -> Any:
         return _own_twin(f)
     if kind is functools.partial:
         return functools.partial(_replaced(f.func) or resolve(f.func), *map(_own_twin, f.args), **f.keywords)
+    if kind is JITTED and _runs_users(f.__wrapped__):
+        if is_straight(f.__wrapped__):
+            return f
+        if _tracing():
+            return runtime.call(JIT)(f.__wrapped__, **options_of(f))  # what it does beside its result comes out of it
+    if kind is JITTED or kind in CUSTOM:
+        return _with_twins(remade_object(f))
     method = getattr(kind, "__call__", None)
     if _runs_users(method):
         return types.MethodType(resolve(method), f)
@@ -204,13 +222,29 @@ def _first(f: types.FunctionType) -> Any:
         except ConversionError:  # it stays Python: there is no source
             return noticing(f, names_in(code)) if _tracing() else f
     if is_stdlib(code) and (f.__module__ or "").split(".")[0] not in CALLERS:
-        return f
+        return with_values(f) if _tracing() and _keeps_nothing(f) else f
     if f in (functools.wraps, functools.update_wrapper):  # they keep their argument and do not call it
         return f
-    if is_of_jax(code) and hasattr(f, "__wrapped__") and (new := dressed_again(f, _safely)) is not f:
+    if is_made(f) and (new := dressed_again(f, _safely)) is not f:
+        new = _with_twins(new)
         f.__dict__[TWIN] = Twin(f, new, new)
         return new
     return _with_twins(f)
+
+
+def remade_object(f: Any) -> Any:
+    """A jitted function, or one with rules for its derivatives, of converted functions; itself if it is a library's."""
+    entry = _entry(f)
+    if entry is None:
+        f.__dict__[TWIN] = Twin(f, f, f)  # its rules may hold it
+        if isinstance(f, CUSTOM):
+            own = [x for x in rules_of(f) if x is not None]
+            new = with_rules(f, _safely) if any(_safely(x) is not x for x in own) else f
+        else:
+            inner = _safely(f.__wrapped__)
+            new = f if inner is f.__wrapped__ else jitted_again(f, inner)
+        entry = f.__dict__[TWIN] = Twin(f, new, new)
+    return entry.twin
 
 
 def dressed_again(f: types.FunctionType, convert: Convert) -> types.FunctionType:
@@ -241,14 +275,34 @@ def _own_twin(x: Any) -> Any:
         return type(x)(map(_own_twin, x))
     function = x.__func__ if type(x) is types.MethodType else x
     if type(function) not in (types.FunctionType, functools.partial, type):
-        function = getattr(type(function), "__call__", None)  # before Python 3.14 a method of `singledispatchmethod` was a function
+        function = own_of(getattr(type(function), "__call__", None))  # before Python 3.14 a method of `singledispatchmethod` was a function
         return resolve(x) if type(function) is types.FunctionType and is_wrapper(function.__code__) else x
     return resolve(x) if type(function) is functools.partial or _runs_users(function) else x
 
 
 def _runs_users(f: Any) -> bool:
     """Whether this is a function of the user's, or one that a library made to run theirs."""
+    f = own_of(f)
     return type(f) is types.FunctionType and (is_users(f.__code__) or is_wrapper(f.__code__))
+
+
+_OF_BYTES = frozenset(
+    "array base64 binascii bz2 codecs csv ctypes decimal fractions gzip hashlib hmac io json lzma marshal mmap pickle random socket sqlite3 "
+    "statistics struct zlib".split()
+)  # modules of Python's own whose functions take arrays as values: none of them looks at who calls it
+
+
+def _keeps_nothing(f: Any) -> bool:
+    """Whether a function that is not converted takes arrays as values: it is one of a module, of a library or of those of Python's own."""
+    owner, module = getattr(f, "__self__", None), (f.__module__ or "").lstrip("_").split(".")[0]
+    if owner is not None and not isinstance(owner, types.ModuleType):
+        return False
+    return module in _OF_BYTES or module not in ("autograph", "jax", "jaxlib", "numpy") and module not in sys.stdlib_module_names
+
+
+def _has_no_entry(f: types.FunctionType) -> bool:
+    """Whether a converted function does not enter a trace itself: it was made by code that is traced, or by the transpiler."""
+    return type(form_in(f)) is Staged or (entry := _entry(f)) is not None and not entry.entry
 
 
 def _replaced(x: Any) -> Any:
@@ -261,19 +315,25 @@ def _with_twins(f: Any) -> Any:
     calls = type(f) in (type, types.BuiltinFunctionType) and f in _HIGHER
 
     rows = _GOING_OVER.get(f) if calls else None
+    values = type(f) is types.FunctionType and _tracing() and not is_of_jax(f.__code__) and _keeps_nothing(f)
+    called = with_values(f) if values else f
     functions = HIGHER.get(f.__name__, ()) if type(f) is types.FunctionType and is_of_jax(f.__code__) else ()
 
     def own(x: Any) -> Any:
         new = _own_twin(x)
+        if not calls and type(new) is types.FunctionType and _has_no_entry(new) and _tracing():
+            return runtime.converted(new)  # JAX may call it in another trace
         return (calls and _replaced(x) or _tracing() and changing(x) or x) if new is x else new
 
     def library_call(*args: Any, **kwargs: Any) -> Any:
         if rows is not None:
             args = (*args[: rows.start], *map(runtime.over, args[rows]), *(args[rows.stop :] if rows.stop else ()))
         for k in functions:
-            if k < len(args) and _runs_users(getattr(type(args[k]), "__call__", None)):  # an object: elsewhere it may be what is computed with
+            if k < len(args) and _runs_users(
+                own_of(getattr(type(args[k]), "__call__", None))
+            ):  # an object: elsewhere it may be what is computed with
                 args = (*args[:k], resolve(args[k]), *args[k + 1 :])
-        return f(*map(own, args), **{k: own(v) for k, v in kwargs.items()})
+        return called(*map(own, args), **{k: own(v) for k, v in kwargs.items()})
 
     return library_call
 
@@ -323,27 +383,28 @@ def convert_object(f: Any) -> Any:
         return types.MethodType(convert_object(f.__func__), f.__self__)
     if isinstance(f, types.FunctionType):
         wrapped = getattr(f, "__wrapped__", None)
-        if wrapped is not None and is_of_jax(f.__code__):
-            new = dressed_again(f, convert_object)
-            converted = type(wrapped) is types.FunctionType and mark_of(wrapped.__code__) == "Form"
-            if new is not f or converted:
-                return new
-        generated = f.__code__.co_filename.startswith("<") and wrapped is not None and not _has_source(f)
-        if (generated or not is_users(f.__code__)) and form_in(f) is None:
-            if wrapped is not None:
+        if form_in(f) is None and not _runs_users(f) and (wrapped is not None or is_of_jax(f.__code__)):
+            new = dressed_again(f, convert_object) if is_made(f) else f
+            if new is f and _is_left(wrapped):
                 raise unconvertible.wrapper(f)
-            if f.__code__.co_filename.startswith("<") and not _has_source(f):
-                raise unconvertible.without_source(
-                    SourceUnavailable(f"there is no source text for {f.__code__.co_filename}", None, "define it in a file or a notebook cell"), f
-                )
+            return new
+        if f.__code__.co_filename.startswith("<") and wrapped is not None and not _has_source(f) and form_in(f) is None:
+            raise unconvertible.wrapper(f)
         try:
             return twin_of(f)
         except SourceUnavailable as error:
             raise unconvertible.without_source(error, f) from None
-    method = getattr(type(f), "__call__", None)
-    if isinstance(f, type) or not isinstance(method, types.FunctionType) or not is_users(method.__code__):
+    if type(f) is JITTED or type(f) in CUSTOM:
+        return remade_object(f)
+    method = own_of(getattr(type(f), "__call__", None))
+    if isinstance(f, type) or not callable(f) or _is_left(getattr(f, "__wrapped__", None)):
         raise unconvertible.no_code(f)
-    return types.MethodType(convert_object(method), f)
+    return types.MethodType(convert_object(method), f) if isinstance(method, types.FunctionType) and is_users(method.__code__) else f
+
+
+def _is_left(wrapped: Any) -> bool:
+    """Whether a wrapper that stays what it is stands around a function of the user's that is not converted."""
+    return type(wrapped) is types.FunctionType and _runs_users(wrapped) and form_in(wrapped) is None
 
 
 def _has_source(f: types.FunctionType) -> bool:

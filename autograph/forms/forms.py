@@ -142,14 +142,15 @@ class Form:
 
     def enter(self, witness: FunctionType) -> Callable[..., Any]:
         """The staged function of the plain one that is running: its cells are the witness's, by name."""
-        adopt_mentioned(self.names, witness)
         staged = self.stageable and (not self.generator or reachable())  # it would run on when this call has ended
         code = (self._staged or self.staged()) if staged else self.direct()
         cells = dict(zip(witness.__code__.co_freevars, witness.__closure__ or (), strict=True))
         fn = FunctionType(code, witness.__globals__, code.co_name, None, tuple([cells[n] for n in code.co_freevars]) or None)
+        begin = functools.partial(adopt_mentioned, self.names, witness)
         if self.generator:
+            begin()
             return fn
-        return Form.runtime.entered(noticing(fn, self.names) if self.noticed else fn)  # type: ignore[no-any-return]
+        return Form.runtime.entered(noticing(fn, self.names) if self.noticed else fn, begin)  # type: ignore[no-any-return]
 
     def function(self, code: CodeType, like: FunctionType) -> FunctionType:
         """A function with this code, over the globals, cells and defaults of another."""

@@ -1,7 +1,7 @@
-"""What `jax.grad`, `jax.vmap` and their kin have made of a function of the user's, made of its twin.
+"""What libraries have made of a function of the user's, made of its twin: `jax.grad` and `jax.vmap`, an optimizer with a schedule.
 
 Such a wrapper holds the function in its closure, perhaps inside of other wrappers.  The new one is the same code over cells that hold the twin;
-nothing is known here of what JAX calls its variables.
+nothing is known here of what a library calls its variables.  A cell that holds none is shared with the wrapper itself.
 """
 
 from __future__ import annotations
@@ -11,13 +11,22 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from autograph.source.policy import is_of_jax, is_users
+from autograph.runtime.calls.dispatched import own_of
+from autograph.runtime.jaxapi.jitted import CUSTOM, JITTED
+from autograph.source.policy import is_stdlib, is_users
 
 Convert = Callable[[Any], Any]
+_OURS = "autograph.runtime.eager.gradients"  # of ours, what `ag.gradients_function` and its kin make
+
+
+def is_made(f: types.FunctionType) -> bool:
+    """Whether a function of a library may hold functions that it was given."""
+    module = f.__module__ or ""
+    return f.__closure__ is not None and not is_stdlib(f.__code__) and (not module.startswith("autograph.") or module == _OURS)
 
 
 def remade(f: types.FunctionType, convert: Convert) -> types.FunctionType:
-    """A function that JAX made around one of the user's, around what `convert` makes of that one; `f` itself where there is none in it."""
+    """A function that a library made around one of the user's, around what `convert` makes of that one; `f` itself where there is none in it."""
     made: types.FunctionType = _remade(f, convert, set())
     return made
 
@@ -29,16 +38,22 @@ def _remade(x: Any, convert: Convert, seen: set[int]) -> Any:
     if type(x) is functools.partial:
         new = _remade(x.func, convert, seen)
         return x if new is x.func else functools.partial(new, *x.args, **x.keywords)
+    if type(x) is list or isinstance(x, tuple):
+        found = [_held(v, convert, seen) for v in x]
+        same = all(new is old for new, old in zip(found, x, strict=True))
+        return x if same else type(x)(found) if type(x) in (list, tuple) else type(x)(*found)  # of a named tuple the fields
+    if isinstance(x, (JITTED, *CUSTOM)):
+        return convert(x)
     if not isinstance(x, types.FunctionType):
-        method = getattr(type(x), "__call__", None)
-        return convert(x) if isinstance(method, types.FunctionType) and is_users(method.__code__) else x
+        method = own_of(getattr(type(x), "__call__", None))
+        return convert(x) if isinstance(method, types.FunctionType) and is_users(method.__code__) and not isinstance(x, type) else x
     if is_users(x.__code__):
         return convert(x)
-    if id(x) in seen or not (is_of_jax(x.__code__) and x.__closure__):
+    if id(x) in seen or not is_made(x):
         return x
     seen.add(id(x))
-    cells = [_cell(cell, convert, seen) for cell in x.__closure__]
-    if all(new is old for new, old in zip(cells, x.__closure__, strict=True)):
+    cells = [_cell(cell, convert, seen) for cell in x.__closure__ or ()]
+    if all(new is old for new, old in zip(cells, x.__closure__ or (), strict=True)):
         return x
     new = types.FunctionType(x.__code__, x.__globals__, x.__name__, x.__defaults__, tuple(cells))
     new.__kwdefaults__ = x.__kwdefaults__
@@ -50,5 +65,10 @@ def _cell(cell: types.CellType, convert: Convert, seen: set[int]) -> types.CellT
         held = cell.cell_contents
     except ValueError:  # a variable that is not bound yet
         return cell
-    new = _remade(held, convert, seen) if callable(held) else held
+    new = _held(held, convert, seen)
     return cell if new is held else types.CellType(new)
+
+
+def _held(x: Any, convert: Convert, seen: set[int]) -> Any:
+    group = type(x) in (list, tuple) or isinstance(x, tuple) and hasattr(x, "_fields")
+    return _remade(x, convert, seen) if group or callable(x) else x

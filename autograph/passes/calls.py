@@ -202,9 +202,9 @@ class _Calls(s.Transformer):
         """Whether a function that is handed on is to be converted on the way, or may fail or change state, which has to come `threaded` through."""
         if isinstance(value, (s.List, s.Tuple)):
             return any(self._hands_on(e, threaded) for e in value.elts)
+        if isinstance(value, s.Lambda):
+            return threaded or any(isinstance(n, s.Name) and n.id == s.RUNTIME for n in s.walk(value.body))
         if not isinstance(value, (s.Name, s.Attribute)):
-            return threaded
-        if isinstance(value, s.Name) and (value.id in self.defined or (value.id in self.context.converted and value.id not in self.local)):
             return threaded
         return not self._kept(value)
 

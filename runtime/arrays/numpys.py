@@ -116,6 +116,9 @@ class Numpys(Array):
     def __format__(self, spec: str) -> str:
         return format(self.now, spec)
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self.now.__reduce_ex__(protocol) if self.known else super().__reduce_ex__(protocol)
+
     def __contains__(self, x: Any) -> Any:
         return (self == x).any()
 
@@ -239,6 +242,24 @@ def plain(x: Any) -> Any:
     if type(x) is dict:
         return {k: plain(v) for k, v in x.items()}
     return x
+
+
+def with_values(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that is not converted: arrays of NumPy's that are known are to it what they are, as for hashes, buffers and files."""
+
+    def values_call(*args: Any, **kwargs: Any) -> Any:
+        return f(*_as_values(args), **{k: _as_value(v) for k, v in kwargs.items()})
+
+    return values_call
+
+
+def _as_value(x: Any) -> Any:
+    """A list or dict stays the one that it is: the function may change it."""
+    return x.now if is_known(x) else _as_values(x) if type(x) is tuple else x
+
+
+def _as_values(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(map(_as_value, args))
 
 
 def view(x: Numpys, part: Part) -> Numpys:

@@ -14,6 +14,7 @@ from types import BuiltinMethodType, FunctionType, MethodDescriptorType, MethodT
 from typing import Any
 
 from autograph.runtime.arrays import handles
+from autograph.runtime.arrays.numpys import with_values
 from autograph.runtime.calls.transforms import is_transformation, threaded
 from autograph.runtime.effects.host_effects import GENERATORS, check_stored, effect_of, keeping, makes, taking
 from autograph.runtime.explaining.decisions import decided, watching
@@ -242,7 +243,7 @@ def _needs_value(f: Any) -> Callable[..., Any]:
     def function(*args: Any, **kwargs: Any) -> Any:
         if traced(*args, *kwargs.values()):
             raise ConcreteValueError(f"`{f.__name__}` of a traced value", here(), "return the array, and convert it outside of the compiled function")
-        return f(*args, **kwargs)
+        return with_values(f)(*args, **kwargs)
 
     return function
 
@@ -267,6 +268,6 @@ def _find() -> Callable[[Any], Any]:
     try:
         importlib.import_module("autograph.forms.sites")  # `callees` hands its function in
     except ImportError:  # the runtime alone is installed
-        install(lambda f: f)
+        install(importlib.import_module("autograph.runtime.calls.handed").with_entries)
     assert _resolve is not None
     return _resolve

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import inspect
 import sys
@@ -21,42 +22,43 @@ from autograph.runtime.frames import Frame, root, watched
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi._jax import eval_trace, trace_state
 from autograph.runtime.jaxapi.dead_outputs import drop_recorded
-from autograph.runtime.jaxapi.tracers import arrays_among, given, of_objects, taken
+from autograph.runtime.jaxapi.tracers import arrays_among, given, objects_of, taken
 from autograph.runtime.messages.errors import ArrayStoreError, NotStagedError
 from autograph.runtime.messages.places import here, transformation
 from autograph.runtime.sequences.regrown import refuse_left
 from autograph.runtime.state.forgetting import forget_local
-from autograph.runtime.state.lifted import ERROR, reachable, restore
+from autograph.runtime.state.lifted import ERROR, reachable, restore, touch
 from autograph.runtime.state.reading import refuse_assigned
 from autograph.runtime.stores.outside import adopt_arrays, changed_outside
 from autograph.runtime.stores.stores import unknown_array
-from autograph.runtime.values.heap import HeapLocation, changed_under
+from autograph.runtime.values.heap import HeapLocation, Items, changed_under
 from autograph.runtime.values.identity import settle
 from autograph.runtime.values.values import counted_in, has_maybe
 
 
-def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """`fn`, whose errors are named; deferred ones are raised by the compiled program, where no `ag.function` reads them."""
+def entered(fn: Callable[..., Any], begin: Callable[[], None] = lambda: None) -> Callable[..., Any]:
+    """`fn`, whose errors are named; deferred ones are raised by the compiled program, where no `ag.function` reads them.
+
+    `begin` is called first in its trace.
+    """
     staged = named(fn)
 
     def outside(*args: Any, **kwargs: Any) -> Any:
         if reachable() or not _jax.recording():
+            begin()
             out = staged(*args, **kwargs)
         else:
             adapt()
-            of_objects(_jax.current_trace())
-            args, kwargs = tuple(map(given, args)), {k: given(v) for k, v in kwargs.items()}
-            out, frame = _traced(staged, fn, args, kwargs)
-            _refuse_arrays(frame)
-            refuse_assigned(frame)
-            if watched():  # a function of ours around has handed this one to JAX
-                for place in frame.written:
-                    if isinstance(place, HeapLocation):
-                        restore(frame)
-                        raise changed_under(place, transformation())
-            if type(code := frame.values.pop(ERROR)) is not int:
-                received(code, values_of(frame.values))
-            out = taken(out)
+            with objects_of(_jax.current_trace()):
+                args, kwargs = tuple(map(given, args)), {k: given(v) for k, v in kwargs.items()}
+                out, frame = _traced(staged, fn, begin, args, kwargs)
+                _refuse_arrays(frame)
+                refuse_assigned(frame)
+                if watched():  # a function of ours around has handed this one to JAX
+                    _hand_on(frame)
+                if type(code := frame.values.pop(ERROR)) is not int:
+                    received(code, values_of(frame.values))
+                out = taken(out)
         if (counted := counted_in(out)) is not None and mark_of(sys._getframe(2).f_code) != "Staged":
             raise counted.refusal("it is returned to code that is not converted")
         if has_maybe(out) and mark_of(sys._getframe(2).f_code) != "Staged":  # the frame below is the plain form, which enters
@@ -66,7 +68,34 @@ def entered(fn: Callable[..., Any]) -> Callable[..., Any]:
     return outside
 
 
-def _traced(staged: Callable[..., Any], fn: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, Frame]:
+def _hand_on(frame: Frame) -> None:
+    """What a function under a transformation of JAX's has changed of the code around: values that hold no array stay, as when Python runs it.
+
+    Sound because such values cannot hold a tracer of the trace that has ended; a list or object of the code around may.
+    """
+    changed = [(place, place.get()) for place in frame.written if isinstance(place, HeapLocation)]
+    for place, value in changed:
+        if not _holds_no_array(value, frame.saved[place]):
+            restore(frame)
+            raise changed_under(place, transformation())
+    if changed:
+        restore(frame)
+        for place, value in changed:
+            touch(place, beneath=True)
+            place.put(value)
+
+
+def _holds_no_array(value: Any, before: Any = None) -> bool:
+    if isinstance(value, Items):
+        held = before.values if isinstance(before, Items) else ()
+        return all(any(v is x for x in held) or _holds_no_array(v) for v in value.values)
+    return type(value) in _PLAIN or isinstance(value, enum.Enum) or type(value) is tuple and all(map(_holds_no_array, value))
+
+
+_PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), type})
+
+
+def _traced(staged: Callable[..., Any], fn: Callable[..., Any], begin: Callable[[], None], args: Any, kwargs: Any) -> tuple[Any, Frame]:
     """What the staged form gives, and the frame of its trace; traced again where a store has to know which array is which."""
     before = [(x, x.now) for x in arrays_among((args, kwargs))]
     recorded = _jax.equations()
@@ -75,6 +104,7 @@ def _traced(staged: Callable[..., Any], fn: Callable[..., Any], args: Any, kwarg
             with root(_jax.current_trace(), {ERROR: 0}, checked=False) as frame:
                 frame.tagging = tagging
                 try:
+                    begin()
                     adopt_arrays(fn)
                     box = [staged(*args, **kwargs)]
                     _refuse_stored(frame)
@@ -98,7 +128,7 @@ def _traced(staged: Callable[..., Any], fn: Callable[..., Any], args: Any, kwarg
 
 
 def converted(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of a transpiled file that had `@ag.convert` below `@jax.jit` or its kin: called as that was, so that arrays are objects in it."""
+    """A staged function as JAX and other libraries call it: in a trace of theirs it is entered, so that arrays are objects in it."""
     inside = entered(fn)
 
     @functools.wraps(fn)

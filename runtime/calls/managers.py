@@ -13,6 +13,7 @@ from types import CodeType, FunctionType, GeneratorType
 from typing import Any
 
 from autograph.runtime.calls.calls import adopt, call
+from autograph.runtime.calls.dispatched import own_of
 from autograph.runtime.effects.handlers import as_without_errors, catches, code_now
 from autograph.runtime.effects.host_effects import check_entered
 from autograph.runtime.frames import lifting
@@ -120,6 +121,7 @@ def _catching(generator: Any) -> str | None:
 
 def original_code(f: FunctionType) -> CodeType:
     """The user's code of a converted function: its own, if it is not converted."""
+    f = own_of(f)
     found = (getattr(constant, "code", None) for constant in f.__code__.co_consts)
     return next((code for code in found if isinstance(code, CodeType)), f.__code__)
 

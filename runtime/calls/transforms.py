@@ -24,6 +24,7 @@ from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi.tracers import contents_in, objects_in, of_objects
 from autograph.runtime.messages.errors import EffectError, NotStagedError
 from autograph.runtime.messages.places import here
+from autograph.runtime.messages.raised import is_users
 from autograph.runtime.state.forgetting import forget_local
 from autograph.runtime.state.lifted import ERROR, ErrorValues, left_spec, load, reachable, restore, store
 from autograph.runtime.values.heap import HeapLocation, under_vmap
@@ -99,7 +100,7 @@ class _Run:
                     return contents_in((result, (aux, error, state)))
                 return contents_in((box.pop(), error, state))
 
-        return self._recorded(inside) if self.name in _DIFFERENTIATE else inside
+        return self._recorded(inside) if self.name in _DIFFERENTIATE and _is_users(self.fn) else inside
 
     def _recorded(self, inside: Callable[..., Any]) -> Callable[..., Any]:
         """The same, recorded by itself before it is differentiated: what loops do is compared then (`repeats`), and not what is made of it."""
@@ -181,6 +182,12 @@ class _Run:
             for place, value in self.failed.items():
                 store(place, value)
             raise
+
+
+def _is_users(f: Any) -> bool:
+    """Whether loops of ours may be in a function: one of a library's gets the kind of tracers that JAX gives it."""
+    code = getattr(inspect.unwrap(f), "__code__", None) if callable(f) else None
+    return code is None or is_users(code.co_filename)
 
 
 def is_transformation(f: Any) -> bool:

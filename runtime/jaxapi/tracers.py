@@ -10,6 +10,7 @@ import operator
 import threading
 import weakref
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import jax
@@ -33,6 +34,16 @@ class ArrayTracer(Arithmetic):
         self.now, self.home, self.lasts = now, home, False
         self.who: Any = None
         self._line_info: Any = None  # type: ignore[misc]
+
+    @property
+    def __class__(self) -> Any:
+        """What `isinstance` asks beside the type: code of libraries that looks for one of JAX's tracers finds it."""
+        now = self.now
+        return type(now) if isinstance(now, core.Tracer) else type(self)
+
+    @__class__.setter
+    def __class__(self, cls: Any) -> None:
+        object.__dict__["__class__"].__set__(self, cls)
 
     @property
     def _trace(self) -> Any:
@@ -88,7 +99,7 @@ class ArrayTracer(Arithmetic):
         return (self[k] for k in range(self.shape[0] - 1, -1, -1))
 
     def __getattr__(self, name: str) -> Any:
-        if name in _OF_TRACERS:
+        if name == "__jax_array__":
             raise AttributeError(name)
         return getattr(self.now, name)
 
@@ -126,7 +137,6 @@ for _name in "add sub mul truediv floordiv mod pow matmul and or xor lshift rshi
     setattr(ArrayTracer, f"__i{_name}__", _augmented(_name))
 
 Array = ArrayTracer
-_OF_TRACERS = frozenset({"val", "primal", "tangent", "batch_dim", "mutable_qdd", "parent", "__jax_array__"})
 
 
 def _index(i: Any) -> Any:
@@ -251,6 +261,17 @@ def of_objects(trace: Any) -> None:
         if cls not in _ours:
             _ours[cls] = _our(cls)
         trace.__class__ = _ours[cls]
+
+
+@contextmanager
+def objects_of(trace: Any) -> Iterator[None]:
+    """What a trace of JAX's gives are objects in here; afterwards it is what it was, for the code that goes on in it."""
+    before = type(trace)
+    of_objects(trace)
+    try:
+        yield
+    finally:
+        trace.__class__ = before
 
 
 def _takes_values(cls: type) -> None:

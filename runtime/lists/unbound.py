@@ -20,6 +20,7 @@ from autograph.runtime.access.attributes import del_attr, noticed, place_of, set
 from autograph.runtime.access.contents import OF_ITEMS
 from autograph.runtime.access.items import del_item, store_item
 from autograph.runtime.calls.calls import MUTATING, call, changed_by, changing_method
+from autograph.runtime.state.lifted import touch
 from autograph.runtime.values.specs import is_container
 
 
@@ -32,11 +33,13 @@ def instead_of(f: Any) -> Callable[..., Any] | None:
     if getattr(f, "__module__", "") == "_operator" and f.__name__ in _IN_PLACE:
         return functools.partial(_in_place, f)
     if type(f) in (MethodDescriptorType, WrapperDescriptorType):
-        if f.__name__ == "__setattr__":
-            return functools.partial(_set_attribute, f) if f is object.__setattr__ else None
+        if f is object.__setattr__ or f is object.__delattr__:
+            return functools.partial(_set_attribute if f is object.__setattr__ else _delete_attribute, f)
         return functools.partial(_of_class, f) if f.__name__ in MUTATING or f.__name__ == "__getitem__" else None
-    if type(f) is MethodWrapperType and f.__name__ == "__setattr__":
-        return functools.partial(set_attr, f.__self__)
+    if type(f) is MethodWrapperType and f.__name__ in ("__setattr__", "__delattr__"):
+        if f.__objclass__ is object:  # as of `super()`: no code of the class's own runs
+            return functools.partial(_set_attribute if f.__name__ == "__setattr__" else _delete_attribute, getattr(object, f.__name__), f.__self__)
+        return functools.partial(set_attr, f.__self__) if f.__name__ == "__setattr__" else None
     if type(f) is MethodWrapperType and f.__name__ in OF_ITEMS and (is_container(f.__self__) or isinstance(f.__self__, tuple)):
         return functools.partial(OF_ITEMS[f.__name__], f.__self__)
     return None
@@ -97,3 +100,8 @@ def _of_class(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> Any:
 def _set_attribute(f: Any, obj: Any, name: str, value: Any) -> None:
     place = place_of(obj, name)
     f(obj, name, noticed(place, value))
+
+
+def _delete_attribute(f: Any, obj: Any, name: str) -> None:
+    touch(place_of(obj, name))
+    f(obj, name)

@@ -56,8 +56,9 @@ _NAMED = {"trace_to_jaxpr": "jit", "trace_to_jaxpr_nocache": "jit"}  # what JAX'
 
 
 def transformation() -> str:
-    """The function of JAX that is calling the user's code that runs now."""
-    frame, name = caller(), ""
+    """The function of JAX that is calling the user's code that runs now, or has just run."""
+    frame: FrameType | None = sys._getframe()
+    name = ""
     while (frame := frame.f_back if frame is not None else None) is not None:
         code = frame.f_code
         if code.co_filename.startswith(HIDDEN[-1]):

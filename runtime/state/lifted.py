@@ -194,8 +194,8 @@ def taken(locations: Iterable[Location]) -> dict[Location, Any]:
     return found
 
 
-def touch(location: HeapLocation, late: bool = True) -> None:
-    """Called before a place changes: the blocks around remember what it held.
+def touch(location: HeapLocation, late: bool = True, beneath: bool = False) -> None:
+    """Called before a place changes: the blocks around remember what it held; `beneath` another trace, it is given nothing of that one.
 
     Raises the location's error (AG401, AG405) if the object is a copy that a loop or branch carries: others may hold the original.
     """
@@ -215,7 +215,7 @@ def touch(location: HeapLocation, late: bool = True) -> None:
         if location not in frame.places:
             frame.places[location] = here()
         if frame.lifting:
-            if frame.trace is not None and frame.trace is not _jax.current_trace() and _jax.recording():
+            if not beneath and frame.trace is not None and frame.trace is not _jax.current_trace() and _jax.recording():
                 raise changed_under(location, transformation())
             if location.shared in frame.protected:  # the block carries this variable, and puts the outer value back itself
                 frame.saved.pop(location)

@@ -166,7 +166,7 @@ class Reads:
                 if name in names or name.startswith("__") and name.endswith("__") and name not in _NOT_RUN:
                     self._function(member, names)
                     for part in _PARTS:
-                        self._function(getattr(member, part, None), names)
+                        self._function(_part(member, part), names)
                     for part in _DESCRIPTOR:
                         self._function(getattr(type(member), part, None), names)
 
@@ -175,7 +175,7 @@ class Reads:
         todo = [f]
         while todo:
             f = todo.pop()
-            f = getattr(f, "__wrapped__", f) if not isinstance(f, type) else f
+            f = f if isinstance(f, type) else _part(f, "__wrapped__") or f
             f = f.__func__ if isinstance(f, MethodType) else f.func if isinstance(f, functools.partial) else f
             if isinstance(f, type):
                 if f not in self._classes and by_name(f):
@@ -194,6 +194,14 @@ class Reads:
                     todo.append(held)
                 elif is_users(getattr(held, "__file__", None) or "site-packages"):
                     todo += [vars(held)[name] for name in names & vars(held).keys()]
+
+
+def _part(x: Any, name: str) -> Any:
+    """An attribute of an object, or None; its class's `__getattr__` may do anything."""
+    try:
+        return object.__getattribute__(x, name)
+    except AttributeError:
+        return None
 
 
 def by_name(cls: type) -> bool:

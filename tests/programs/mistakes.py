@@ -71,34 +71,6 @@ assert third(9) == 4
 ''',
     ),
     Mistake(
-        "AG103", "a builtin is converted",
-        '''
-largest = ag.function(max)  # here
-''',
-        ("`max`", "convert a function"),
-        '''
-@ag.function
-def largest(a, b):
-    return max(a, b)
-
-assert largest(2.0, 3.0) == 3.0
-''',
-    ),
-    Mistake(
-        "AG103", "a function of NumPy is converted",
-        '''
-sine = ag.function(np.sin)  # here
-''',
-        ("`sin`", "convert a function"),
-        '''
-@ag.function
-def sine(x):
-    return np.sin(x)
-
-assert sine(0.0) == 0.0
-''',
-    ),
-    Mistake(
         "AG103", "the result of a call in place of the function",
         '''
 def clipped(x):
@@ -182,24 +154,6 @@ class Model:
 
 step = ag.function(Model().step)
 assert step(-2.0) == 2.0
-''',
-    ),
-    Mistake(
-        "AG104", "@ag.function above @jax.jit",
-        '''
-@ag.function  # here
-@jax.jit
-def half(n):
-    return n // 2 if n > 1 else n
-''',
-        ("`half`", "`jax.jit`", "below"),
-        '''
-@jax.jit
-@ag.convert
-def half(n):
-    return n // 2 if n > 1 else n
-
-assert half(9) == 4
 ''',
     ),
     Mistake(
