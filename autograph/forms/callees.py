@@ -35,7 +35,7 @@ from autograph.runtime.state.keys import TWIN, names_in
 from autograph.runtime.stores.outside import adopt_arrays
 from autograph.source import notebooks, unconvertible
 from autograph.source.errors import ConversionError, SourceUnavailable
-from autograph.source.policy import CALLERS, CONTEXT_MANAGER, is_library, is_listed, is_of_jax, is_stdlib, is_users, is_wrapper
+from autograph.source.policy import CALLERS, CONTEXT_MANAGER, OURS, is_library, is_listed, is_of_jax, is_stdlib, is_users, is_wrapper
 from autograph.source.source import file_of
 
 
@@ -225,11 +225,16 @@ def _first(f: types.FunctionType) -> Any:
         return with_values(f) if _tracing() and _keeps_nothing(f) else f
     if f in (functools.wraps, functools.update_wrapper):  # they keep their argument and do not call it
         return f
-    if is_made(f) and (new := dressed_again(f, _safely)) is not f:
-        new = _with_twins(new)
-        f.__dict__[TWIN] = Twin(f, new, new)
-        return new
+    if is_made(f) and f not in _holding_none:
+        if (new := dressed_again(f, _safely)) is not f:
+            new = _with_twins(new)
+            f.__dict__[TWIN] = Twin(f, new, new)
+            return new
+        _holding_none.add(f)
     return _with_twins(f)
+
+
+_holding_none: weakref.WeakSet[types.FunctionType] = weakref.WeakSet()  # functions of libraries that hold none of the user's
 
 
 def remade_object(f: Any) -> Any:
@@ -383,7 +388,7 @@ def convert_object(f: Any) -> Any:
         return types.MethodType(convert_object(f.__func__), f.__self__)
     if isinstance(f, types.FunctionType):
         wrapped = getattr(f, "__wrapped__", None)
-        if form_in(f) is None and not _runs_users(f) and (wrapped is not None or is_of_jax(f.__code__)):
+        if form_in(f) is None and not _runs_users(f) and (wrapped is not None or is_of_jax(f.__code__) or f.__code__.co_filename.startswith(OURS)):
             new = dressed_again(f, convert_object) if is_made(f) else f
             if new is f and _is_left(wrapped):
                 raise unconvertible.wrapper(f)
