@@ -272,3 +272,19 @@ def test_a_jitted_function_of_operations_is_called_as_it_is():
     assert not any(map(is_straight, (noted.__wrapped__, of_a_method.__wrapped__, st.__wrapped__, f)))
     x = jnp.eye(2)
     np.testing.assert_allclose(ag.function(lambda x: straight(straight(x, x), x))(x), straight(straight(x, x), x))
+
+
+def test_a_file_that_imports_the_runtime_is_the_users(tmp_path):
+    text = """
+import autograph.runtime as rt
+
+
+def f(x):
+    if x > 0:
+        return x * 2
+    return -x
+"""
+    (tmp_path / "uses_the_runtime.py").write_text(text)
+    space = {"__name__": "uses_the_runtime"}
+    exec(compile(text, str(tmp_path / "uses_the_runtime.py"), "exec"), space)
+    assert float(ag.function(space["f"])(3.0)) == 6 and "ag.cond" in ag.to_code(space["f"]).replace("rt.cond", "ag.cond")

@@ -95,6 +95,7 @@ class File:
         self.bound = frozenset(name for name, count in counts.items() if count)  # at module level, by the module or by `global`
         self.modules = {k: v for k, v in _imports(self.tree).items() if counts[k] == 1}
         self.converted = frozenset(_decorated(self.tree, self.modules, counts))
+        self.written = any(_is_written(d, self.modules) for n in ast.walk(self.tree) for d in getattr(n, "decorator_list", ()))
         self.stores = any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) for n in ast.walk(self.tree))
         self.alias = next(a for a in ("ag", "ag_", "ag__", "autograph_runtime") if self._alias_is_free(a))
 
@@ -110,8 +111,8 @@ class File:
 
     @property
     def transpiled(self) -> bool:
-        """Whether the file was written by the transpiler: its functions are converted already."""
-        return "autograph.runtime" in self.modules.values() and not self.converted
+        """Whether the file was written by the transpiler, by the decorators that only it writes: its functions are converted already."""
+        return self.written and not self.converted
 
     def class_of(self, node: Any) -> str:
         """The innermost class that a function stands in, by the function's place."""
@@ -161,16 +162,29 @@ def _imports(tree: ast.Module) -> dict[str, str]:
 MARKS = frozenset(f"{module}.{name}" for module in ("autograph", "autograph.api") for name in ("convert", "function", "do_not_convert"))
 
 
-def mark_of(decorator: ast.expr, modules: dict[str, str]) -> str:
-    """`convert`, `function` or `do_not_convert` if a decorator is one of ours by the file's text; `partial` of one; else nothing."""
+WRITTEN = frozenset(f"{module}.{name}" for module in ("autograph", "autograph.runtime") for name in ("converted", "jit"))
+
+
+def _path(decorator: ast.expr, modules: dict[str, str]) -> str:
+    """Where what a decorator names is from, by the imports of the file; nothing if it is none of them."""
     node = decorator.func if isinstance(decorator, ast.Call) else decorator
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
         node = node.value
-    if not isinstance(node, ast.Name) or node.id not in modules:
-        return ""
-    path = ".".join([modules[node.id], *reversed(parts)])
+    return ".".join([modules[node.id], *reversed(parts)]) if isinstance(node, ast.Name) and node.id in modules else ""
+
+
+def _is_written(decorator: ast.expr, modules: dict[str, str]) -> bool:
+    path = _path(decorator, modules)
+    return path in WRITTEN or (
+        path == "functools.partial" and isinstance(decorator, ast.Call) and bool(decorator.args) and _is_written(decorator.args[0], modules)
+    )
+
+
+def mark_of(decorator: ast.expr, modules: dict[str, str]) -> str:
+    """`convert`, `function` or `do_not_convert` if a decorator is one of ours by the file's text; `partial` of one; else nothing."""
+    path = _path(decorator, modules)
     if path in MARKS:
         return path.rsplit(".", 1)[1]
     return (
