@@ -6,6 +6,7 @@ counted: the last one takes them out.  The class holds what belongs to it, and n
 
 from __future__ import annotations
 
+import functools
 import threading
 import weakref
 from collections.abc import Callable
@@ -25,8 +26,22 @@ class _Part:
         self.members: dict[str, tuple[Any, Any]] = {}
 
 
-def put_in(cls: type, part: str, mine: dict[Key, bool], make: Callable[[], dict[str, Any]]) -> None:
-    """Put members into a class for a trace; `mine` says of each part that the trace has met whether there was something to put in."""
+_everywhere: list[tuple[Any, str, Any]] = []
+
+
+def everywhere(owner: Any, name: str, member: Any) -> None:
+    """From now on each outermost trace, and each tape, puts a member into a class or module of a library."""
+    _everywhere.append((owner, name, member))
+
+
+def put_in_all(mine: dict[Key, bool]) -> None:
+    """What such a trace or tape begins with."""
+    for owner, name, member in _everywhere:
+        put_in(owner, name, mine, functools.partial(dict, {name: member}))
+
+
+def put_in(cls: Any, part: str, mine: dict[Key, bool], make: Callable[[], dict[str, Any]]) -> None:
+    """Put members into a class or module for a trace; `mine` says of each part that the trace has met whether there was something to put in."""
     key = weakref.ref(cls), part
     if key in mine:
         return
@@ -61,17 +76,21 @@ def take_out(mine: dict[Key, bool]) -> None:
                 if vars(cls).get(name) is not new:  # the program has set it
                     continue
                 if before is _MISSING:
-                    type.__delattr__(cls, name)
+                    _delete(cls, name)
                 else:
-                    type.__setattr__(cls, name, before)
+                    _set(cls, name, before)
             if not parts:
-                type.__delattr__(cls, _HERE)
+                _delete(cls, _HERE)
         mine.clear()
 
 
-def _set(cls: type, name: str, member: Any) -> bool:
+def _set(owner: Any, name: str, member: Any) -> bool:
     try:
-        type.__setattr__(cls, name, member)
+        (type.__setattr__ if isinstance(owner, type) else setattr)(owner, name, member)
     except TypeError:  # a class that cannot be changed
         return False
     return True
+
+
+def _delete(owner: Any, name: str) -> None:
+    (type.__delattr__ if isinstance(owner, type) else delattr)(owner, name)

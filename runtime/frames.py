@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from autograph.runtime.exchanged import take_out
+from autograph.runtime.exchanged import put_in_all, take_out
 from autograph.runtime.messages.errors import StagingError
 
 TRACING = threading.RLock()  # held while a trace has tracers in the user's variables and objects: other threads would see them
@@ -197,6 +197,8 @@ def root(trace: Any, values: dict[Any, Any], checked: bool) -> Iterator[Frame]:
     """The trace of a whole function; if it is `checked`, its caller reads the error code."""
     frame = Frame((), {}, staged=False, root=True, checked=checked)
     frame.trace, frame.values = trace, values
+    if not _stack.frames:
+        put_in_all(frame.exchanged)
     _stack.frames.append(frame)
     limit = sys.getrecursionlimit()
     try:

@@ -383,3 +383,19 @@ def test_no_library_is_loaded_for_its_adapter(tmp_path):
         "import sys\nimport autograph as ag\nag.function(lambda x: x)(1.0)\nassert not {'flax', 'keras', 'equinox', 'optax'} & sys.modules.keys()\n"
     )
     subprocess.run([sys.executable, tmp_path / "program.py"], check=True)
+
+
+def test_the_library_is_what_it_was_afterwards():
+    flax = pytest.importorskip("flax", reason="flax is not installed")
+    from flax.nnx import tracers  # noqa: PLC0415
+
+    nnx = flax.nnx
+
+    @ag.function
+    def grown(v):
+        v.value = v.value + 1 if v.value > 0 else v.value
+        return v.value
+
+    before = dict(vars(nnx.Variable)), tracers.current_jax_trace
+    assert float(grown(nnx.Param(jnp.float32(1)))) == 2
+    assert (dict(vars(nnx.Variable)), tracers.current_jax_trace) == before

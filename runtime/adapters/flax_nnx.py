@@ -14,6 +14,7 @@ from flax import nnx  # type: ignore[import-not-found,import-untyped]
 from flax.nnx import tracers  # type: ignore[import-not-found,import-untyped]
 
 from autograph.runtime.adapters.intercepted import Intercepted
+from autograph.runtime.exchanged import everywhere
 from autograph.runtime.frames import lifting
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.messages.places import hide
@@ -50,7 +51,7 @@ def _state(trace: Any) -> Any:
         return _innermost()
 
 
-tracers.current_jax_trace = _current
+everywhere(tracers, "current_jax_trace", _current)
 trees.objects(nnx.Pytree)
 hide(flax)
 Intercepted(nnx.Variable, "_raw_value")

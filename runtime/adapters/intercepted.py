@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograph.runtime.access.attributes import noticed
+from autograph.runtime.exchanged import everywhere
 from autograph.runtime.frames import watched
 from autograph.runtime.state.reading import note_place, recorders
 from autograph.runtime.values.heap import INTERCEPTED, Attribute, Interception
@@ -16,7 +17,7 @@ from autograph.runtime.values.values import Unset
 
 
 class Intercepted(Interception):
-    """Stands in a class for an attribute of its objects.
+    """Stands in a class for an attribute of its objects, while something is traced or a tape records.
 
     Args:
       cls: the class.
@@ -28,7 +29,7 @@ class Intercepted(Interception):
         self._slot: Any = vars(cls).get(name)
         self._name, self._place = name, place
         INTERCEPTED.setdefault(name, []).append((cls, self))
-        setattr(cls, name, self)
+        everywhere(cls, name, self)
 
     def held(self, obj: Any) -> Any:
         try:

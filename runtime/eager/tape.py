@@ -14,6 +14,7 @@ import numpy as np
 from autograph.runtime.arrays.handles import is_variable, value_of
 from autograph.runtime.calls.loading import adapt
 from autograph.runtime.eager.values import fresh
+from autograph.runtime.exchanged import put_in_all, take_out
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi.passing import Passing
 from autograph.runtime.jaxapi.tracers import content
@@ -50,6 +51,7 @@ class GradientTape:
         self._persistent, self._automatic = persistent, watch_accessed_variables
         self._recording, self._used = False, False
         self._trace: Any = None
+        self._exchanged: dict[Any, bool] = {}
         self._context = ExitStack()
         self.reset()
 
@@ -57,6 +59,7 @@ class GradientTape:
         if self._recording:
             raise TapeError("this tape is recording already", here(), "use another `ag.GradientTape()` for the block inside")
         adapt()
+        put_in_all(self._exchanged)
         self._trace = Passing.over(_jax.innermost_trace(), self._seen)
         self._context.enter_context(_jax.set_current_trace(self._trace))
         self._recording = True
@@ -66,6 +69,7 @@ class GradientTape:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         if self._recording or self in recorders.active:
             self._recording = False
+            take_out(self._exchanged)
             recorders.active = tuple(t for t in recorders.active if t is not self)
             self._context.close()
             self._trace.end()
