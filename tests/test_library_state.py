@@ -393,8 +393,8 @@ def test_the_library_is_what_it_was_afterwards():
 
     @ag.function
     def grown(v):
-        v.value = v.value + 1 if v.value > 0 else v.value
-        return v.value
+        v[...] = v[...] + 1 if v[...] > 0 else v[...]
+        return v[...]
 
     before = dict(vars(nnx.Variable)), tracers.current_jax_trace
     assert float(grown(nnx.Param(jnp.float32(1)))) == 2
