@@ -75,3 +75,27 @@ PROGRAMS = [hashed, a_buffer, pickled, unpickled, copied, a_heap_keeps_them, a_c
 def test_constants_are_arrays_of_numpys(f: Any, compiled: Any) -> None:
     x = jnp.float32(3)
     assert np.allclose(compiled(f)(x), f(x))
+
+
+FILLING = """
+def fill(a, k):
+    a[k] = a[k] + 1.0
+    return a.sum()
+"""
+
+
+@pytest.mark.parametrize("compiled", [ag.function, lambda f: jax.jit(ag.convert(f))], ids=["function", "jit"])
+def test_a_library_that_stores_into_them(compiled: Any) -> None:
+    """It gets an object that tells of the store: an array that a compiled loop changes is state of the loop."""
+    space: dict[str, Any] = {}
+    exec(compile(FILLING, f"{jax.__path__[0]}/../site-packages/filling.py", "exec"), space)  # noqa: S102
+    fill = space["fill"]
+
+    def f(x: Any) -> Any:
+        a, total = np.zeros(3), 0.0
+        while x > 0:
+            total = total + fill(a, 1)
+            x = x - 1
+        return total, a[1]
+
+    assert np.allclose(compiled(f)(jnp.float32(3)), f(3.0))

@@ -157,7 +157,7 @@ def resolve(f: Any) -> Any:
         new = call(f.__func__) if _tracing() else resolve(f.__func__)
         return f if new is f.__func__ else types.MethodType(new, f.__self__)
     if kind is types.BuiltinFunctionType and f.__self__ is not builtins and f.__self__ is not _FUNCTOOLS:
-        return with_values(f) if _tracing() and _keeps_nothing(f) else f
+        return with_values(f) if _tracing() and _takes_values(f) else f
     if isinstance(f, type) and _tracing() and getattr(f, "__module__", "").split(".")[0] not in sys.stdlib_module_names:
         adopt(f, _safe_twin, calls=True)
     if kind is types.BuiltinFunctionType or kind is type:
@@ -222,7 +222,7 @@ def _first(f: types.FunctionType) -> Any:
         except ConversionError:  # it stays Python: there is no source
             return noticing(f, names_in(code)) if _tracing() else f
     if is_stdlib(code) and (f.__module__ or "").split(".")[0] not in CALLERS:
-        return with_values(f) if _tracing() and _keeps_nothing(f) else f
+        return with_values(f) if _tracing() and _takes_values(f) else f
     if f in (functools.wraps, functools.update_wrapper):  # they keep their argument and do not call it
         return f
     if is_made(f) and f not in _holding_none:
@@ -291,18 +291,18 @@ def _runs_users(f: Any) -> bool:
     return type(f) is types.FunctionType and (is_users(f.__code__) or is_wrapper(f.__code__))
 
 
-_OF_BYTES = frozenset(
-    "array base64 binascii bz2 codecs csv ctypes decimal fractions gzip hashlib hmac io json lzma marshal mmap pickle random socket sqlite3 "
-    "statistics struct zlib".split()
-)  # modules of Python's own whose functions take arrays as values: none of them looks at who calls it
+_OF_VALUES = frozenset(
+    "base64 binascii bz2 codecs csv decimal fractions gzip hashlib hmac io json lzma marshal pickle random scipy sqlite3 statistics zlib".split()
+)  # modules whose functions take arrays as values: none changes what it is given, nor looks at who calls it
 
 
-def _keeps_nothing(f: Any) -> bool:
-    """Whether a function that is not converted takes arrays as values: it is one of a module, of a library or of those of Python's own."""
-    owner, module = getattr(f, "__self__", None), (f.__module__ or "").lstrip("_").split(".")[0]
-    if owner is not None and not isinstance(owner, types.ModuleType):
-        return False
-    return module in _OF_BYTES or module not in ("autograph", "jax", "jaxlib", "numpy") and module not in sys.stdlib_module_names
+def _takes_values(f: Any) -> bool:
+    """Whether a function is one of these: it gets arrays of NumPy's as what they are.
+
+    Any other gets the objects that stand for them, which tell what it stores into them.
+    """
+    owner = getattr(f, "__self__", None)
+    return (owner is None or isinstance(owner, types.ModuleType)) and (f.__module__ or "").lstrip("_").split(".")[0] in _OF_VALUES
 
 
 def _has_no_entry(f: types.FunctionType) -> bool:
@@ -320,7 +320,7 @@ def _with_twins(f: Any) -> Any:
     calls = type(f) in (type, types.BuiltinFunctionType) and f in _HIGHER
 
     rows = _GOING_OVER.get(f) if calls else None
-    values = type(f) is types.FunctionType and _tracing() and not is_of_jax(f.__code__) and _keeps_nothing(f)
+    values = type(f) is types.FunctionType and _tracing() and not is_of_jax(f.__code__) and _takes_values(f)
     called = with_values(f) if values else f
     functions = HIGHER.get(f.__name__, ()) if type(f) is types.FunctionType and is_of_jax(f.__code__) else ()
 
