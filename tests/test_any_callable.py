@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import functools
+import types
 
 import jax
 import jax.numpy as jnp
@@ -288,3 +289,74 @@ def f(x):
     space = {"__name__": "uses_the_runtime"}
     exec(compile(text, str(tmp_path / "uses_the_runtime.py"), "exec"), space)
     assert float(ag.function(space["f"])(3.0)) == 6 and "ag.cond" in ag.to_code(space["f"]).replace("rt.cond", "ag.cond")
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def mapped(g, x):
+    return jax.lax.map(g, x)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def first_of(t, x):
+    return t[0](x)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def chosen(g, x):
+    return jax.lax.cond(True, g, g, x)
+
+
+@jax.jit
+def filled(x):
+    x[0:2] = 5.0
+    return x
+
+
+def bent(v):
+    if v > 0:
+        return v * 2
+    return v
+
+
+def test_functions_that_a_jitted_function_is_given():
+    from autograph.runtime.jaxapi.jitted import is_straight
+
+    x = jnp.array([1.0, -2.0, 3.0])
+    assert not any(is_straight(g.__wrapped__) for g in (first_of, filled))
+    np.testing.assert_allclose(ag.function(lambda x: mapped(bent, x))(x), [2, -2, 6])
+    assert float(ag.function(lambda x: first_of((bent,), x))(3.0)) == 6
+    np.testing.assert_allclose(ag.function(lambda x: filled(x))(x), [5, 5, 3])
+
+
+def test_what_such_a_function_changes_in_a_loop():
+    class Held:
+        flag = 0
+
+    held = Held()
+
+    def marks(v):
+        held.flag = 7
+        return v * 2
+
+    def loop(x):
+        held.flag = 0
+        while x < 20:
+            x = chosen(marks, x)
+        return x, held.flag
+
+    try:
+        got = ag.function(loop)(1.0)
+    except ag.AutographError as error:
+        assert error.id == "AG405"
+    else:
+        assert [float(v) for v in got] == [32, 7]
+
+
+def test_a_wrapper_that_holds_a_list_in_itself():
+    from autograph.forms.wrappers import remade
+
+    cyclic = [0]
+    cyclic.append(cyclic)
+    wrapper = jax.vmap(lambda v: v)
+    cells = tuple(types.CellType(cyclic) if k == 0 else c for k, c in enumerate(wrapper.__closure__))
+    assert remade(types.FunctionType(wrapper.__code__, wrapper.__globals__, "g", None, cells), lambda g: g) is not None

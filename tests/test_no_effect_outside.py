@@ -321,3 +321,18 @@ def test_a_library_sees_the_tracers_that_jax_gives() -> None:
     x = jnp.float32(1.0)
     assert [float(v) for v in ag.function(several)(x)] == [float(v) for v in jax.jit(several)(x)]
     assert float(ag.function(several)(x)[0]) == 2
+
+
+def test_a_class_that_is_copied_and_given_methods_in_a_trace() -> None:
+    before = dict(vars(Dist)), dict(vars(Vector))
+
+    def copies(x: Any) -> Any:
+        first = Dist(x)[2]
+        copied = type("Copied", (), {k: v for k, v in vars(Dist).items() if k not in ("__dict__", "__weakref__")})
+        names = [name for name in vars(Dist) if name == "probs"]
+        return first + copied(x)[3] + copied(x).probs + len(names)  # type: ignore[call-arg,index,attr-defined]
+
+    want = copies(2.0)
+    for _ in range(3):
+        assert np.allclose(ag.function(copies)(jnp.float32(2.0)), want)
+        assert (dict(vars(Dist)), dict(vars(Vector))) == before

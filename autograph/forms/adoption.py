@@ -14,7 +14,7 @@ from typing import Any
 
 from autograph.runtime.access.cached import Cached
 from autograph.runtime.calls.dispatched import dispatched, own_of
-from autograph.runtime.exchanged import put_in
+from autograph.runtime.exchanged import MISSING, ExchangedProperty, marked, put_in, stands_for
 from autograph.runtime.frames import frames
 from autograph.runtime.operators.comparisons import by_fields, unlike
 from autograph.source.policy import is_users, is_wrapper
@@ -43,23 +43,24 @@ def adopt(cls: type, twin: Twin, calls: bool = False) -> None:
 
 
 def _init(k: type, twin: Twin) -> dict[str, Any]:
-    own = vars(k).get("__init__")
+    found = vars(k).get("__init__")
+    own = stands_for(found) or found
     new = _converted("__init__", own, twin)
     return {} if new is own else {"__init__": new}
 
 
 def _members(k: type, twin: Twin) -> dict[str, Any]:
     """By name: what stands for members of a class."""
-    members = {name: member for name, member in vars(k).items() if name != "__init__"}
+    members = {name: stands_for(member) or member for name, member in vars(k).items() if name != "__init__"}
     changed: dict[str, Any] = {}
     for name, member in members.items():
         changed[name] = dispatched(member, by_fields(k, name)) if _generated(k, name) else _converted(name, member, twin)
     if "__eq__" in members and "__ne__" not in members:
         derived: Any = k.__ne__
         if _generated(k, "__eq__"):
-            changed["__ne__"] = dispatched(derived, by_fields(k, "__ne__"))
+            changed["__ne__"] = dispatched(derived, by_fields(k, "__ne__"), MISSING)
         elif derived is object.__ne__ and _is_users(members["__eq__"]):
-            changed["__ne__"] = dispatched(derived, unlike(k))
+            changed["__ne__"] = dispatched(derived, unlike(k), MISSING)
     return {name: new for name, new in changed.items() if new is not members.get(name)}
 
 
@@ -85,13 +86,14 @@ def _converted(name: str, member: Any, twin: Twin) -> Any:
     if type(member) is property:
         mine: list[Any] = [member.fget, member.fset, member.fdel]
         parts = [_method(f, twin) if _is_users(f) else f for f in mine]
-        same = all(a is b for a, b in zip(parts, mine, strict=True))
-        return member if same else property(parts[0], parts[1], parts[2], member.__doc__)
+        if all(a is b for a, b in zip(parts, mine, strict=True)):
+            return member
+        return marked(ExchangedProperty(parts[0], parts[1], parts[2], member.__doc__), member)
     if type(member) is functools.cached_property and _is_users(member.func):
         function: Any = member.func
         new = Cached(_method(function, twin))
         new.attrname = name
-        return new
+        return marked(new, member)
     if _is_users(getattr(type(member), "__get__", None)) or _is_users(getattr(type(member), "__set__", None)):
         adopt(type(member), twin)
     return member

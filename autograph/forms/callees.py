@@ -29,7 +29,7 @@ from autograph.runtime.calls.dispatched import converted_of, own_of
 from autograph.runtime.calls.function import Function, Method
 from autograph.runtime.calls.managers import stacked
 from autograph.runtime.calls.mentioned import adopt_mentioned
-from autograph.runtime.jaxapi.jitted import CUSTOM, JIT, JITTED, is_straight, jitted_again, options_of, rules_of, with_rules
+from autograph.runtime.jaxapi.jitted import CUSTOM, JIT, JITTED, are_arrays, is_straight, jitted_again, options_of, rules_of, with_rules
 from autograph.runtime.lists.unbound import changing
 from autograph.runtime.state.keys import TWIN, names_in
 from autograph.runtime.stores.outside import adopt_arrays
@@ -167,10 +167,9 @@ def resolve(f: Any) -> Any:
     if kind is functools.partial:
         return functools.partial(_replaced(f.func) or resolve(f.func), *map(_own_twin, f.args), **f.keywords)
     if kind is JITTED and _runs_users(f.__wrapped__):
-        if is_straight(f.__wrapped__):
-            return f
         if _tracing():
-            return runtime.call(JIT)(f.__wrapped__, **options_of(f))  # what it does beside its result comes out of it
+            threaded = runtime.call(JIT)(f.__wrapped__, **options_of(f))  # what it does beside its result comes out of it
+            return _straight(f, threaded) if is_straight(f.__wrapped__) else threaded
     if kind is JITTED or kind in CUSTOM:
         return _with_twins(remade_object(f))
     method = getattr(kind, "__call__", None)
@@ -237,18 +236,33 @@ def _first(f: types.FunctionType) -> Any:
 _holding_none: weakref.WeakSet[types.FunctionType] = weakref.WeakSet()  # functions of libraries that hold none of the user's
 
 
+def _made_again(f: Any) -> Any:
+    if isinstance(f, CUSTOM):
+        return with_rules(f, _safely) if any(_safely(x) is not x for x in rules_of(f) if x is not None) else f
+    inner = _safely(f.__wrapped__)
+    return f if inner is f.__wrapped__ else jitted_again(f, inner)
+
+
+def _straight(jitted: Any, threaded: Any) -> Any:
+    """A jitted function that only calls functions of JAX's: as it is for arrays, so that JAX finds what it has traced."""
+
+    def jitted_call(*args: Any, **kwargs: Any) -> Any:
+        return (jitted if are_arrays(args, kwargs) else threaded)(*args, **kwargs)
+
+    return jitted_call
+
+
 def remade_object(f: Any) -> Any:
     """A jitted function, or one with rules for its derivatives, of converted functions; itself if it is a library's."""
-    entry = _entry(f)
-    if entry is None:
-        f.__dict__[TWIN] = Twin(f, f, f)  # its rules may hold it
-        if isinstance(f, CUSTOM):
-            own = [x for x in rules_of(f) if x is not None]
-            new = with_rules(f, _safely) if any(_safely(x) is not x for x in own) else f
-        else:
-            inner = _safely(f.__wrapped__)
-            new = f if inner is f.__wrapped__ else jitted_again(f, inner)
-        entry = f.__dict__[TWIN] = Twin(f, new, new)
+    with LOCK:
+        entry = _entry(f)
+        if entry is None:
+            f.__dict__[TWIN] = Twin(f, f, f)  # its rules may hold it
+            try:
+                new = _made_again(f)
+            finally:
+                del f.__dict__[TWIN]
+            entry = f.__dict__[TWIN] = Twin(f, new, new)
     return entry.twin
 
 
@@ -327,7 +341,7 @@ def _with_twins(f: Any) -> Any:
     def own(x: Any) -> Any:
         new = _own_twin(x)
         if not calls and type(new) is types.FunctionType and _has_no_entry(new) and _tracing():
-            return runtime.converted(new)  # JAX may call it in another trace
+            return runtime.converted(new, fresh=True)  # JAX may call it in another trace
         return (calls and _replaced(x) or _tracing() and changing(x) or x) if new is x else new
 
     def library_call(*args: Any, **kwargs: Any) -> Any:

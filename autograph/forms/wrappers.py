@@ -39,6 +39,9 @@ def _remade(x: Any, convert: Convert, seen: set[int]) -> Any:
         new = _remade(x.func, convert, seen)
         return x if new is x.func else functools.partial(new, *x.args, **x.keywords)
     if type(x) is list or isinstance(x, tuple):
+        if id(x) in seen:
+            return x
+        seen.add(id(x))
         found = [_held(v, convert, seen) for v in x]
         same = all(new is old for new, old in zip(found, x, strict=True))
         return x if same else type(x)(found) if type(x) in (list, tuple) else type(x)(*found)  # of a named tuple the fields

@@ -7,17 +7,18 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from autograph.runtime.exchanged import marked
 from autograph.runtime.frames import watched
 
 
-def dispatched(own: Callable[..., Any], converted: Callable[..., Any]) -> Any:
-    """The method that stands in the class: other threads have none of our frames."""
+def dispatched(own: Callable[..., Any], converted: Callable[..., Any], stands_for: Any = None) -> Any:
+    """The method that stands in the class, for `own` if nothing else is said: other threads have none of our frames."""
 
     def method(*args: Any, **kwargs: Any) -> Any:
         return converted(*args, **kwargs) if watched() else own(*args, **kwargs)
 
     functools.update_wrapper(method, own)
-    return method
+    return marked(method, own if stands_for is None else stands_for)
 
 
 _CODE = dispatched(len, len).__code__

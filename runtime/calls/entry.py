@@ -36,10 +36,10 @@ from autograph.runtime.values.identity import settle
 from autograph.runtime.values.values import counted_in, has_maybe
 
 
-def entered(fn: Callable[..., Any], begin: Callable[[], None] = lambda: None) -> Callable[..., Any]:
+def entered(fn: Callable[..., Any], begin: Callable[[], None] = lambda: None, fresh: bool = False) -> Callable[..., Any]:
     """`fn`, whose errors are named; deferred ones are raised by the compiled program, where no `ag.function` reads them.
 
-    `begin` is called first in its trace.
+    `begin` is called first in its trace.  One that is `fresh` is another function for JAX each time, which so traces it each time.
     """
     staged = named(fn)
 
@@ -55,7 +55,7 @@ def entered(fn: Callable[..., Any], begin: Callable[[], None] = lambda: None) ->
                 _refuse_arrays(frame)
                 refuse_assigned(frame)
                 if watched():  # a function of ours around has handed this one to JAX
-                    _hand_on(frame)
+                    _hand_on(frame, fresh)
                 if type(code := frame.values.pop(ERROR)) is not int:
                     received(code, values_of(frame.values))
                 out = taken(out)
@@ -68,14 +68,15 @@ def entered(fn: Callable[..., Any], begin: Callable[[], None] = lambda: None) ->
     return outside
 
 
-def _hand_on(frame: Frame) -> None:
+def _hand_on(frame: Frame, fresh: bool) -> None:
     """What a function under a transformation of JAX's has changed of the code around: values that hold no array stay, as when Python runs it.
 
-    Sound because such values cannot hold a tracer of the trace that has ended; a list or object of the code around may.
+    Sound because such values cannot hold a tracer of the trace that has ended (a list or object of the code around may), and because the function is
+    traced again whenever the code around is: JAX would not trace one again that it knows, and a change of it would be missing then.
     """
     changed = [(place, place.get()) for place in frame.written if isinstance(place, HeapLocation)]
     for place, value in changed:
-        if not _holds_no_array(value, frame.saved[place]):
+        if not (fresh and _holds_no_array(value, frame.saved[place])):
             restore(frame)
             raise changed_under(place, transformation())
     if changed:
@@ -127,9 +128,12 @@ def _traced(staged: Callable[..., Any], fn: Callable[..., Any], begin: Callable[
     raise AssertionError("the second trace returns or raises")
 
 
-def converted(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """A staged function as JAX and other libraries call it: in a trace of theirs it is entered, so that arrays are objects in it."""
-    inside = entered(fn)
+def converted(fn: Callable[..., Any], fresh: bool = False) -> Callable[..., Any]:
+    """A staged function as JAX and other libraries call it: in a trace of theirs it is entered, so that arrays are objects in it.
+
+    The transpiler writes it as a decorator; one that is made for a call is `fresh`.
+    """
+    inside = entered(fn, fresh=fresh)
 
     @functools.wraps(fn)
     def called(*args: Any, **kwargs: Any) -> Any:

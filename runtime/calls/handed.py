@@ -21,4 +21,4 @@ def with_entries(f: Any) -> Any:
 
 
 def _entered(x: Any) -> Any:
-    return converted(x) if type(x) is FunctionType and is_users(x.__code__.co_filename) else x
+    return converted(x, fresh=True) if type(x) is FunctionType and is_users(x.__code__.co_filename) else x

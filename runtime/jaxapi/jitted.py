@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dis
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -51,31 +50,40 @@ def with_rules(custom: Any, convert: Callable[[Any], Any]) -> Any:
 
 
 _OF_ARRAYS = frozenset(dir(jax.Array))
-_CHANGES = frozenset("STORE_SUBSCR STORE_ATTR STORE_GLOBAL STORE_DEREF MAKE_FUNCTION IMPORT_NAME FOR_ITER SEND YIELD_VALUE RAISE_VARARGS".split())
-_CALLEE_FIRST = sys.version_info >= (3, 13)  # in the order of what is pushed for a call
+_PLAIN = (int, float, complex, str, type(None))
+_OPERATIONS = frozenset(
+    "RESUME CACHE EXTENDED_ARG NOP PUSH_NULL PRECALL CALL KW_NAMES CALL_KW COPY SWAP POP_TOP LOAD_FAST LOAD_FAST_LOAD_FAST LOAD_FAST_BORROW "
+    "LOAD_FAST_BORROW_LOAD_FAST_BORROW STORE_FAST STORE_FAST_LOAD_FAST STORE_FAST_STORE_FAST LOAD_CONST LOAD_SMALL_INT LOAD_GLOBAL LOAD_ATTR "
+    "LOAD_METHOD BINARY_OP COMPARE_OP UNARY_NEGATIVE BUILD_TUPLE RETURN_VALUE RETURN_CONST".split()
+)
 
 
 def is_straight(fn: Any) -> bool:
-    """Whether conversion would change nothing of a function: one operation of JAX's after the other, on its arguments and constants.
+    """Whether conversion would change nothing of a function that is given arrays and numbers: one operation of JAX's after the other.
 
-    Sound because it neither decides nor stores, and calls nothing but functions of JAX's and methods that arrays have; a call of anything else, or an
-    attribute that arrays do not have, would break it, so there is none.
+    Sound because what it may hold is listed: no decision, no store, no subscript, no other function.  `are_arrays` is asked at the call: an object or
+    a function among the arguments would bring code of its own.
     """
     code = getattr(fn, "__code__", None)
     if not isinstance(code, CodeType) or code.co_freevars or code.co_cellvars:
         return False
+    defaults = (*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values())
     around = [fn.__globals__[name] for name in code.co_names if name in fn.__globals__]
-    if not all(isinstance(x, (int, float, complex, str)) or isinstance(x, ModuleType) and x.__name__.startswith("jax.") for x in around):
+    modules = all(isinstance(x, _PLAIN) or isinstance(x, ModuleType) and x.__name__.startswith("jax.") for x in around)
+    if not modules or not all(isinstance(x, _PLAIN) for x in defaults):
         return False
     before = ""
     for i in dis.get_instructions(code):
-        name = i.opname
-        called = (before, name) if _CALLEE_FIRST else (name, before)
-        if name in _CHANGES or "JUMP" in name or called[0].startswith("LOAD_FAST") and called[1] == "PUSH_NULL":
+        if i.opname not in _OPERATIONS or i.opname == "BINARY_OP" and (i.argrepr == "[]" or i.argrepr.endswith("=")):
             return False
-        if name == "LOAD_GLOBAL" and i.argval not in fn.__globals__:  # a builtin
+        if i.opname == "LOAD_GLOBAL" and i.argval not in fn.__globals__:  # a builtin
             return False
-        if before.startswith("LOAD_FAST") and name in ("LOAD_ATTR", "LOAD_METHOD") and i.argval not in _OF_ARRAYS:
+        if "FAST" in before and i.opname in ("LOAD_ATTR", "LOAD_METHOD") and i.argval not in _OF_ARRAYS:
             return False
-        before = name if name not in ("CACHE", "EXTENDED_ARG") else before
+        before = i.opname if i.opname not in ("CACHE", "EXTENDED_ARG") else before
     return True
+
+
+def are_arrays(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether the arguments of a call are arrays and numbers."""
+    return all(isinstance(x, (jax.Array, bool, int, float, complex)) for x in (*args, *kwargs.values()))
