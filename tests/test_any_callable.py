@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
+import os
 import functools
-import types
 
 import jax
 import jax.numpy as jnp
@@ -352,11 +352,31 @@ def test_what_such_a_function_changes_in_a_loop():
         assert [float(v) for v in got] == [32, 7]
 
 
-def test_a_wrapper_that_holds_a_list_in_itself():
-    from autograph.forms.wrappers import remade
+REGISTRY = """
+def registry():
+    held, last = [], None
 
-    cyclic = [0]
-    cyclic.append(cyclic)
-    wrapper = jax.vmap(lambda v: v)
-    cells = tuple(types.CellType(cyclic) if k == 0 else c for k, c in enumerate(wrapper.__closure__))
-    assert remade(types.FunctionType(wrapper.__code__, wrapper.__globals__, "g", None, cells), lambda g: g) is not None
+    def register(f):
+        nonlocal last
+        held.append(f)
+        last = f
+
+    def run(x):
+        for f in held:
+            x = f(x)
+        return x if last is None else last(x)
+
+    return register, run
+"""
+
+
+def test_a_library_that_is_given_functions_later():
+    """What was made of its function once would miss what it is given since."""
+    space = {"__name__": "registering"}
+    exec(compile(REGISTRY, f"{os.path.dirname(jax.__path__[0])}/registering.py", "exec"), space)
+    register, run = space["registry"]()
+    g = ag.convert(lambda x: run(x))
+    register(lambda x: x + 1)
+    assert float(jax.jit(lambda x: g(x))(1.0)) == 3
+    register(lambda x: x * 10)
+    assert float(jax.jit(lambda x: g(x))(1.0)) == 200

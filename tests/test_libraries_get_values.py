@@ -7,6 +7,7 @@ import hashlib
 import heapq
 import io
 import json
+import os
 import pickle
 import statistics
 import zlib
@@ -88,7 +89,7 @@ def fill(a, k):
 def test_a_library_that_stores_into_them(compiled: Any) -> None:
     """It gets an object that tells of the store: an array that a compiled loop changes is state of the loop."""
     space: dict[str, Any] = {}
-    exec(compile(FILLING, f"{jax.__path__[0]}/../site-packages/filling.py", "exec"), space)  # noqa: S102
+    exec(compile(FILLING, f"{os.path.dirname(jax.__path__[0])}/filling.py", "exec"), space)  # noqa: S102
     fill = space["fill"]
 
     def f(x: Any) -> Any:

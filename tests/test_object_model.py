@@ -524,7 +524,7 @@ PLACES = {
     "branch": "    if x > 2:\n        y = USE\n    else:\n        y = -x\n    return y\n",
     "loop": "    y, k = 0.0 * x, 0\n    while k < x:\n        y = y + USE\n        k += 1\n    return y\n",
 }
-_LIBRARY = os.path.join(os.path.dirname(jax.__file__), os.pardir, "site-packages", "somelib")
+_LIBRARY = os.path.join(os.path.dirname(os.path.dirname(jax.__file__)), "somelib")
 
 
 def made(text: str, file: str, space: dict[str, Any]) -> None:

@@ -168,8 +168,7 @@ def resolve(f: Any) -> Any:
         return functools.partial(_replaced(f.func) or resolve(f.func), *map(_own_twin, f.args), **f.keywords)
     if kind is JITTED and _runs_users(f.__wrapped__):
         if _tracing():
-            threaded = runtime.call(JIT)(f.__wrapped__, **options_of(f))  # what it does beside its result comes out of it
-            return _straight(f, threaded) if is_straight(f.__wrapped__) else threaded
+            return _straight(f) if is_straight(f.__wrapped__) else _threaded(f)
     if kind is JITTED or kind in CUSTOM:
         return _with_twins(remade_object(f))
     method = getattr(kind, "__call__", None)
@@ -224,16 +223,14 @@ def _first(f: types.FunctionType) -> Any:
         return with_values(f) if _tracing() and _takes_values(f) else f
     if f in (functools.wraps, functools.update_wrapper):  # they keep their argument and do not call it
         return f
-    if is_made(f) and f not in _holding_none:
-        if (new := dressed_again(f, _safely)) is not f:
-            new = _with_twins(new)
+    if is_made(f) and (new := dressed_again(f, _safely)) is not f:
+        new = _with_twins(new)
+        if is_of_jax(
+            code
+        ):  # which binds no such variable anew: what was made of it once stays right; of a library's function it is made at each call
             f.__dict__[TWIN] = Twin(f, new, new)
-            return new
-        _holding_none.add(f)
+        return new
     return _with_twins(f)
-
-
-_holding_none: weakref.WeakSet[types.FunctionType] = weakref.WeakSet()  # functions of libraries that hold none of the user's
 
 
 def _made_again(f: Any) -> Any:
@@ -243,11 +240,16 @@ def _made_again(f: Any) -> Any:
     return f if inner is f.__wrapped__ else jitted_again(f, inner)
 
 
-def _straight(jitted: Any, threaded: Any) -> Any:
+def _threaded(jitted: Any) -> Any:
+    """A jitted function of converted code: what it does beside its result comes out of it."""
+    return runtime.call(JIT)(jitted.__wrapped__, **options_of(jitted))
+
+
+def _straight(jitted: Any) -> Any:
     """A jitted function that only calls functions of JAX's: as it is for arrays, so that JAX finds what it has traced."""
 
     def jitted_call(*args: Any, **kwargs: Any) -> Any:
-        return (jitted if are_arrays(args, kwargs) else threaded)(*args, **kwargs)
+        return (jitted if are_arrays(args, kwargs) else _threaded(jitted))(*args, **kwargs)
 
     return jitted_call
 

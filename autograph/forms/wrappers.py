@@ -1,7 +1,8 @@
 """What libraries have made of a function of the user's, made of its twin: `jax.grad` and `jax.vmap`, an optimizer with a schedule.
 
 Such a wrapper holds the function in its closure, perhaps inside of other wrappers.  The new one is the same code over cells that hold the twin;
-nothing is known here of what a library calls its variables.  A cell that holds none is shared with the wrapper itself.
+nothing is known here of what a library calls its variables.  A cell that holds none is shared with the wrapper itself.  Lists are not looked into:
+the library may add to one later, and a copy would not see that.
 """
 
 from __future__ import annotations
@@ -38,13 +39,10 @@ def _remade(x: Any, convert: Convert, seen: set[int]) -> Any:
     if type(x) is functools.partial:
         new = _remade(x.func, convert, seen)
         return x if new is x.func else functools.partial(new, *x.args, **x.keywords)
-    if type(x) is list or isinstance(x, tuple):
-        if id(x) in seen:
-            return x
-        seen.add(id(x))
+    if isinstance(x, tuple):
         found = [_held(v, convert, seen) for v in x]
         same = all(new is old for new, old in zip(found, x, strict=True))
-        return x if same else type(x)(found) if type(x) in (list, tuple) else type(x)(*found)  # of a named tuple the fields
+        return x if same else tuple(found) if type(x) is tuple else type(x)(*found)  # of a named tuple the fields
     if isinstance(x, (JITTED, *CUSTOM)):
         return convert(x)
     if not isinstance(x, types.FunctionType):
@@ -73,5 +71,5 @@ def _cell(cell: types.CellType, convert: Convert, seen: set[int]) -> types.CellT
 
 
 def _held(x: Any, convert: Convert, seen: set[int]) -> Any:
-    group = type(x) in (list, tuple) or isinstance(x, tuple) and hasattr(x, "_fields")
+    group = type(x) is tuple or isinstance(x, tuple) and hasattr(x, "_fields")
     return _remade(x, convert, seen) if group or callable(x) else x
