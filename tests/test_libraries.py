@@ -396,11 +396,15 @@ def test_below_a_type_checker(name, decorator):
         f("no array")
 
 
-@pytest.mark.parametrize("name", ["beartype", "jaxtyping"])
-def test_a_callee_behind_a_wrapper_is_named(name):
-    wrapped = wrapper_of(name)(magnitude)
+def test_a_callee_behind_a_wrapper_is_named():
+    wrapped = wrapper_of("beartype")(magnitude)
     with pytest.raises(ag.AutographError, match="(?s)AG501.*`magnitude`.*`@ag.convert`"):
         ag.function(lambda x: wrapped(x) + 1)(1.0)
+
+
+def test_a_callee_in_the_closure_of_a_wrapper_is_converted():
+    wrapped = wrapper_of("jaxtyping")(magnitude)
+    close(ag.function(lambda x: wrapped(x) + 1)(1.0), jnp.asarray(ag.convert(magnitude)(1.0) + 1))
 
 
 def test_objects_that_are_called_are_converted_where_jax_calls_them():
