@@ -31,7 +31,7 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "adopted around arrived begun bounds changed checked choices chosen codes columns copied count created defaults discarded "
+            "adopted around arrived begun born bounds changed checked choices chosen codes columns copied count created defaults discarded "
             "excluded exchanged function fresh given grows identities joins key late lifting made marked memory outside own passed places preset "
             "printed protected reads rebound refusal rehearsal root saved selectors spoiled staged tagging told trace twins values variables written"
         ).split()
@@ -53,6 +53,7 @@ class Frame:
         self.fresh: set[int] = set()  # identities of those that this block has made
         self.spoiled: list[tuple[Any, Any]] = []  # a container that has changed, and one that may be the same
         self.columns: dict[int, Any] = {}  # by identity: lists that a compiled loop has filled; `blocks/columns.py`
+        self.born: set[int] = set()  # identities of objects that had no attributes before it set one: those that it makes
         self.places: dict[Any, Any] = {}  # where it changed them first
         self.late: dict[Any, list[tuple[Any, Any]]] = {}  # what places held before changes, and the error code at that time
         self.copied: dict[int, Any] = {}  # by identity: containers that a list has taken a copy of

@@ -6,9 +6,10 @@ by a select where that can be seen neither in values nor in gradients.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -38,8 +39,8 @@ from autograph.runtime.state.made import new_objects
 from autograph.runtime.stores.outside import taken_in
 from autograph.runtime.stores.stores import Value
 from autograph.runtime.values.fitting import SIDES, does_not_fit, fitted
-from autograph.runtime.values.heap import HeapLocation, Items, one_way_only
-from autograph.runtime.values.identity import chosen, reopened, twins, unlike
+from autograph.runtime.values.heap import Contents, HeapLocation, Items, one_way_only
+from autograph.runtime.values.identity import chosen, looked_into, reopened, replaced, twins, unlike
 from autograph.runtime.values.joining import Mismatch, join
 from autograph.runtime.values.knowledge import facts_of, known
 from autograph.runtime.values.packing import as_is, pack, unpack, unpack_variables
@@ -201,9 +202,9 @@ class _Sides:
         every = dict.fromkeys([*(w for b in self.blocks for w in b.wrote), *held])
         held = {location: blank if location in self.new and location not in held else load(location) for location in every}
         for location in held:
-            joint = self._left(block, location)
-            for other in self.blocks:
-                joint = self._joined_state(location, joint, self._left(other, location), block)
+            joint, *others = self._sides_left(location, [block, *self.blocks])
+            for other in others:
+                joint = self._joined_state(location, joint, other, block)
             self.wrote[location] = over(joint, self.axes)
         one_way_only(self.wrote, [(b.wrote, b.places) for b in self.blocks] + [(block.wrote, block.frame.places)])
         for location, joint in self.wrote.items():  # after all others: the attributes of a new object are missing, and it is its place that changes
@@ -233,6 +234,18 @@ class _Sides:
     def _left(self, block: Block, location: Location) -> Spec:
         """What a side leaves in a place outside."""
         return block.wrote[location] if location in block.wrote else BLANK if location in self.new else outer_spec(location, self.before)
+
+    def _sides_left(self, location: Location, blocks: Sequence[Block]) -> list[Spec]:
+        """What sides leave in a place outside: where they leave different lists or dicts, what those hold at the end of each."""
+        specs = [self._left(b, location) for b in blocks]
+        if not (differ := {x for a in specs for b in specs for x in replaced(a, b)}):
+            return specs
+
+        def contents(block: Block, container: Any) -> Spec:
+            place = Contents(container)
+            return block.wrote[place] if place in block.wrote else outer_spec(place, self.before)
+
+        return [looked_into(spec, differ, functools.partial(contents, b)) for spec, b in zip(specs, blocks, strict=True)]
 
     def _join(self, block: Block, spec: Spec) -> None:
         """Find the joint type of the results: a list or dict that all sides give stays the object that it is."""
@@ -295,18 +308,16 @@ class _Sides:
         """The results of a side that was traced before the joint types were known."""
         flat = iter(block.outvars)
         try:
-            outs = block.emit(unpack_variables(spec, flat), self.joint)
+            out = unpack_variables(spec, flat)
             wrote = {location: unpack_variables(left, flat) for location, left in block.wrote.items()}  # in the order of this side
             stored: dict[HeapLocation, Any] = {location: v for location, v in wrote.items() if isinstance(location, Value)}
-            for location, joint in self.wrote.items():
-                if location in wrote:
-                    value = wrote[location]
-                elif location in self.new:
-                    value = blank
-                else:
-                    outer = outer_spec(location, self.before)
-                    value = unpack_variables(outer, iter(block.fresh(outer, pack(load(location), outer))))
-                outs += block.emit(value, joint, stored)
+            outer = {x: outer_spec(x, self.before) for x in self.wrote if x not in wrote and x not in self.new}
+            outside = {x: unpack_variables(spec, iter(block.fresh(spec, pack(load(x), spec)))) for x, spec in outer.items()}
+            with _as_left(wrote):
+                outs = block.emit(out, self.joint)
+                for location, joint in self.wrote.items():
+                    value = wrote[location] if location in wrote else outside.get(location, blank)
+                    outs += block.emit(value, joint, stored)
         except OverflowError as error:
             raise does_not_fit(error, SIDES, _only_name(caller())) from None
         return outs
@@ -408,6 +419,19 @@ def _choose(which: Any, tags: Sequence[Any]) -> Any:
     """The tag that the side which is taken has."""
     flat = [jax.numpy.asarray(t, np.int32) for t in tags]
     return lax.select_n(which, *(flat[::-1] if len(flat) == 2 else flat))
+
+
+@contextlib.contextmanager
+def _as_left(wrote: Mapping[Location, Any]) -> Iterator[None]:
+    """Objects from outside hold what a side has left in them: one that the other side replaces by another is looked into here."""
+    before = [(x, x.get()) for x in wrote if isinstance(x, HeapLocation) and not isinstance(x, Value)]
+    try:
+        for x, _ in before:
+            x.put(wrote[x])
+        yield
+    finally:
+        for x, held in reversed(before):
+            x.put(held)
 
 
 def _called(fn: Callable[..., Any], state: Sequence[Any]) -> Any:

@@ -28,6 +28,7 @@ from autograph.runtime.messages.places import here, transformation
 from autograph.runtime.sequences.regrown import refuse_left
 from autograph.runtime.state.forgetting import forget_local
 from autograph.runtime.state.lifted import ERROR, reachable, restore, touch
+from autograph.runtime.state.made import reached
 from autograph.runtime.state.reading import refuse_assigned
 from autograph.runtime.stores.outside import adopt_arrays, changed_outside
 from autograph.runtime.stores.stores import unknown_array
@@ -55,7 +56,7 @@ def entered(fn: Callable[..., Any], begin: Callable[[], None] = lambda: None, fr
                 _refuse_arrays(frame)
                 refuse_assigned(frame)
                 if watched():  # a function of ours around has handed this one to JAX
-                    _hand_on(frame, fresh)
+                    _hand_on(frame, fresh, (fn, args, kwargs))
                 if type(code := frame.values.pop(ERROR)) is not int:
                     received(code, values_of(frame.values))
                 out = taken(out)
@@ -68,21 +69,29 @@ def entered(fn: Callable[..., Any], begin: Callable[[], None] = lambda: None, fr
     return outside
 
 
-def _hand_on(frame: Frame, fresh: bool) -> None:
-    """What a function under a transformation of JAX's has changed of the code around: values that hold no array stay, as when Python runs it.
+def _hand_on(frame: Frame, fresh: bool, given: tuple[Any, Any, Any]) -> None:
+    """What a function under a transformation of JAX's has changed of the code around.
 
-    Sound because such values cannot hold a tracer of the trace that has ended (a list or object of the code around may), and because the function is
-    traced again whenever the code around is: JAX would not trace one again that it knows, and a change of it would be missing then.
+    Values that hold no array stay, as when Python runs it.  Sound because such values cannot hold a tracer of the trace that has ended (a list or
+    object of the code around may), and because the function is traced again whenever the code around is: JAX would not trace one again that it knows,
+    and a change of it would be missing then.
+
+    Objects that it is given stay as it leaves them: JAX makes them anew for the call, and a library that passes one on is in the same trace, and
+    may read it.  If it is one of the code around after all, JAX names the leak, as without us.
     """
     changed = [(place, place.get()) for place in frame.written if isinstance(place, HeapLocation)]
-    for place, value in changed:
-        if not (fresh and _holds_no_array(value, frame.saved[place])):
+    outside = [place for place, value in changed if not (fresh and _holds_no_array(value, frame.saved[place]))]
+    fn, args, kwargs = given
+    passed = reached([*args, *kwargs.values(), getattr(inspect.unwrap(fn), "__self__", None)]) if outside else {}
+    for place in outside:
+        if id(place.obj) not in passed:
             restore(frame)
             raise changed_under(place, transformation())
     if changed:
         restore(frame)
         for place, value in changed:
-            touch(place, beneath=True)
+            if place not in outside:
+                touch(place, beneath=True)
             place.put(value)
 
 

@@ -148,7 +148,7 @@ def defer(error: Exception) -> bool:
     if is_fault(error):  # of ours: it would be taken for the program's
         return False
     raised = explicit_raise(error) is not None
-    if not raised and (type(error) not in _PYTHONS or not (checked() and reachable()) or not _of_users_code(error) or is_unhashable(error)):
+    if not raised and (type(error) not in _PYTHONS or not reachable() or not _of_users_code(error) or is_unhashable(error)):
         return False
     if (handler := handler_around(type(error))) is not None:
         raised_at = place_of_error(error)

@@ -97,7 +97,7 @@ def _one_array(a: Array, b: Array) -> Any:
 
 def _check_number(x: Any, member: Any) -> None:
     """A traced number is not the Python number or member of an enumeration that it may have been before."""
-    if not unknown(x) or x.shape != ():
+    if not unknown(x) or getattr(x, "shape", None) != ():
         return
     if isinstance(member, enum.Enum) and isinstance(member, int) and jnp.issubdtype(x.dtype, jnp.integer):
         raise NotStagedError(

@@ -13,9 +13,9 @@ from autograph.runtime.frames import Frame, frames
 from autograph.runtime.messages.places import here
 from autograph.runtime.state.counting import VARIABLE
 from autograph.runtime.state.lifted import Location, _settle
-from autograph.runtime.state.made import codes_before, made_for
+from autograph.runtime.state.made import codes_before, held_before, made_for, reached
 from autograph.runtime.state.objects import is_state
-from autograph.runtime.values.heap import Contents, HeapLocation, Items
+from autograph.runtime.values.heap import Attribute, Contents, HeapLocation, Items
 from autograph.runtime.values.specs import (
     Spec,
     is_container,
@@ -35,15 +35,39 @@ def forget_local(frame: Frame, out: list[Any], conflict: Callable[..., None] = l
     Raises AG405 if an error before such a change would prevent it, unless `conflict` knows a way.
     """
     inside = occurrences(out)
-    while _forgotten(frame, _dead(_changed(frame), inside)):  # an object that is forgotten may have held others
-        pass
+    _forget_dead(frame, inside)
     if any(isinstance(x, HeapLocation) for x in frame.written):
         frame.own = made_for(frame, inside)
         mine = [x for x in _changed(frame) if id(x.obj) in frame.own]
         bound = codes_before(frame)  # if an error had occurred by then, nothing holds them
         for location in mine:
             _settle(location, [(code, held) for code, held in frame.late.get(location, ()) if id(code) not in bound], conflict)
-        _forgotten(frame, mine)
+        if frame.root and frame.born:
+            mine += _in_result(frame, out)
+        if _forgotten(frame, mine):
+            _forget_dead(frame, inside)
+
+
+def _in_result(frame: Frame, out: list[Any]) -> list[HeapLocation]:
+    """The attributes of objects that a whole function has made, and that its result holds: they go out with it, whoever else may know them.
+
+    Sound because what was there before has attributes.  A namespace without any that the code around has made, and that the function fills and
+    returns, is taken for one that it makes: the one around stays empty, and a read of an attribute of it is Python's AttributeError.
+    """
+    left = [x for x in frame.written if isinstance(x, Attribute) and id(x.obj) in frame.born and id(x.obj) not in frame.own]
+    held = reached(out) if left else {}
+    return [x for x in left if id(x.obj) in held]
+
+
+def _forget_dead(frame: Frame, inside: Counter[int]) -> None:
+    """Forget the places of objects that nobody holds: an object that is forgotten may have held others.
+
+    What a place held before is there again when the block ends, though nothing holds it now: another side, or an iteration that is not made, reads it.
+    """
+    while dead := _dead(_changed(frame), inside):
+        before = held_before(frame)
+        if not _forgotten(frame, [x for x in dead if id(x.obj) not in before]):
+            return
 
 
 def forget_object(obj: Any) -> None:

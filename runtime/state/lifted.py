@@ -19,12 +19,12 @@ from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi._jax import Primitive
 from autograph.runtime.jaxapi.tracers import Array
 from autograph.runtime.messages.places import here, transformation
-from autograph.runtime.values.heap import Contents, HeapLocation, Items, changed_under
+from autograph.runtime.values.heap import Attribute, Contents, HeapLocation, Items, changed_under
 from autograph.runtime.values.identity import is_spoiled, spoil, spoil_twins
 from autograph.runtime.values.joining import Mismatch, join
 from autograph.runtime.values.packing import pack, unpack
 from autograph.runtime.values.specs import BLANK, Kept, Option, Spec, Static, Type, is_container, leaves, spec_in_block, spec_of, types, widen
-from autograph.runtime.values.values import NUMBERS, UNSET, Maybe, blank, is_value, parts
+from autograph.runtime.values.values import NUMBERS, UNSET, Maybe, Unset, blank, is_value, parts
 
 marker_p = Primitive("marker")
 marker_p.def_abstract_eval(lambda *, slot, type: type.aval())
@@ -211,7 +211,9 @@ def touch(location: HeapLocation, late: bool = True, beneath: bool = False) -> N
         if frame.lifting and location.is_made_in(frame.trace):
             return
         if location not in frame.saved:
-            frame.saved[location] = location.get()
+            frame.saved[location] = before = location.get()
+            if type(before) is Unset and isinstance(location, Attribute) and location.is_first():
+                frame.born.add(id(location.obj))
         if location not in frame.places:
             frame.places[location] = here()
         if frame.lifting:

@@ -27,7 +27,7 @@ def made_for(frame: Frame, result: Counter[int]) -> dict[int, int]:
 
     `result` counts how often a result holds things.  What a place held before is none of them.
     """
-    before = {id(x) for held in frame.saved.values() for x in (held.values if isinstance(held, Items) else [held])}
+    before = held_before(frame)
     held = Counter(result)
     found: dict[int, Any] = {}
     made: set[int] = set()
@@ -44,6 +44,11 @@ def made_for(frame: Frame, result: Counter[int]) -> dict[int, int]:
                 _note(_inside(found[key]), held, found)
                 going = True
     return {key: held[key] for key in made}
+
+
+def held_before(frame: Frame) -> set[int]:
+    """By identity: what the places that a block changes held before."""
+    return {id(x) for held in frame.saved.values() for x in (held.values if isinstance(held, Items) else held if type(held) is tuple else [held])}
 
 
 def new_objects(frame: Frame, values: Iterable[Any]) -> list[Attribute]:
@@ -102,6 +107,18 @@ def _inside(x: Any) -> list[Any]:
     if isinstance(x, (list, tuple)):
         return list(x)
     return [Attribute(x, name).get() for name in attributes(x)] if is_state(x) else []
+
+
+def reached(values: Iterable[Any]) -> dict[int, Any]:
+    """By identity: the containers and objects that some values are and hold."""
+    found: dict[int, Any] = {}
+    todo = list(values)
+    while todo:
+        x = todo.pop()
+        if id(x) not in found and (is_container(x) or type(x) is tuple or is_state(x)):
+            found[id(x)] = x
+            todo += _inside(x)
+    return found
 
 
 class Made:

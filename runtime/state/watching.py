@@ -13,7 +13,7 @@ from autograph.runtime.messages.raised import is_users
 from autograph.runtime.state.lifted import touch
 from autograph.runtime.state.objects import places_in
 from autograph.runtime.values.heap import Contents
-from autograph.runtime.values.identity import is_spoiled
+from autograph.runtime.values.identity import is_spoiled, is_told
 from autograph.runtime.values.specs import is_container
 from autograph.runtime.values.values import traced
 
@@ -49,7 +49,7 @@ class Watch:
         """Remember the changes."""
         for location, before in self.before:
             now = location.get()
-            if not now.same(before) and not is_spoiled(now):
+            if not now.same(before) and not is_spoiled(now) and not (id(location.obj) in lifting()[-1].twins and is_told(location.obj, now)):
                 frame = lifting()[-1]
                 if (
                     makes_keys(type(location.obj))

@@ -23,7 +23,7 @@ from autograph.runtime.messages.errors import AliasError, ArrayStoreError
 from autograph.runtime.messages.places import caller, here, variable_of
 from autograph.runtime.state.needs import NeedsState
 from autograph.runtime.state.objects import is_state, own_attributes
-from autograph.runtime.state.watching import is_librarys
+from autograph.runtime.state.watching import is_librarys, makes_keys
 from autograph.runtime.stores.stores import store, stored_at
 from autograph.runtime.values.heap import Attribute, Cell, Contents, Entry, HeapLocation, Variable
 from autograph.runtime.values.values import ATOMS, traced
@@ -47,17 +47,27 @@ def adopt_arrays(fn: Any) -> None:
     while places:
         place = places.pop()
         x = place.get()
-        if type(x) in ATOMS or id(x) in seen:
+        if type(x) in ATOMS and not isinstance(x, type) or id(x) in seen:
             continue
         seen.add(id(x))
         if _is_raw(x):
             _adopt(x, place, frame)
+        elif makes_keys(type(x)):
+            frame.defaults.append(Contents(x))
         elif type(x) is list or type(x) is dict:
             places += [Entry(x, k) for k in (range(len(x)) if type(x) is list else x)][:_MOST]
         elif type(x) is ModuleType:
             places += [Variable(vars(x), name) for name in names if name in vars(x)]
+        elif isinstance(x, type):
+            places += _of_class(x)
         elif is_state(x) and not isinstance(x, Handle) and not is_librarys(type(x)):
-            places += [Attribute(x, name) for name in own_attributes(x)]
+            places += [Attribute(x, name) for name in own_attributes(x)] + _of_class(type(x))
+
+
+def _of_class(cls: type) -> list[HeapLocation]:
+    """The arrays, lists and dicts that a class of the user's holds, and those that it is derived from."""
+    held = [(k, name, x) for k in cls.__mro__ if k is not object and not is_librarys(k) for name, x in vars(k).items()]
+    return [Attribute(k, name) for k, name, x in held if _is_raw(x) or (type(x) in (list, dict) or makes_keys(type(x))) and not name.startswith("__")]
 
 
 _MOST = 100  # items of a list that are looked at
@@ -155,8 +165,10 @@ def _places_of(x: Any) -> list[HeapLocation]:
             found.append(place)
         elif type(held) in (list, dict) and any(v is x for v in (held if type(held) is list else held.values())):
             found.append(Contents(held))
-        elif is_state(held):
-            found += [place for name in own_attributes(held) if (place := Attribute(held, name)).get() is x]
+        elif is_state(held) or isinstance(held, type):
+            own = [] if isinstance(held, type) else [Attribute(held, name) for name in own_attributes(held)]
+            of_class = _of_class(held if isinstance(held, type) else type(held))
+            found += [place for place in (*own, *of_class) if place.get() is x]
     return list(dict.fromkeys(found))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Iterable, Mapping
-from types import CellType, FunctionType
+from types import CellType, FunctionType, MemberDescriptorType
 from typing import Any
 
 import jax
@@ -88,6 +88,13 @@ class Attribute(HeapLocation):
         elif self._is_own():
             of.__delattr__(self.obj, self.attribute)
 
+    def is_first(self) -> bool:
+        """Whether the object has no other attribute: one that a constructor has only begun to fill."""
+        if isinstance(self.obj, type) or getattr(self.obj, "__dict__", None):
+            return False
+        slots = [m for k in type(self.obj).__mro__ for m in vars(k).values() if isinstance(m, MemberDescriptorType)]
+        return not any(_has(m, self.obj) for m in slots)
+
     def _is_of_class(self, value: Any) -> bool:
         """Whether a value is the one that the object's class gives: the object itself holds nothing."""
         return not isinstance(self.obj, type) and any(vars(k).get(self.attribute, self) is value for k in type(self.obj).__mro__)
@@ -95,6 +102,14 @@ class Attribute(HeapLocation):
     def _is_own(self) -> bool:
         own = vars(self.obj) if isinstance(self.obj, type) else getattr(self.obj, "__dict__", {})
         return self.attribute in own or not isinstance(self.obj, type) and not isinstance(self.get(), Unset) and not self._is_of_class(self.get())
+
+
+def _has(slot: MemberDescriptorType, obj: Any) -> bool:
+    try:
+        slot.__get__(obj, type(obj))
+    except AttributeError:
+        return False
+    return True
 
 
 def _own(obj: Any, name: str) -> Any:

@@ -6,7 +6,7 @@ other: what the other holds is `Stale` from then on, and reading it is an error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,12 +24,12 @@ _ADVICE = "change it on each side of the branch (`a.append(x)`, `b.append(x)`), 
 
 
 class Twin(Record):
-    """A container that may be another one; of one that goes away with its block only the identity."""
+    """A container that may be another one; of one that goes away with its block only the identity.  `then`: what that other one held at that time."""
 
-    __slots__ = ("key", "order", "value")
+    __slots__ = ("key", "order", "then", "value")
 
-    def __init__(self, value: Any, lasts: bool = True) -> None:
-        self.key, self.value = id(value), value if lasts else None
+    def __init__(self, value: Any, lasts: bool = True, then: Items | None = None) -> None:
+        self.key, self.value, self.then = id(value), value if lasts else None, then
         self.order = tuple(value) if type(value) is dict else ()
         self.holds(self.value)
 
@@ -68,8 +68,8 @@ def doubt(a: Any, b: Any) -> None:
     for f in frames():
         f.told.clear()  # a change of one of them is one of the other, perhaps
     frame.fresh.add(id(a))
-    frame.twins.setdefault(id(a), []).append(Twin(b))
-    frame.twins.setdefault(id(b), []).append(Twin(a))
+    frame.twins.setdefault(id(a), []).append(Twin(b, then=Contents(a).get()))
+    frame.twins.setdefault(id(b), []).append(Twin(a, then=Contents(b).get()))
 
 
 def _reorder(new: Any, order: tuple[Any, ...]) -> None:
@@ -124,6 +124,35 @@ def reopened(kept: Spec, opened: Spec, differ: set[int]) -> Spec:
     parts, tree = children(kept)
     others = [opened] * len(parts) if isinstance(opened, Static) else children(opened)[0]
     return tree.unflatten([reopened(a, b, differ) for a, b in zip(parts, others, strict=True)])
+
+
+def looked_into(spec: Spec, which: Container[int], contents: Callable[[Any], Items]) -> Spec:
+    """A spec in which some containers are what `contents` says that they hold, and so are all in them."""
+    if isinstance(spec, Kept):
+        return _opened(spec.value, contents) if is_container(spec.value) and id(spec.value) in which else spec
+    if is_leaf(spec):
+        return spec
+    parts, tree = children(spec)
+    return tree.unflatten([looked_into(part, which, contents) for part in parts])
+
+
+def _opened(container: Any, contents: Callable[[Any], Items]) -> Spec:
+    """The spec of a container that holds what `contents` says."""
+    place, held = Contents(container), contents(container)
+    before = place.get()
+    try:
+        place.put(held)  # any container knows its own structure
+        parts, tree = children(container)
+    finally:
+        place.put(before)
+    return tree.unflatten([looked_into(part, _All(), contents) for part in parts])
+
+
+class _All:
+    """What holds everything."""
+
+    def __contains__(self, x: object) -> bool:
+        return True
 
 
 def chosen(new: dict[Any, Any], sides: Sequence[dict[Path, list[Twin]]]) -> None:
@@ -189,6 +218,12 @@ def spoil_twins(x: Any) -> None:
             now = Contents(other).get()
             spoil(other, Items(now.keys, [Stale(error) for _ in now.values]))
         lifting()[-1].spoiled.extend((Twin(x), Twin(o)) for o in others)
+
+
+def is_told(x: Any, now: Items) -> bool:
+    """Whether the block has told of the changes that led to what a container holds now: none has been made since it may be another."""
+    frame = lifting()[-1]
+    return Contents(x) in frame.saved and all(t.then is None or now.same(t.then) for t in frame.twins.get(id(x), ()))
 
 
 def spoil(x: Any, after: Items) -> None:

@@ -150,8 +150,10 @@ class Static(Record):
             return repr(a) == repr(b)  # 0.0 is not -0.0, and nan is nan
         if not _compares_itself(type(a)):
             return bool(a == b)
-        fields = getattr(type(a), "__dataclass_fields__", None)  # of another class of the user's, different objects are different
-        return fields is not None and all(Static(getattr(a, n, None)) == Static(getattr(b, n, None)) for n in fields)
+        if not getattr(getattr(type(a), "__dataclass_params__", None), "frozen", False):
+            return False  # two objects that may change are two, also where they are equal now
+        fields = type(a).__dataclass_fields__
+        return all(Static(getattr(a, n, None)) == Static(getattr(b, n, None)) for n in fields)
 
     __hash__ = None  # type: ignore[assignment]
 

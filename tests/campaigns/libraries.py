@@ -79,7 +79,7 @@ def outcomes(file: Path, form: str, library: str, python: str, work: Path, secon
     report.unlink(missing_ok=True)
     (work / "plugin").mkdir(exist_ok=True)
     (work / "plugin" / "converting_jit.py").write_text(_PLUGIN)
-    path = os.pathsep.join([str(work / "plugin"), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join(filter(None, [str(work / "plugin"), str(ROOT), os.environ.get("PYTHONPATH")]))  # an empty part is the folder itself
     env = os.environ | {"FORM": form, "LIBRARY": library.replace("-", "_"), "PYTHONPATH": path, "JAX_PLATFORMS": "cpu"}
     command = [
         python,
