@@ -222,7 +222,7 @@ def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints, peels: bool
         known = counted(stage, rows.length, state)
         return [known.get(k, x) for k, x in enumerate(out)]
 
-    if not peels or not any(isinstance(x, Unset) for x in state):
+    if not peels:
         return with_room(scanned, state, place, rows.length)  # type: ignore[no-any-return]
     speculation, token = Speculation(), object()
     try:

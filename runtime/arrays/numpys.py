@@ -14,6 +14,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from autograph.runtime.arrays.indices import as_index
 from autograph.runtime.arrays.parts import Index, Part, as_tuple, composed, count_axes, is_basic, moved
 from autograph.runtime.jaxapi.private import core
 from autograph.runtime.jaxapi.tracers import Array, content, home_trace, taken_by_jax
@@ -291,18 +292,12 @@ def item(x: Numpys, index: Any) -> Any:
         return x.now[parts] if not x.known or not _has_tracer(parts) else jnp.asarray(content(x))[parts]
     if x.known and not _has_tracer(as_tuple(index)):
         return numpys(x.now[index])
-    return numpys(jnp.asarray(content(x))[_values(index)])
+    return numpys(jnp.asarray(content(x))[as_index(index)])
 
 
 def _has_tracer(parts: Any) -> bool:
     """Whether part of an index is traced."""
     return any(isinstance(p, core.Tracer) or isinstance(p, (list, tuple)) and _has_tracer(p) for p in parts)
-
-
-def _values(index: Any) -> Any:
-    if type(index) is tuple:
-        return tuple(map(_values, index))
-    return jnp.asarray(index) if type(index) is list else content(index)
 
 
 def _binary(name: str) -> Callable[..., Any]:

@@ -16,6 +16,7 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime.arrays.handles import value_of
+from autograph.runtime.arrays.indices import as_index
 from autograph.runtime.arrays.numpys import Numpys, is_known, item, view
 from autograph.runtime.arrays.parts import Window, is_basic
 from autograph.runtime.arrays.ties import chosen, who
@@ -32,7 +33,7 @@ from autograph.runtime.sequences.number_lists import noted
 from autograph.runtime.sequences.rows import unknown, weak_integers
 from autograph.runtime.sequences.sections import Section
 from autograph.runtime.sequences.slicing import at_places, masked, sliced, split_index
-from autograph.runtime.sequences.subscripts import Span, has_span, is_mask, load_span, plain, settled, store_span
+from autograph.runtime.sequences.subscripts import Span, has_span, is_mask, load_span, settled, store_span
 from autograph.runtime.state.lifted import touch
 from autograph.runtime.untraced.told import forget_told
 from autograph.runtime.values.heap import Contents, base_of, own_method
@@ -85,7 +86,7 @@ def get_item(x: Any, i: Any) -> Any:
     if isinstance(x, dict) and hasattr(type(x), "__missing__") and watched() and not unknown(i) and i not in x:
         touch(Contents(x))  # a `defaultdict` is about to make it
     if isinstance(x, jax.Array) or not (unknown(i) or (type(i) is tuple and any(map(unknown, i)))):
-        return x[plain(i) if isinstance(x, Tracer) else i]
+        return x[as_index(i) if isinstance(x, Tracer) else i]
     if isinstance(x, np.ndarray):
         return _from_array(x, i)
     if own_method(x, "__getitem__") is not None:

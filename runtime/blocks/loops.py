@@ -37,7 +37,7 @@ from autograph.runtime.untraced.native import while_known
 from autograph.runtime.values.hints import hints_here
 from autograph.runtime.values.specs import Spec, Static, spec_in_block
 from autograph.runtime.values.value_objects import opened
-from autograph.runtime.values.values import Maybe, Unset, is_value
+from autograph.runtime.values.values import Maybe, is_value
 
 
 def while_loop(test: Callable[..., Any], body: Callable[..., Any], *state: Any) -> Any:
@@ -123,7 +123,7 @@ def run_while(
             return state
     p = True if begin is not None else p  # not that of the turn that is thrown away
     staging = functools.partial(_staged, test, body, source=source, hidden=hidden, most=most, place=place)
-    if p is not True or not any(isinstance(x, Unset) for x in state):
+    if p is not True:
         return with_room(functools.partial(staging, before=state, begin=begin, certain=certain, p=p, token=None), state, place, most or 8)  # type: ignore[no-any-return]
     speculation, token = Speculation(), object()
     try:

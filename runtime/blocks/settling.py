@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 from jax import lax
 
@@ -13,9 +13,10 @@ from autograph.runtime.arrays.numpys import View
 from autograph.runtime.arrays.ties import NeedsTags
 from autograph.runtime.arrays.turns import Turns, Unbound
 from autograph.runtime.blocks.block import Block
+from autograph.runtime.blocks.broadcasts import tells
 from autograph.runtime.blocks.limits import limits_of
 from autograph.runtime.effects.deferred import fine
-from autograph.runtime.frames import Place, Retrace, frames, lifting, peeling
+from autograph.runtime.frames import Peel, Place, Retrace, frames, lifting, peeling
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi._jax import Var
 from autograph.runtime.jaxapi.tracers import Array
@@ -116,6 +117,7 @@ class Settling:
         entry = [widen(spec_in_block(x)) for x in state]
         self.opened = [widen(spec_of(x)) for x in state]  # with what lists and dicts hold before the loop
         self.preset: dict[Location, Spec] = {}
+        self.entry, self.left = entry, dict[Location, Spec]()  # what the loop begins with, and what a turn leaves in places
         self.specs = self._from_memory(entry)
         if begin is not None:
             self.specs = self.joined(self.specs, [widen(s) for s in begin])
@@ -184,6 +186,7 @@ class Settling:
             old, self.specs = self.specs, self.joint
             if self.settled:
                 self._add_inputs(old)
+                self._check_broadcasts()
                 break
             moved = [location for location, spec in self.block.wrote.items() if location is not ERROR and self.preset.get(location) != spec]
             self.preset.update((location, spec) for location, spec in self.block.wrote.items() if location is not ERROR)
@@ -191,6 +194,53 @@ class Settling:
             at = [(location.name, self._place(location, self.block)) for location in moved]
             raise unsettled(self.names(), old, self.specs, _MOST_RUNS, at)
         repeated(self.remembered, self.state, *limits_of(self, self.remembered), self.all_made)
+
+    def _check_broadcasts(self) -> None:
+        """A number before the loop that is an array after an iteration is one from the start where no iteration can tell, and nowhere else.
+
+        Raises Peel, if the first iteration can be traced apart; else LoopTypeError (AG201) or the error of the place.
+        """
+        taken = iter(self.block.invars[len(types(self.items)) :])
+        self.numbers_at: list[int] = []  # of the inputs: those that are such numbers
+        at, broadcast = 0, list[Any]()
+        first: int | None = None
+        for k, (entry, joint) in enumerate(zip(self.entry, self.specs, strict=False)):
+            variables = [next(taken) for _ in types([joint])]
+            ends = _alone(entry, joint, self.raw[k])
+            if _WHOLE in ends:
+                self._peel(self._changes(k, Mismatch("", entry, self.raw[k])))
+            broadcast += [variables[n] for n in ends]
+            self.numbers_at += [at + n for n in ends]
+            first = k if first is None and ends else first
+            at += len(variables)
+        place: Any = None
+        for location, joint in self.block.wrote.items():
+            if isinstance(location, HeapLocation) and not isinstance(location, Value) and location in self.left:
+                ends = _alone(widen(outer_spec(location, lifting())), joint, self.left[location])
+                if _WHOLE in ends or ends and place is None:
+                    place = location
+                variables = self.block.reads[location][1] if location in self.block.reads else []
+                if _WHOLE in ends:
+                    self._peel(self._place_changes(location))
+                broadcast += [variables[n] for n in ends if variables]
+        self.first_number = place if first is None else first
+        if broadcast and tells(self.block.eqns, broadcast):
+            self.refuse_number()
+
+    def refuse_number(self) -> NoReturn:
+        """A number before the loop cannot be carried as the array that it becomes."""
+        k = self.first_number
+        self._peel(self._changes(k, Mismatch("", self.entry[k], self.raw[k])) if isinstance(k, int) else self._place_changes(k))
+
+    def _peel(self, error: Exception) -> NoReturn:
+        if self.token is not None:
+            raise Peel(self.token)
+        raise error from None
+
+    def _place_changes(self, location: HeapLocation) -> Exception:
+        m, place = Mismatch("", widen(outer_spec(location, lifting())), self.left[location]), self._place(location, self.block)
+        why = two(m, "before the loop", "after one turn")
+        return location.refusal(why, place, instead_of_change(m, location, place, for_turns(m, location.bare)))
 
     def _foresee(self, stored: Iterable[Array]) -> None:
         """Arrays from outside into which turns store: variables that hold them hold the same objects in each turn."""
@@ -336,7 +386,8 @@ class Settling:
         before = lifting()[:-1]
         for location, value in held.items():
             was = self.preset[location] if location in self.preset else outer_spec(location, before)
-            block.wrote[location] = self._joined_state(location, was, left_spec(location, value, block.frame), block)
+            self.left[location] = left_spec(location, value, block.frame)
+            block.wrote[location] = self._joined_state(location, was, self.left[location], block)
         for location, spec in block.wrote.items():
             if may_be_missing(spec):
                 assert isinstance(location, HeapLocation)
@@ -411,6 +462,19 @@ class Settling:
     def names(self) -> list[str]:
         names = parameter_names(self.source, len(self.state) - len(self.hidden) - self.extra)
         return [*self.hidden, *names, *["a tag"] * self.extra]
+
+
+_WHOLE = -1
+
+
+def _alone(entry: Spec, joint: Spec, end: Spec) -> list[int]:
+    """Which of the arrays of a state are numbers before the loop, and arrays in it; `_WHOLE`, if one is a number after each iteration only."""
+    before, carried, after = types([entry]), types([joint]), types([widen(end)])
+    if not len(before) == len(carried) == len(after):
+        return []
+    if any(t.shape and not a.shape for t, a in zip(carried, after, strict=True)):
+        return [_WHOLE]
+    return [n for n, (b, t) in enumerate(zip(before, carried, strict=True)) if t.shape and not b.shape]
 
 
 def _or_unbound(x: Any, t: Type) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 from autograph.runtime.arrays.numpys import as_kind
 from autograph.runtime.blocks.block import Block
+from autograph.runtime.blocks.broadcasts import tells
 from autograph.runtime.blocks.packed_lists import Group, groups_of, pack_inputs, pack_outputs, packed, unpacked
 from autograph.runtime.blocks.settling import Rotate, Settling, _bare, unless_failed
 from autograph.runtime.derivatives.loop_binding import bind_while
@@ -139,6 +140,8 @@ class Stage(Settling):
             self.preset.update((location, over(spec, axes)) for location, spec in body.wrote.items())
             self._settle()
             return self.run_while(test, certain)
+        if self.numbers_at and tells(asked.eqns, [asked.invars[n] for n in self.numbers_at]):
+            self.refuse_number()
         self.tell("while_loop", "traced values decide how many turns are made")
         asked.connect(body.wrote)
         carry, inner = self._carried()

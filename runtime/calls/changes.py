@@ -33,7 +33,7 @@ from autograph.runtime.values.heap import Entry, HeapLocation, Items, entries
 from autograph.runtime.values.identity import is_spoiled, keep_twins, refuse_chosen, refuse_stale, settle
 from autograph.runtime.values.packing import as_is, pack
 from autograph.runtime.values.specs import Spec, Static, is_container, leaves, spec_of
-from autograph.runtime.values.values import NUMBERS, Found, Unset, is_value, parts, traced
+from autograph.runtime.values.values import NUMBERS, Found, Maybe, Unset, is_value, parts, traced
 
 
 class Known:
@@ -230,7 +230,7 @@ class Begin:
             raise NeedsState(needed, dynamic)
         if not any(change.where == "argument" for change in found):
             self._refuse_hidden()
-        return Changes(found, arrays)
+        return Changes(found, list(map(content, arrays)))
 
     def put_back(self, frame: Frame) -> None:
         """At the end of the trace: what code changed without telling (`vars(x)`, `functools.cached_property`) is what it was."""
@@ -290,6 +290,8 @@ class Begin:
             return is_value(x) or is_container(x) and id(x) in self.own or self.own.get(id(x), 0) > 1 or self._number(x) is not None
 
         def known(x: Any) -> Any:
+            if isinstance(x, Maybe):
+                return Maybe(self.given(x.value), x.tag, x.bits, x.name)
             return Made.of(x, self.own) if id(x) in self.own else x if (n := self._number(x)) is None else Reached(n)
 
         return trees.map(known, out, is_leaf=whole)

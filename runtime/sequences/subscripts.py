@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from autograph.runtime.arrays.indices import as_index
 from autograph.runtime.effects.deferred import fail
 from autograph.runtime.effects.optional import read
 from autograph.runtime.messages.errors import ConcreteValueError
@@ -36,13 +37,6 @@ def span(start: Any, stop: Any, length: Any) -> Any:
     if not unknown(start) or unknown(length) or not isinstance(length, (int, np.integer)):
         return builtins.slice(start, stop)
     return Span(start, max(int(length), 0))
-
-
-def plain(i: Any) -> Any:
-    """An index of an array as JAX takes it: lists as arrays."""
-    if type(i) is list:
-        return jnp.asarray(i)
-    return tuple(map(plain, i)) if type(i) is tuple else i
 
 
 def has_span(i: Any) -> bool:
@@ -105,13 +99,13 @@ def load_span(x: Any, i: Any) -> Any:
     """`x[i]` of an index with spans."""
     x = jnp.asarray(x)
     starts, lengths, inner = windowed(x, i)
-    return lax.dynamic_slice(x, starts, lengths)[plain(inner)]
+    return lax.dynamic_slice(x, starts, lengths)[as_index(inner)]
 
 
 def store_span(x: Any, i: Any, value: Any) -> Any:
     """The array after `x[i] = value` of an index with spans."""
     starts, lengths, inner = windowed(x, i)
-    window = lax.dynamic_slice(x, starts, lengths).at[plain(inner)].set(value)
+    window = lax.dynamic_slice(x, starts, lengths).at[as_index(inner)].set(value)
     return lax.dynamic_update_slice(x, window, starts)
 
 

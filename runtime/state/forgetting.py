@@ -62,7 +62,8 @@ def _in_result(frame: Frame, out: list[Any]) -> list[HeapLocation]:
 def _forget_dead(frame: Frame, inside: Counter[int]) -> None:
     """Forget the places of objects that nobody holds: an object that is forgotten may have held others.
 
-    What a place held before is there again when the block ends, though nothing holds it now: another side, or an iteration that is not made, reads it.
+    What a place held before is there again when the block ends, though nothing holds it now: another side, or an iteration that is
+    not made, reads it.
     """
     while dead := _dead(_changed(frame), inside):
         before = held_before(frame)

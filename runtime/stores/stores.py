@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from autograph.runtime.arrays.indices import as_index
 from autograph.runtime.arrays.numpys import OPERATIONS, Numpys, View, is_known, moment, plain
 from autograph.runtime.arrays.parts import is_all, transposed
 from autograph.runtime.arrays.ties import check_bound, dependents, lost_views, others, same
@@ -24,7 +25,6 @@ from autograph.runtime.messages.places import here, variable_of
 from autograph.runtime.sequences.sections import Section
 from autograph.runtime.sequences.slicing import split_index, stored, stored_masked
 from autograph.runtime.sequences.subscripts import check_static, has_span, is_mask, store_masked, store_span
-from autograph.runtime.sequences.subscripts import plain as as_index
 from autograph.runtime.state.lifted import may_have_failed, touch
 from autograph.runtime.values.heap import HeapLocation
 
@@ -131,7 +131,8 @@ class StaleView(Numpys):
 
 def _value(x: Array) -> Any:
     """What an array holds, as a value of JAX's with all methods."""
-    return jnp.asarray(content(x)) if is_known(x) else content(x)
+    found = content(x)
+    return found if hasattr(found, "at") else jnp.asarray(found)
 
 
 def unknown_array() -> AliasError:

@@ -152,7 +152,7 @@ class Static(Record):
             return bool(a == b)
         if not getattr(getattr(type(a), "__dataclass_params__", None), "frozen", False):
             return False  # two objects that may change are two, also where they are equal now
-        fields = type(a).__dataclass_fields__
+        fields = type(a).__dataclass_fields__  # type: ignore[union-attr]
         return all(Static(getattr(a, n, None)) == Static(getattr(b, n, None)) for n in fields)
 
     __hash__ = None  # type: ignore[assignment]
