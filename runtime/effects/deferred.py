@@ -178,7 +178,7 @@ def _record(when: Any, error: Exception, at: Spot | None = None, at_error: bool 
         frame = caller()
         place = place_of(frame)
         at = (place, function_around(frame.f_code)) if frame is not None and place is not None else None
-    number, values = _code(error, at, calls_to(error) if at is not None and checked() and reachable() else ())
+    number, values = _code(error, at, calls_to(error) if at is not None else ())
     if not reachable():
         jax.debug.callback(lambda k, v: raise_code(int(k), v), jax.numpy.where(when, number, 0), values)
     else:
