@@ -127,7 +127,10 @@ def test_an_error_in_a_block_of_jit_is_raised_only_where_the_block_is_run_and_na
         f(1)
         jax.effects_barrier()
     text = str(caught.value)
-    spots = [text.index(f'File "{__file__}", line {code.co_firstlineno + line}, in {code.co_name}') for code, line in ((alone.__code__, 1), (inner.__code__, 2))]
+    spots = [
+        text.index(f'File "{__file__}", line {code.co_firstlineno + line}, in {code.co_name}')
+        for code, line in ((alone.__code__, 1), (inner.__code__, 2))
+    ]
     assert spots == sorted(spots)
 
 

@@ -278,7 +278,9 @@ class Numbers:
         carry = self._settled(body, given[tests : tests + fixed], given[tests + fixed :], [])
         found = Numbers(strict=False).follow(test.eqns, {v: g for v, g in zip(test.invars, [*given[:tests], *carry], strict=True) if g is not None})
         going = test.outvars[0]
-        if not isinstance(going, Literal) and going not in found:  # traced values end it: what its turns change is traced in either form
+        if not isinstance(going, Literal) and isinstance(
+            found.get(going, Mixed()), Mixed
+        ):  # traced values end it: what its turns change is traced in either form
             fixed_ones = _unchanged(body, fixed, carry)
             self._chosen += 1
             self._inside(body, [*given[tests : tests + fixed], *(g if k in fixed_ones else None for k, g in enumerate(carry))])
