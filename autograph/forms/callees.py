@@ -292,7 +292,7 @@ def _with_generator(f: types.FunctionType) -> types.FunctionType:
 
 
 def _own_twin(x: Any) -> Any:
-    if type(x) in (list, tuple) and any(type(e) is types.FunctionType for e in x):
+    if type(x) in (list, tuple) and any(type(e) in _FUNCTIONS for e in x):
         return type(x)(map(_own_twin, x))
     function = x.__func__ if type(x) is types.MethodType else x
     if type(function) not in (types.FunctionType, functools.partial, type):
@@ -326,6 +326,31 @@ def _has_no_entry(f: types.FunctionType) -> bool:
     return type(form_in(f)) is Staged or (entry := _entry(f)) is not None and not entry.entry
 
 
+def _called_object(x: Any) -> Any:
+    """The converted form of an object that a function of JAX calls, or of those in a list: elsewhere they may be what is computed with."""
+    if type(x) in (list, tuple):
+        return type(x)(map(_called_object, x))
+    return resolve(x) if _runs_users(own_of(getattr(type(x), "__call__", None))) else x
+
+
+def _entered(new: Any) -> Any:
+    """A converted function, method or partial, or a list of them, that enters the trace in which JAX calls it, which may be another one."""
+    kind = type(new)
+    if kind is types.FunctionType:
+        return runtime.converted(new, fresh=True) if _tracing() and _has_no_entry(new) else new
+    if kind is types.MethodType or kind is functools.partial:
+        function = new.__func__ if kind is types.MethodType else new.func
+        if (inside := _entered(function)) is function:
+            return new
+        return types.MethodType(inside, new.__self__) if kind is types.MethodType else functools.partial(inside, *new.args, **new.keywords)
+    if kind in (list, tuple) and any(type(e) in _FUNCTIONS for e in new):
+        return kind(map(_entered, new))
+    return new
+
+
+_FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
+
+
 def _replaced(x: Any) -> Any:
     """What stands in a trace for a builtin or a function of a library that is handed on."""
     return replaced(x) or changing(x) if callable(x) and _tracing() else None
@@ -342,18 +367,16 @@ def _with_twins(f: Any) -> Any:
 
     def own(x: Any) -> Any:
         new = _own_twin(x)
-        if not calls and type(new) is types.FunctionType and _has_no_entry(new) and _tracing():
-            return runtime.converted(new, fresh=True)  # JAX may call it in another trace
-        return (calls and _replaced(x) or _tracing() and changing(x) or x) if new is x else new
+        if new is x:
+            return _entered(x) if (instead := calls and _replaced(x) or _tracing() and changing(x) or x) is x and not calls else instead
+        return new if calls else _entered(new)
 
     def library_call(*args: Any, **kwargs: Any) -> Any:
         if rows is not None:
             args = (*args[: rows.start], *map(runtime.over, args[rows]), *(args[rows.stop :] if rows.stop else ()))
         for k in functions:
-            if k < len(args) and _runs_users(
-                own_of(getattr(type(args[k]), "__call__", None))
-            ):  # an object: elsewhere it may be what is computed with
-                args = (*args[:k], resolve(args[k]), *args[k + 1 :])
+            if k < len(args):
+                args = (*args[:k], _called_object(args[k]), *args[k + 1 :])
         return called(*map(own, args), **{k: own(v) for k, v in kwargs.items()})
 
     return library_call

@@ -117,9 +117,9 @@ def _marks(node: Any, file: File) -> set[str]:
 
 def _converted(node: Any, file: File, everything: bool) -> list[Edit]:
     """The edits of one function: its decorators and its body; the lines of its header and docstring stay."""
-    later, marks = _runs_later(node), _marks(node, file)
-    edits = [edit for d in node.decorator_list for edit in _decorator(d, later or "function" in marks, file)]
-    if everything and not later and not is_left(node, file):
+    marks = _marks(node, file)
+    edits = [edit for d in node.decorator_list for edit in _decorator(d, "function" in marks, file)]
+    if everything and not is_left(node, file):
         edits.append(Edit(node.lineno, node.lineno - 1, f"{_indent(file.lines[node.lineno - 1])}@{file.alias}.converted{file.newline}"))
     new = converted(node, file)
     if ast.dump(ast.Module(new.body, [])) == ast.dump(ast.Module(node.body, [])):
@@ -168,11 +168,6 @@ def _inside_strings(text: str, width: int) -> set[int]:
         elif kind == "FSTRING_END":
             inside |= set(range(starts.pop() + 1, token.end[0] + 1))
     return {row - bool(width) for row in inside}
-
-
-def _runs_later(node: Any) -> bool:
-    """Whether a call gives a generator or a coroutine: others than who called it run the body."""
-    return isinstance(node, ast.AsyncFunctionDef) or any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(node))
 
 
 def _decorator(decorator: ast.expr, needless: bool, file: File) -> list[Edit]:

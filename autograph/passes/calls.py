@@ -204,9 +204,12 @@ class _Calls(s.Transformer):
             return any(self._hands_on(e, threaded) for e in value.elts)
         if isinstance(value, s.Lambda):
             return threaded or any(isinstance(n, s.Name) and n.id == s.RUNTIME for n in s.walk(value.body))
-        if not isinstance(value, (s.Name, s.Attribute)):
-            return threaded
-        return not self._kept(value)
+        if isinstance(value, s.Constant):
+            return False
+        if isinstance(value, s.Call):  # what a function of JAX makes of one is made of the converted one
+            wrapped = isinstance(value.func, s.Call) and is_runtime_call(value.func) and value.func.args
+            return threaded or not self._kept(value.func.args[0] if wrapped else value.func)
+        return threaded or not isinstance(value, (s.Name, s.Attribute)) or not self._kept(value)
 
     def _wrapped(self, node: Any) -> Any:
         func = node.func

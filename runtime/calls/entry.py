@@ -140,8 +140,11 @@ def _traced(staged: Callable[..., Any], fn: Callable[..., Any], begin: Callable[
 def converted(fn: Callable[..., Any], fresh: bool = False) -> Callable[..., Any]:
     """A staged function as JAX and other libraries call it: in a trace of theirs it is entered, so that arrays are objects in it.
 
-    The transpiler writes it as a decorator; one that is made for a call is `fresh`.
+    The transpiler writes it as a decorator; one that is made for a call is `fresh`.  The body of a generator or coroutine is run by others than who
+    calls it, in whatever trace they are.
     """
+    if fn.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        return fn
     inside = entered(fn, fresh=fresh)
 
     @functools.wraps(fn)

@@ -3,6 +3,7 @@
 import autograph.runtime as ag
 
 
+@ag.converted
 def sizes(values, limit):
     total = 0.0
     for v in ag.over(values):
