@@ -338,11 +338,10 @@ def _entered(new: Any) -> Any:
     kind = type(new)
     if kind is types.FunctionType:
         return runtime.converted(new, fresh=True) if _tracing() and _has_no_entry(new) else new
-    if kind is types.MethodType or kind is functools.partial:
-        function = new.__func__ if kind is types.MethodType else new.func
-        if (inside := _entered(function)) is function:
-            return new
-        return types.MethodType(inside, new.__self__) if kind is types.MethodType else functools.partial(inside, *new.args, **new.keywords)
+    if kind is types.MethodType:  # as a whole: its object is one of the code around
+        return runtime.converted(new, fresh=True) if _entered(new.__func__) is not new.__func__ else new
+    if kind is functools.partial:
+        return new if (inside := _entered(new.func)) is new.func else functools.partial(inside, *new.args, **new.keywords)
     if kind in (list, tuple) and any(type(e) in _FUNCTIONS for e in new):
         return kind(map(_entered, new))
     return new

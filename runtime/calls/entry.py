@@ -56,7 +56,7 @@ def entered(fn: Callable[..., Any], begin: Callable[[], None] = lambda: None, fr
                 _refuse_arrays(frame)
                 refuse_assigned(frame)
                 if watched():  # a function of ours around has handed this one to JAX
-                    _hand_on(frame, fresh, (fn, args, kwargs))
+                    _hand_on(frame, fresh, (args, kwargs))
                 if type(code := frame.values.pop(ERROR)) is not int:
                     received(code, values_of(frame.values))
                 out = taken(out)
@@ -69,7 +69,7 @@ def entered(fn: Callable[..., Any], begin: Callable[[], None] = lambda: None, fr
     return outside
 
 
-def _hand_on(frame: Frame, fresh: bool, given: tuple[Any, Any, Any]) -> None:
+def _hand_on(frame: Frame, fresh: bool, given: tuple[Any, Any]) -> None:
     """What a function under a transformation of JAX's has changed of the code around.
 
     Values that hold no array stay, as when Python runs it.  Sound because such values cannot hold a tracer of the trace that has ended (a list or
@@ -81,8 +81,8 @@ def _hand_on(frame: Frame, fresh: bool, given: tuple[Any, Any, Any]) -> None:
     """
     changed = [(place, place.get()) for place in frame.written if isinstance(place, HeapLocation)]
     outside = [place for place, value in changed if not (fresh and _holds_no_array(value, frame.saved[place]))]
-    fn, args, kwargs = given
-    passed = reached([*args, *kwargs.values(), getattr(inspect.unwrap(fn), "__self__", None)]) if outside else {}
+    args, kwargs = given
+    passed = reached([*args, *kwargs.values()]) if outside else {}
     for place in outside:
         if id(place.obj) not in passed:
             restore(frame)
