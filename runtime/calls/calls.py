@@ -13,10 +13,12 @@ from collections.abc import Callable
 from types import BuiltinMethodType, FunctionType, MethodDescriptorType, MethodType, MethodWrapperType, WrapperDescriptorType
 from typing import Any
 
+import numpy as np
+
 from autograph.runtime.arrays import handles
-from autograph.runtime.arrays.numpys import with_values
+from autograph.runtime.arrays.numpys import numpys, plain, with_values
 from autograph.runtime.calls.transforms import is_transformation, threaded
-from autograph.runtime.effects.host_effects import GENERATORS, check_stored, effect_of, keeping, makes, taking
+from autograph.runtime.effects.host_effects import GENERATORS, check_stored, draws, effect_of, keeping, makes, shuffled, taking
 from autograph.runtime.explaining.decisions import decided, watching
 from autograph.runtime.frames import in_block, watched
 from autograph.runtime.functions.mathematics import math_call
@@ -24,6 +26,7 @@ from autograph.runtime.functions.moving import OF_LISTS
 from autograph.runtime.functions.numpy_calls import numpy_call
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi._jax import recording
+from autograph.runtime.jaxapi.tracers import Array
 from autograph.runtime.messages.errors import ConcreteValueError, NotStagedError
 from autograph.runtime.messages.places import here
 from autograph.runtime.output.said import saying
@@ -89,12 +92,14 @@ def call(f: Any) -> Any:
         if type(f) is MethodType and getattr(f.__func__, "__module__", None) in ("collections", "collections.abc", "_collections_abc"):
             return changing_method(f) if is_container(f.__self__) else functools.partial(_of_user_list, f)  # of a `Counter`; of a `UserList`
         if recording():
+            if getattr(f, "__name__", "") == "shuffle" and (draws(f) or isinstance(getattr(f, "__self__", None), GENERATORS)):
+                return functools.partial(_shuffle, effect_of(f) or functools.partial(shuffled, f))
             if (instead := effect_of(f)) is not None:
-                return instead
+                return functools.partial(_own_arrays, instead) if draws(f) else instead
             if (getattr(f, "__module__", None) or "").startswith("tqdm"):
                 return importlib.import_module("autograph.runtime.output.reporting").of_tqdm(f) or f  # type: ignore[no-any-return]
-            if getattr(f, "__name__", "") == "shuffle" and isinstance(getattr(f, "__self__", None), GENERATORS):
-                return functools.partial(_changes_arguments, f)
+            if draws(f):
+                return functools.partial(_own_arrays, f)
             if is_transformation(f):
                 handing = threaded(f, (_resolve or _find())(f), call)
                 return functools.partial(_needs_lengths, f, handing) if f.__name__ in _ALONG else handing
@@ -145,6 +150,27 @@ def _told(f: Any, instead: Any, new: Any) -> Any:
     elif _why is not None and (reason := _why(f)) is not None:
         decided("call", "as it is" if reason else "converted", reason, [name])
     return new
+
+
+def _own_arrays(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """A call that draws random numbers: an array of them is the function's own, which may store into it.
+
+    A copy, because a trace that is made again is given the numbers of the first (`effects/replay.py`), and a store into known numbers changes them
+    in place.
+    """
+    out = draw(*args, **kwargs)
+    return numpys(out.copy()) if type(out) is np.ndarray else out
+
+
+def _shuffle(of_copy: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) -> None:
+    """A call of `shuffle`: what is shuffled is a copy, and what it holds is stored."""
+    held = of_copy(plain(x), *args, **kwargs)
+    if is_container(x):
+        touch(Contents(x))
+    if type(x) is list:
+        held = [x[k] for k in held]
+    if not isinstance(x, Array) or x.ndim:
+        x[... if isinstance(x, (Array, np.ndarray)) else slice(None)] = held
 
 
 def _needs_lengths(f: Any, called: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

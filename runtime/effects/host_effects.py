@@ -10,6 +10,7 @@ import array
 import builtins
 import contextlib
 import contextvars
+import copy
 import datetime
 import functools
 import inspect
@@ -190,6 +191,13 @@ def makes(f: Any) -> bool:
     return f is builtins.iter or f is np.random.default_rng
 
 
+def draws(f: Any) -> bool:
+    """Whether it is a function of `numpy.random`, or a method of one of NumPy's generators."""
+    if isinstance(owner := getattr(f, "__self__", None), (np.random.RandomState, np.random.Generator)):
+        return True
+    return owner is None and (getattr(f, "__module__", None) or "").startswith("numpy.random") and not isinstance(f, type) and not makes(f)
+
+
 def keeping(f: Callable[..., Any]) -> Callable[..., Any]:
     """`f`, of whose results it is remembered that this block made them."""
 
@@ -243,12 +251,19 @@ def _drawing(f: Callable[..., Any], name: str) -> Callable[..., Any]:
         raise EffectError(f"`{name}` would run {_once()}", here(), _DRAW)
 
     def draw(*args: Any, **kwargs: Any) -> Any:
-        if traced(*args, *kwargs.values()):
+        if traced(*args, *kwargs.values()) and not (f.__name__ == "shuffle" and type(args[0]) is list):
             raise EffectError(f"`{name}` draws while the function is traced, and is given a traced value", here(), _DRAW)
-        return f(*args, **kwargs)
+        return shuffled(f, *args, **kwargs) if f.__name__ == "shuffle" else f(*args, **kwargs)
 
     owner = getattr(f, "__self__", None)
     return _once_per_call(f if owner is None else owner, name, draw)
+
+
+def shuffled(f: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) -> Any:
+    """A shuffled copy of what is to be shuffled, or the order of a list's items: a trace that is made again is given it as the first was."""
+    held = [*range(len(x))] if type(x) is list else copy.copy(x)
+    f(held, *args, **kwargs)
+    return held
 
 
 def _refused(name: str, module: str) -> EffectError:
