@@ -140,7 +140,9 @@ def test_3_in_a_loop_a_number_that_changes_is_no_size() -> None:
 
 def test_4_a_traced_value_is_an_array() -> None:
     f = ag.function(lambda x: (isinstance(x, jax.Array), isinstance(x, (int, float, bool)), x is None))
-    assert [bool(b) for b in f(3)] == [True, False, False]
+    assert [bool(b) for b in f(jnp.int32(3))] == [True, False, False]
+    assert [bool(b) for b in f(3)] == [True, True, False]  # a number that the caller has given is one, beside an array of JAX's
+    assert [bool(b) for b in jax.jit(ag.convert(f))(3)] == [True, False, False]  # JAX does not say what its caller has given
 
 
 def test_4_identity_with_a_bool_is_refused() -> None:

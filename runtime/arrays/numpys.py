@@ -11,6 +11,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -217,7 +218,11 @@ def numpys(x: Any) -> Any:
     if isinstance(x, np.ndarray):
         return Numpys(x, weakref.ref(home_trace())) if x.dtype.kind in KINDS else x
     if type(x) is Array:
-        return Numpys(x.now, x.home) if x.ndim else x  # what NumPy computes of no axis is a number
+        if x.ndim:
+            return Numpys(x.now, x.home)
+        if x.scalar is None:  # what NumPy computes of no axis is a number
+            x.scalar = np.float64 if x.dtype == np.float32 and not jax.config.jax_enable_x64 else x.dtype.type  # type: ignore[attr-defined]
+        return x
     if type(x) in (tuple, list):
         return type(x)(map(numpys, x))
     return x
@@ -289,7 +294,7 @@ def item(x: Numpys, index: Any) -> Any:
         parts = as_tuple(index)
         if any(i is Ellipsis for i in parts) or count_axes(parts, x.ndim) > 0:
             return view(x, Index(tuple(parts)))
-        return x.now[parts] if not x.known or not _has_tracer(parts) else jnp.asarray(content(x))[parts]
+        return numpys(x.now[parts] if not x.known or not _has_tracer(parts) else jnp.asarray(content(x))[parts])
     if x.known and not _has_tracer(as_tuple(index)):
         return numpys(x.now[index])
     return numpys(jnp.asarray(content(x))[as_index(index)])

@@ -77,18 +77,23 @@ class Function:
             return run(self, *given)
 
     def _as_given(self, args: Any, kwargs: Any) -> Any:
-        arrays = among(args, kwargs)
-        if arrays and self._checks.numpys:
-            return self._with_arrays(args, kwargs, arrays)
-        around, given.paths = given.paths, places(arrays) if arrays else ()
-        try:
-            return self._called(args, kwargs)
-        except NeedsArrays:
-            pass
-        finally:
-            given.paths = around
-        self._checks.numpys = True
-        return self._with_arrays(args, kwargs, arrays)
+        while True:
+            arrays = among(args, kwargs, self._checks.scalars)
+            if arrays and (self._checks.numpys or self._checks.scalars):
+                try:
+                    return self._with_arrays(args, kwargs, arrays)
+                except NeedsArrays:  # it is asked for numbers now
+                    self._checks.scalars = True
+                    continue
+            around, given.paths = given.paths, places(arrays) if arrays else ()
+            given.seen = True
+            try:
+                return self._called(args, kwargs)
+            except NeedsArrays:
+                pass
+            finally:
+                given.paths, given.seen = around, False
+            self._checks.numpys = self._checks.numpys or not self._checks.scalars
 
     def _called(self, args: Any, kwargs: Any) -> Any:
         adapt()
@@ -115,8 +120,10 @@ class Function:
         if trace_state.value is eval_trace and not self._checks.found and self._state.direct:
             self._checks.direct = True
             self._checks.undo = functools.partial(look_again, type(self), self._checks)
-            looked_at = self._checks.numpys or are_plain(args, kwargs) and self._state.mixed
-            call = without_numpys(self._jitted, functools.partial(Function.__call__, self)) if looked_at else self._jitted
+            self._checks.again = functools.partial(Function._as_given, self)
+            looked_at = self._checks.numpys or self._checks.scalars or are_plain(args, kwargs) and self._state.mixed
+            otherwise = functools.partial(Function.__call__, self)
+            call = without_numpys(self._jitted, otherwise, numbers=not self._checks.scalars) if looked_at else self._jitted
             type(self).__call__ = staticmethod(call)  # type: ignore[assignment]
         return out
 
@@ -179,11 +186,16 @@ class Function:
         return result(out)
 
     def _with_arrays(self, args: Any, kwargs: Any, arrays: dict[Any, Any]) -> Any:
-        """A call with NumPy arrays that the function stores into."""
+        """A call with NumPy arrays that the function stores into, or of which it asks what they are."""
+        return self._with(arrays)._stateful(args, kwargs, arrays)
+
+    def _with(self, arrays: dict[Any, Any]) -> Any:
+        """The function for calls with such arrays, and numbers, in the same places."""
         paths = places(arrays)
         if paths not in self._storing:
             self._storing[paths] = _made(self._fn, self._options, paths)
-        return self._storing[paths]._stateful(args, kwargs, arrays)
+            self._storing[paths]._checks.scalars = self._checks.scalars
+        return self._storing[paths]
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
         return self._lowered("lower", args, kwargs)
@@ -199,11 +211,19 @@ class Function:
         return self._ordered(Function._lowered_as_given, method, args, kwargs)
 
     def _lowered_as_given(self, method: str, args: Any, kwargs: Any) -> Any:
-        if not (self._state.needed or has_static(args) or has_static(kwargs.values())):
-            try:
-                return getattr(self._jitted, method)(*args, **kwargs)
-            except NeedsState as need:
-                self._state.note(need)
+        given.seen = True
+        try:
+            if not (self._state.needed or self._checks.scalars or has_static(args) or has_static(kwargs.values())):
+                try:
+                    return getattr(self._jitted, method)(*args, **kwargs)
+                except NeedsState as need:
+                    self._state.note(need)
+                except NeedsArrays:  # it is asked what is a number
+                    pass
+        finally:
+            given.seen = False
+        if self._checks.scalars and (arrays := among(args, kwargs, scalars=True)):
+            return self._with(arrays)._state.run(lambda jitted: getattr(jitted, method), args, kwargs, abstract=True)[0]
         return self._state.run(lambda jitted: getattr(jitted, method), args, kwargs, abstract=True)[0]
 
     def again(self, options: dict[str, Any]) -> Function:

@@ -73,20 +73,23 @@ class State:
         self.jitted = jax.jit(self.traced, **shifted(options))
 
     def note(self, need: NeedsState, walk: Walk | None = None) -> None:
-        """What a trace has found; raises the error that it is refused with, if nothing can be done about it."""
+        """What a trace has found; raises the error that it is refused with, if nothing can be done about it.
+
+        The sets are made anew: the walk of another thread's call has the present ones.
+        """
         if need.refusal is not None:
             numbers = {(walk.number(p.obj), getattr(p, "attribute", None)) for p in need.pinned} if walk is not None else set()
             names = numbers & self.dynamic - self.pinned
             if not names:
                 raise need.refusal from None
-            self.pinned |= names
+            self.pinned = self.pinned | names
         self.needed = True
         if self.reads.add(need.names, stores=need.stores, identical=need.identical):
             self.dynamic, self.pinned = set(), set()  # the objects are counted anew
         known = {_code_of(p): p.obj for p in self.places}
-        self.made |= {code for p in need.places if (code := _code_of(p)) is not None and known.get(code, p.obj) is not p.obj}
+        self.made = self.made | {code for p in need.places if (code := _code_of(p)) is not None and known.get(code, p.obj) is not p.obj}
         self.places = list(dict.fromkeys([*self.places, *need.places]))
-        self.dynamic |= need.dynamic
+        self.dynamic = self.dynamic | need.dynamic
 
     def run(self, get: Callable[[Any], Any], args: Any, kwargs: Any, abstract: bool = False) -> tuple[Any, Walk, list[Any]]:
         """Give the arguments and the state to the jitted function, or to a method of it, whose arguments may be abstract."""

@@ -21,7 +21,7 @@ from autograph.runtime.effects.leaving import has_late, leaving, packed, settled
 from autograph.runtime.effects.optional import optional_result
 from autograph.runtime.effects.replay import EffectsOnce
 from autograph.runtime.explaining.raw_errors import UNFINISHED, named, unfinished
-from autograph.runtime.frames import TRACING, Frame, root, unwatched
+from autograph.runtime.frames import TRACING, Frame, frames, root, unwatched
 from autograph.runtime.garbage import paused
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi._jax import eval_trace
@@ -35,7 +35,7 @@ from autograph.runtime.state.needs import Enough, NeedsState
 from autograph.runtime.state.reading import Created
 from autograph.runtime.state.reads import EVERYTHING, Watch
 from autograph.runtime.state.retraces import Traces
-from autograph.runtime.stores.numpy_arguments import Arguments, NeedsArrays, given
+from autograph.runtime.stores.numpy_arguments import Arguments, NeedsArrays, among, given
 from autograph.runtime.stores.stores import unknown_array
 from autograph.runtime.values.values import Blank, has_maybe, is_value, map_maybe
 
@@ -49,8 +49,10 @@ class Checks:
         self.tagging = False  # do its traces have to carry which array is which?
         self.unordered = False  # is it a program of several devices, for which JAX keeps no order of what is done on the host?
         self.numpys = False  # does it matter whether arguments are arrays of NumPy's?
+        self.scalars = False  # and whether they are numbers?
         self.count = 0  # of its traces
         self.undo: Callable[[], None] = lambda: None  # let calls be looked at again
+        self.again: Callable[[Any, Any], Any] = lambda args, kwargs: None  # a call that is looked at
         self.created = Created()  # the Variables that the traces of the present call have made
         self.around: Any = None  # a reference to the trace that the present call stands in; none outside of all
 
@@ -62,6 +64,19 @@ def look_again(cls: type, checks: Checks) -> None:
         del cls.__call__  # type: ignore[operator]
 
 
+def _looked_at(checks: Checks, args: Any, kwargs: Any) -> Any:
+    """What a call gives that went to JAX directly, and of which the trace has shown that its arguments have to be looked at.
+
+    It is made again, in the trace of the first, whose program gives what it gave: the next call clears that away.  Calls go to JAX directly where
+    no trace before asked for the arguments; nothing but a trace can find that one does.
+    """
+    checks.undo()
+    checks.stale = True
+    with _jax.set_current_trace(eval_trace):
+        return checks.again(args, kwargs)
+
+
+_AGAIN = object()
 _MOST_TAGGED = 3  # traces: tags may show that more loops have to carry them
 
 
@@ -89,6 +104,8 @@ def traced_by(
         if state is not None:
             state.prepared()
         checks.count += 1
+        seen, given.seen = given.seen, False
+        called = None if seen or state is not None or stored is not None or not checks.direct or frames() else _jax.being_called()
         passed = args[state is not None :], kwargs
         of_objects(_jax.current_trace())
         with unwatched():
@@ -119,14 +136,18 @@ def traced_by(
                     _jax.drop_effects(recorded)
                     for x, now in before:
                         x.now = now
-        except (NeedsState, NeedsArrays):
-            _jax.abandon()
-            raise
+                if called is not None and (checks.numpys or checks.scalars) and among(*called, scalars=checks.scalars):
+                    raise NeedsArrays
+        except (NeedsState, NeedsArrays) as need:
+            if called is None or isinstance(need, NeedsState):
+                _jax.abandon()
+                raise
+            out = _AGAIN
         except Exception:
             checks.created = Created()
             raise
         checks.created = Created()
-        return out
+        return out if out is not _AGAIN else _looked_at(checks, *called)  # type: ignore[misc]
 
     def compiled(passed: Any, held: Any, args: Any, kwargs: Any, rehearsed: bool) -> Any:
         box: list[Any] = []
@@ -140,10 +161,10 @@ def traced_by(
             frame.created.begin()
             frame.rehearsal = None if rehearsed else {place for place, _ in begin.walk.slots} if begin.walk is not None else set()
             early = False
-            around = CHANGED.numpys, CHANGED.other
-            CHANGED.numpys = CHANGED.other = False
+            around = CHANGED.numpys, CHANGED.other, CHANGED.scalars
+            CHANGED.numpys = CHANGED.other = CHANGED.scalars = False
             frame.function = inspect.unwrap(fn)
-            mine = Arguments(begin.args, begin.kwargs, given.paths if stored is None else stored)
+            mine = Arguments(begin.args, begin.kwargs, given.paths if stored is None else stored, checks.scalars)
             if stored is not None:
                 mine.lasting()
             try:
@@ -163,6 +184,9 @@ def traced_by(
                 if early:
                     _look_for_state(begin, frame, getattr(inspect.unwrap(fn), "__globals__", {}), frozenset(watch.seen))
                 finals.update(mine.stored())
+                if CHANGED.scalars and not checks.scalars:
+                    checks.scalars = True
+                    raise NeedsArrays
                 if stored is None and (finals or given.paths and CHANGED.numpys):
                     raise NeedsArrays
                 checks.numpys = checks.numpys or not given.paths and CHANGED.other
@@ -177,8 +201,10 @@ def traced_by(
             finally:
                 begin.put_back(frame)
                 restore(frame)
-                CHANGED.numpys, CHANGED.other = around[0] or CHANGED.numpys, around[1] or CHANGED.other
-        if checks.direct and checks.numpys:
+                CHANGED.numpys, CHANGED.other, CHANGED.scalars = (
+                    around[0] or CHANGED.numpys, around[1] or CHANGED.other, around[2] or CHANGED.scalars
+                )  # fmt: skip
+        if checks.direct and (checks.numpys or checks.scalars):
             checks.undo()
         traces.note(passed[0], passed[1], held.guards if state is not None else ())
         out = leaving(box.pop(), name) if box else None

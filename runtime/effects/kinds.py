@@ -9,28 +9,75 @@ from typing import Any
 import numpy as np
 
 from autograph.runtime.arrays.numpys import Numpys
+from autograph.runtime.effects.deferred import checked
 from autograph.runtime.effects.optional import is_none, is_not_none, read
 from autograph.runtime.jaxapi._jax import ArrayImpl, Tracer
+from autograph.runtime.jaxapi.tracers import CHANGED, Array
 from autograph.runtime.messages.errors import OptionalError
 from autograph.runtime.messages.places import here
 from autograph.runtime.values.knowledge import known
 from autograph.runtime.values.values import Blank, Maybe
 
 
-def _either(x: Any, test: Callable[[Any], bool]) -> Any:
-    """What a question about x answers; where only traced values know whether x is None, and the answer depends on it, a traced bool."""
+def _either(x: Any, test: Callable[[Any], bool], of_array: Callable[[Array, Callable[[Any], bool]], bool] = lambda x, test: test(x)) -> Any:
+    """What a question about x answers, `of_array` about an array.
+
+    Where only traced values know whether x is None, and the answer depends on it, a traced bool.
+    """
     x = known(read(x))
     if builtins.isinstance(x, Numpys):
+        CHANGED.numpys = True
         x = x.shadow
+    if builtins.isinstance(x, Array):
+        return of_array(x, test)
     if type(x) is not Maybe:
         return test(x)
     none, value = test(None), not builtins.isinstance(x.value, Blank) and test(x.value)
     return none if none == value else is_none(x) if none else is_not_none(x)
 
 
+def _of_array(x: Array, test: Callable[[Any], bool]) -> bool:
+    """What a question answers about what an array stands for: a number that was given, or that NumPy computes; JAX's array where nobody knows."""
+    answer = test(x)
+    if x.ndim:
+        CHANGED.other = CHANGED.other or test(_NUMPYS) is not answer
+        return answer
+    if any(test(number) is not answer for number in _SCALARS):
+        _note_asked(x)
+    return answer or (scalar := scalar_of(x)) is not None and test(scalar(0))
+
+
+def _note_asked(x: Array) -> None:
+    """It matters what the caller has given: if that is not known, the function is traced again."""
+    if x.scalar is None and checked():
+        CHANGED.scalars = True
+
+
+_NUMPYS = np.zeros(1)
+_SCALARS = (True, 1, 1.0, 1j, np.bool_(True), np.int32(1), np.int64(1), np.float32(1), np.float64(1), np.complex64(1), np.complex128(1))
+
+
+def scalar_of(x: Any) -> Any:
+    """The type of the number that an array without axes stands for; None of an array, and where nobody knows.
+
+    What Python's numbers are computed of has a weak type in JAX.  Only an `ag.function` knows what its caller has given: under `jax.jit` an array is
+    one, as without us.
+    """
+    if x.scalar is not None:
+        return x.scalar or None
+    if not checked() or not getattr(x.aval, "weak_type", False):
+        return None
+    return {"f": float, "c": complex}.get(x.dtype.kind, int)
+
+
+def isscalar(x: Any) -> bool:
+    """`np.isscalar` of an array."""
+    return bool(_of_array(x, np.isscalar)) if type(x) is Array else np.isscalar(x)
+
+
 def isinstance(x: Any, kinds: Any) -> Any:
     """`isinstance`: a bool, or a traced bool where only traced values know whether x is None."""
-    return _either(x, lambda v: builtins.isinstance(v, kinds))
+    return _either(x, lambda v: builtins.isinstance(v, kinds), _of_array)
 
 
 def hasattr(x: Any, name: Any) -> Any:
@@ -51,5 +98,12 @@ def type_of(x: Any) -> Any:
             "the type of a value that may be None, and traced values decide whether it is", here(), "test it before: `if x is not None:`"
         )
     if builtins.isinstance(x, Numpys):
+        CHANGED.numpys = True
         return np.ndarray
+    if builtins.isinstance(x, Array):
+        if x.ndim:
+            CHANGED.other = True
+        else:
+            _note_asked(x)
+            return scalar_of(x) or ArrayImpl
     return ArrayImpl if builtins.isinstance(x, Tracer) else type(x)

@@ -19,6 +19,7 @@ from jax import lax
 from autograph.runtime.arrays.numpys import OPERATIONS, numpys, plain
 from autograph.runtime.blocks.loads import inside
 from autograph.runtime.effects.deferred import fail
+from autograph.runtime.effects.kinds import isscalar
 from autograph.runtime.effects.optional import present
 from autograph.runtime.frames import in_block
 from autograph.runtime.jaxapi._jax import recording
@@ -102,7 +103,7 @@ def _redirected(path: str, f: Any, ufunc: Any, converted: Callable[[Any], Any]) 
         args = tuple(_given(a, converted) for a in args)
         kwargs = {k: _given(v, converted) for k, v in kwargs.items()}
         if name in _PLAIN:
-            return f(*args, **kwargs)
+            return isscalar(*args) if name == "isscalar" and not kwargs else f(*args, **kwargs)
         if isinstance(f, type) and issubclass(f, (np.number, np.bool_)) and name not in _OTHER:
             return _asarray(args[0] if args else 0, f)
         _refuse(path, name, args, kwargs)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -135,6 +136,19 @@ def recording() -> bool:
 def abandon() -> None:
     """The trace that is recorded now is given up: JAX would keep the arrays that it closes over for ever."""
     home_trace().invalidate()
+
+
+def being_called() -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+    """The arguments of the call of a jitted function for which it is traced now; None if that was not found.
+
+    Python has them: JAX's C++ calls `cache_miss` for a call of which it knows no program, and that traces.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == "cache_miss" and frame.f_code.co_filename.endswith("pjit.py"):
+            return frame.f_locals["args"], frame.f_locals["kwargs"]
+        frame = frame.f_back
+    return None
 
 
 def recorder() -> Any:

@@ -24,15 +24,17 @@ from autograph.runtime.jaxapi.private import partial_eval as pe
 class ArrayTracer(Arithmetic):
     """An array as an object: `now` is the value of JAX's that it holds, `home` (weakly) the trace in which it was made.
 
-    `who` says which array it may be, where only traced values decide that (`ties.py`); one that `lasts` is seen after an error.
+    `who` says which array it may be, where only traced values decide that (`ties.py`); one that `lasts` is seen after an error.  `scalar` is the type
+    of the Python or NumPy number that it stands for, or False where it is known to be an array.
     """
 
-    __slots__ = ("home", "lasts", "now", "who")
+    __slots__ = ("home", "lasts", "now", "scalar", "who")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, now: Any, home: Any) -> None:
         self.now, self.home, self.lasts = now, home, False
         self.who: Any = None
+        self.scalar: Any = None
         self._line_info: Any = None  # type: ignore[misc]
 
     @property
@@ -226,10 +228,11 @@ _ours[core.EvalTrace] = type(OBJECTS)
 
 
 class Changed(threading.local):
-    """What has been changed in place in the present trace: it matters for whether the arguments, of which it may be made, are NumPy's."""
+    """What has been changed in place in the present trace, or asked for its class: it matters for whether the arguments are NumPy's, or numbers."""
 
     numpys = False  # an array of NumPy's
     other = False  # one that would be NumPy's, if the arguments were
+    scalars = False  # an array without axes, which stands for a number if one was given
 
 
 CHANGED = Changed()

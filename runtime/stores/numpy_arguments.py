@@ -27,33 +27,35 @@ Path = tuple[Any, ...]  # to an argument, or into tuples: numbers of positions, 
 
 
 class NeedsArrays(Retrace):
-    """Not an error: arrays of NumPy's among the arguments change."""
+    """Not an error: arrays of NumPy's among the arguments change, or it is asked which arguments are NumPy's, or numbers."""
 
 
 class Given(threading.local):
     """The arrays of NumPy's that the present call is given."""
 
     paths: tuple[Any, ...] = ()
+    seen = False  # are the arguments of the call known, of which a trace is made? not if it goes to JAX directly
 
 
 given = Given()
 
 
-def without_numpys(jitted: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    """`jitted` for calls with arrays of JAX's and numbers, `otherwise` for others."""
+def without_numpys(jitted: Callable[..., Any], otherwise: Callable[..., Any], numbers: bool) -> Callable[..., Any]:
+    """`jitted` for calls with arrays of JAX's, and `numbers`; `otherwise` for others."""
+    known = {_jax.ArrayImpl, *(NUMBERS if numbers else ())}
 
     def call(*args: Any, **kwargs: Any) -> Any:
         for a in args:
-            if type(a) is not _jax.ArrayImpl and type(a) not in NUMBERS:
+            if type(a) not in known:
                 return otherwise(*args, **kwargs)
         return otherwise(*args, **kwargs) if kwargs else jitted(*args)
 
     return call
 
 
-def among(args: Sequence[Any], kwargs: dict[str, Any]) -> dict[Path, Any]:
-    """The arrays of NumPy's among some arguments, also in tuples, lists and dicts."""
-    return {path: x for path, x in _each(args, kwargs) if _is_numpys(x)}
+def among(args: Sequence[Any], kwargs: dict[str, Any], scalars: bool = False) -> dict[Path, Any]:
+    """The arrays of NumPy's among some arguments, also in tuples, lists and dicts; with `scalars` also the numbers."""
+    return {path: x for path, x in _each(args, kwargs, _NOTHING - _NUMBERS if scalars else _NOTHING) if _is_numpys(x) or scalars and _is_number(x)}
 
 
 class Within(NamedTuple):
@@ -70,12 +72,16 @@ class Within(NamedTuple):
         return np.lib.stride_tricks.as_strided(flat[self.offset :], self.shape, tuple(s * size for s in self.strides))
 
 
-def places(arrays: dict[Path, Any]) -> tuple[tuple[Path, Within | None], ...]:
-    """Where the arrays of NumPy's are, and which lie in the memory of which."""
-    found: dict[Path, Within | None] = {}
-    for path, x in sorted(arrays.items(), key=lambda item: -item[1].size):
+def places(arrays: dict[Path, Any]) -> tuple[tuple[Path, Within | type | None], ...]:
+    """Where the arrays of NumPy's are, and which lie in the memory of which; of a number its type."""
+    found: dict[Path, Within | type | None] = {path: type(x) for path, x in arrays.items() if _is_number(x)}
+    for path, x in sorted(((p, x) for p, x in arrays.items() if p not in found), key=lambda item: -item[1].size):
         found[path] = next((w for base, b in found.items() if b is None and (w := _within(x, base, arrays[base])) is not None), None)
     return tuple(found.items())
+
+
+def _is_number(x: Any) -> bool:
+    return type(x) in _NUMBERS or isinstance(x, np.generic) and x.dtype.kind in KINDS
 
 
 def _within(x: Any, path: Path, y: Any) -> Within | None:
@@ -97,17 +103,20 @@ def _is_numpys(x: Any) -> bool:
 _NOTHING = frozenset({_jax.ArrayImpl, bool, int, float, complex, str, type(None)})  # neither an array that can change, nor what holds one
 
 
-def _each(args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
+_NUMBERS = frozenset({bool, int, float, complex})
+
+
+def _each(args: Sequence[Any], kwargs: dict[str, Any], nothing: frozenset[Any] = _NOTHING) -> Iterator[tuple[Path, Any]]:
     """The parts of arguments that may be arrays which can change, each with the way to it."""
-    todo: list[tuple[Path, Any]] = [((k,), a) for k, a in (*enumerate(args), *kwargs.items()) if type(a) not in _NOTHING]
+    todo: list[tuple[Path, Any]] = [((k,), a) for k, a in (*enumerate(args), *kwargs.items()) if type(a) not in nothing]
     while todo:
         path, x = todo.pop()
         if type(x) is list or isinstance(x, tuple):
-            todo += [((*path, k), v) for k, v in enumerate(x) if type(v) not in _NOTHING]
+            todo += [((*path, k), v) for k, v in enumerate(x) if type(v) not in nothing]
         elif type(x) is dict:
-            todo += [((*path, k), v) for k, v in x.items() if type(v) not in _NOTHING]
+            todo += [((*path, k), v) for k, v in x.items() if type(v) not in nothing]
         elif _is_node(x):
-            todo += [((*path, k), v) for k, v in vars(x).items() if type(v) not in _NOTHING]
+            todo += [((*path, k), v) for k, v in vars(x).items() if type(v) not in nothing]
         else:
             yield path, x
 
@@ -124,9 +133,9 @@ def _like(x: Any, parts: list[Any]) -> Any:
 
 
 class Arguments:
-    """The arrays among the arguments of one trace; those at some `paths` are NumPy's."""
+    """The arrays among the arguments of one trace; those at some `paths` are NumPy's, or numbers, if `scalars` are known."""
 
-    def __init__(self, args: Sequence[Any], kwargs: dict[str, Any], paths: Sequence[tuple[Path, Within | None]]) -> None:
+    def __init__(self, args: Sequence[Any], kwargs: dict[str, Any], paths: Sequence[tuple[Path, Within | type | None]], scalars: bool) -> None:
         within = dict(paths)
         made: dict[Path, Any] = {}
 
@@ -139,7 +148,9 @@ class Arguments:
             for k in range(len(x)) if type(x) is list else [*x] if type(x) is dict else ():
                 if (new := numpys((*path, k), x[k])) is not x[k]:
                     x[k] = new
-            if path not in within or type(x) is not Array:
+            if scalars and type(x) is Array and not x.ndim:
+                x.scalar = within.get(path, False)
+            if path not in within or type(x) is not Array or not x.ndim:
                 return x
             made[path] = Numpys(x.now, x.home)
             return made[path]
@@ -147,7 +158,7 @@ class Arguments:
         def placed(path: Path, x: Any) -> Any:
             if isinstance(x, tuple):
                 return _like(x, [placed((*path, k), v) for k, v in enumerate(x)])
-            if (w := within.get(path)) is None or w.path not in made:
+            if not isinstance(w := within.get(path), Within) or w.path not in made:
                 return x
             base = made[w.path]
             return base if w.shape == base.shape and w.offset == 0 else view(base, part(base, w.of, w.of(base.shadow)))
@@ -190,8 +201,8 @@ def refuse(args: Sequence[Any], kwargs: dict[str, Any], arrays: dict[Path, Any],
         for other, y in arrays.items():
             if (
                 other != path
-                and ((inside := known[other]) is None or inside.path != path)
                 and isinstance(y, np.ndarray)
+                and (not isinstance(inside := known[other], Within) or inside.path != path)
                 and np.may_share_memory(x, y)
                 and (x is y or np.shares_memory(x, y))
             ):
