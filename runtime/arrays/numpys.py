@@ -11,14 +11,13 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from autograph.runtime.arrays.indices import as_index
 from autograph.runtime.arrays.parts import Index, Part, as_tuple, composed, count_axes, is_basic, moved
 from autograph.runtime.jaxapi.private import core
-from autograph.runtime.jaxapi.tracers import Array, content, home_trace, taken_by_jax
+from autograph.runtime.jaxapi.tracers import LISTS, Array, content, home_trace, is_number, numpys_type, taken_by_jax
 
 KINDS = "biufc"
 _moments = itertools.count(1)
@@ -184,7 +183,7 @@ class View(Numpys):
     def __init__(self, whole: Numpys, part: Part, shadow: Any) -> None:
         self.whole, self.part = whole, part
         placed = whole.home if not isinstance(part, Index) or not _has_tracer(part.index) else weakref.ref(home_trace())
-        self.home, self.who, self.lasts = placed, None, False
+        self.home, self.who, self.lasts, self.scalar = placed, None, False, None
         self._shadow, self.frozen, self._line_info = shadow, None, None
 
     @property
@@ -220,8 +219,8 @@ def numpys(x: Any) -> Any:
     if type(x) is Array:
         if x.ndim:
             return Numpys(x.now, x.home)
-        if x.scalar is None:  # what NumPy computes of no axis is a number
-            x.scalar = np.float64 if x.dtype == np.float32 and not jax.config.jax_enable_x64 else x.dtype.type  # type: ignore[attr-defined]
+        if x.scalar is None and not getattr(x.aval, "weak_type", False):  # what NumPy computes of no axis is a number
+            x.scalar = numpys_type(x)
         return x
     if type(x) in (tuple, list):
         return type(x)(map(numpys, x))
@@ -310,7 +309,7 @@ def _binary(name: str) -> Callable[..., Any]:
     by_jax = getattr(Array, name)
 
     def operate(self: Numpys, other: Any) -> Any:
-        if isinstance(other, core.Tracer) and not isinstance(other, Numpys):
+        if isinstance(other, core.Tracer) and not isinstance(other, Numpys) and not is_number(other):
             return by_jax(self, other)  # an array of JAX's gives one
         if type(other) in (list, tuple):
             other = OPERATIONS["function"](np.asarray, (other,), {})
@@ -347,6 +346,12 @@ def _in_place(name: str) -> Callable[..., Any]:
     return operate
 
 
+def _beside_list(name: str, number: Any, items: Any) -> Any:
+    """A number of NumPy's beside a list, which is an array to it."""
+    return getattr(OPERATIONS["function"](np.asarray, (number,), {}), name)(OPERATIONS["function"](np.asarray, (items,), {}))
+
+
+LISTS.operator = _beside_list
 _BINARY = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift"
 for _name in _BINARY.split():
     for _full in (f"__{_name}__", f"__r{_name}__"):

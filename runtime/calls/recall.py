@@ -311,7 +311,14 @@ class Recalled:
         """Whether what a trace has changed is attributes that hold arrays from then on, and which of them hold one that is there already."""
         for change in found:
             named = type(change.name) is tuple and change.name[0] == "attribute" if change.where == "home" else type(change.name) is str
-            if not named or change.where not in ("object", "home") or not isinstance(change.spec, Type) or change.late or change.spec.numpys:
+            if (
+                not named
+                or change.where not in ("object", "home")
+                or not isinstance(change.spec, Type)
+                or change.late
+                or change.spec.numpys
+                and change.spec.shape
+            ):
                 return False
             obj = objects[change.number]
             if isinstance(obj, Handle) or is_intercepted(obj) or not plain_attributes(type(obj)):

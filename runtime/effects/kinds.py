@@ -12,7 +12,7 @@ from autograph.runtime.arrays.numpys import Numpys
 from autograph.runtime.effects.deferred import checked
 from autograph.runtime.effects.optional import is_none, is_not_none, read
 from autograph.runtime.jaxapi._jax import ArrayImpl, Tracer
-from autograph.runtime.jaxapi.tracers import CHANGED, Array
+from autograph.runtime.jaxapi.tracers import CHANGED, GIVEN, Array
 from autograph.runtime.messages.errors import OptionalError
 from autograph.runtime.messages.places import here
 from autograph.runtime.values.knowledge import known
@@ -49,7 +49,7 @@ def _of_array(x: Array, test: Callable[[Any], bool]) -> bool:
 
 def _note_asked(x: Array) -> None:
     """It matters what the caller has given: if that is not known, the function is traced again."""
-    if x.scalar is None and checked():
+    if (x.scalar is None or x.scalar is GIVEN) and checked():
         CHANGED.scalars = True
 
 
@@ -63,7 +63,7 @@ def scalar_of(x: Any) -> Any:
     What Python's numbers are computed of has a weak type in JAX.  Only an `ag.function` knows what its caller has given: under `jax.jit` an array is
     one, as without us.
     """
-    if x.scalar is not None:
+    if x.scalar is not None and x.scalar is not GIVEN:
         return x.scalar or None
     if not checked() or not getattr(x.aval, "weak_type", False):
         return None

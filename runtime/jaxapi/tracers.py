@@ -17,7 +17,7 @@ import jax
 import numpy as np
 
 from autograph.runtime.jaxapi.arithmetic import Arithmetic
-from autograph.runtime.jaxapi.private import ArrayImpl, PRNGKeyArray, ad, batching, core, dtypes
+from autograph.runtime.jaxapi.private import ArrayImpl, PRNGKeyArray, ad, batching, config, core, dtypes
 from autograph.runtime.jaxapi.private import partial_eval as pe
 
 
@@ -25,7 +25,7 @@ class ArrayTracer(Arithmetic):
     """An array as an object: `now` is the value of JAX's that it holds, `home` (weakly) the trace in which it was made.
 
     `who` says which array it may be, where only traced values decide that (`ties.py`); one that `lasts` is seen after an error.  `scalar` is the type
-    of the Python or NumPy number that it stands for, or False where it is known to be an array.
+    of NumPy's number that it stands for, `GIVEN` of an argument that may be one, or False where it is known to be an array (`is_number`).
     """
 
     __slots__ = ("home", "lasts", "now", "scalar", "who")
@@ -121,6 +121,70 @@ class ArrayTracer(Arithmetic):
             k += 1
         for j in range(k, self.shape[0]):
             yield self[j]
+
+
+GIVEN = object()  # an argument without axes may be a number of NumPy's, or an array of JAX's
+NUMBERS = frozenset({bool, int, float, complex})
+
+
+def is_number(x: Any) -> bool:
+    """Whether it is a number, or an array without axes that stands for one: Python's have weak types, of NumPy's it is noted.
+
+    It matters beside an array of NumPy's: with a number that gives one of NumPy's, and with an array of JAX's one of JAX's.
+    """
+    if not isinstance(x, ArrayTracer):
+        return type(x) in NUMBERS or isinstance(x, np.generic)
+    return not x.aval.shape and (bool(x.scalar) or x.scalar is None and _is_weak(x))
+
+
+def _is_weak(x: Any) -> bool:
+    return bool(getattr(x.aval, "weak_type", False))
+
+
+def numpys_type(x: Any) -> Any:
+    """The type of NumPy's number that an array without axes stands for: NumPy's floats have 64 bits where JAX has 32."""
+    return np.float64 if x.dtype == np.float32 and not config.enable_x64.value else x.dtype.type
+
+
+def _noted(out: Any, self: ArrayTracer, *others: Any) -> Any:
+    """The result of an operator: of numbers it is one."""
+    scalars = [self.scalar, *(x.scalar for x in others if isinstance(x, ArrayTracer))]
+    if any(scalars) and type(out) is ArrayTracer and not _is_weak(out) and is_number(self) and all(map(is_number, others)):
+        out.scalar = GIVEN if GIVEN in scalars else numpys_type(out)
+    return out
+
+
+def _of_numbers(name: str) -> Any:
+    operate = getattr(ArrayTracer, name)
+
+    def of_numbers(self: ArrayTracer, *others: Any) -> Any:
+        if self.scalar and self.scalar not in NUMBERS and others and type(others[0]) in (list, tuple) and name not in ("__mul__", "__rmul__"):
+            return LISTS.operator(name, self, *others)
+        return _noted(operate(self, *others), self, *others)
+
+    of_numbers.__name__ = of_numbers.__qualname__ = name
+    return of_numbers
+
+
+def as_number(x: Any, kind: type) -> Any:
+    """An array without axes as a number of a type: another object, for its own may be one of another type."""
+    if not isinstance(x, ArrayTracer) or x.ndim:
+        return x
+    new = ArrayTracer(x.now, x.home)
+    new.scalar = kind
+    return new
+
+
+class _Lists:
+    """What a number of NumPy's gives beside a list, which the package for NumPy's arrays knows."""
+
+    operator: Any = None
+
+
+LISTS = _Lists()
+_OPERATORS = "add sub mul truediv floordiv mod pow divmod and or xor lshift rshift".split()
+for _name in [*_OPERATORS, *(f"r{n}" for n in _OPERATORS), *"lt le gt ge eq ne neg pos abs invert round".split()]:
+    setattr(ArrayTracer, f"__{_name}__", _of_numbers(f"__{_name}__"))
 
 
 def _augmented(name: str) -> Any:
@@ -307,7 +371,12 @@ def given(x: Any) -> Any:
 
 
 def _new(x: Any) -> Any:
-    return x if isinstance(x, Array) else as_object(x)
+    if isinstance(x, Array):
+        return x
+    new = as_object(x)
+    if isinstance(new, Array) and not new.ndim and not _is_weak(new):
+        new.scalar = GIVEN
+    return new
 
 
 def taken(x: Any) -> Any:

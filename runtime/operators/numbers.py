@@ -13,10 +13,12 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from autograph.runtime.arrays.numpys import Numpys, as_kind
 from autograph.runtime.blocks.logical import and_, or_
 from autograph.runtime.calls.calls import call
 from autograph.runtime.effects.optional import present, read
 from autograph.runtime.jaxapi import _jax
+from autograph.runtime.jaxapi.tracers import as_number
 from autograph.runtime.messages.errors import ConcreteValueError
 from autograph.runtime.messages.places import here
 from autograph.runtime.operators.comparisons import ordered
@@ -94,7 +96,7 @@ def sum(items: Any, /, start: Any = 0) -> Any:
         if not items.shape[0]:
             return start
         first = start + items[0]  # truth values become numbers with the first addition
-        return start + jnp.sum(items, axis=0, dtype=first.dtype if items.dtype == jnp.bool_ else items.dtype)
+        return as_kind(start + jnp.sum(items, axis=0, dtype=first.dtype if items.dtype == jnp.bool_ else items.dtype), isinstance(items, Numpys))
     return builtins.sum(items, start)
 
 
@@ -156,13 +158,14 @@ def int(x: Any = 0, *args: Any) -> Any:
         return builtins.int(x, *args)
     if args:
         raise TypeError("int() can't convert non-string with explicit base")
-    return jnp.trunc(_scalar(x, "int")).astype(builtins.int) if jnp.issubdtype(x.dtype, jnp.floating) else _scalar(x, "int").astype(builtins.int)
+    whole = jnp.trunc(_scalar(x, "int")) if jnp.issubdtype(x.dtype, jnp.floating) else _scalar(x, "int")
+    return as_number(whole.astype(builtins.int), builtins.int)
 
 
 def float(x: Any = 0.0) -> Any:
     """`float`; of a traced 0-d value a traced float."""
     x = _given(x, "float() argument must be a string or a real number, not 'NoneType'")
-    return _scalar(x, "float").astype(builtins.float) if unknown(x) else builtins.float(x)
+    return as_number(_scalar(x, "float").astype(builtins.float), builtins.float) if unknown(x) else builtins.float(x)
 
 
 def complex(*args: Any, **kwargs: Any) -> Any:

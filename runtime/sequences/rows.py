@@ -178,7 +178,9 @@ def counted(items: Sequence[Counted]) -> Range:
 def _rows(items: Any) -> Rows:
     row = type_of(items)
     assert row is not None
-    return Rows(items.shape[0], lambda i: _row(items, i), Type(row.shape[1:], row.dtype, row.weak), [items], [items])
+    return Rows(
+        items.shape[0], lambda i: _row(items, i), Type(row.shape[1:], row.dtype, row.weak, numpys=isinstance(items, Numpys)), [items], [items]
+    )
 
 
 def _row(x: Any, i: Any) -> Any:

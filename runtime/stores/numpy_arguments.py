@@ -16,7 +16,7 @@ import numpy as np
 from autograph.runtime.arrays.numpys import KINDS, Numpys, View, view
 from autograph.runtime.frames import Retrace
 from autograph.runtime.jaxapi import _jax, trees
-from autograph.runtime.jaxapi.tracers import Array, content
+from autograph.runtime.jaxapi.tracers import GIVEN, Array, content
 from autograph.runtime.messages.errors import ArrayStoreError
 from autograph.runtime.messages.places import here
 from autograph.runtime.stores.methods import part
@@ -148,8 +148,8 @@ class Arguments:
             for k in range(len(x)) if type(x) is list else [*x] if type(x) is dict else ():
                 if (new := numpys((*path, k), x[k])) is not x[k]:
                     x[k] = new
-            if scalars and type(x) is Array and not x.ndim:
-                x.scalar = within.get(path, False)
+            if type(x) is Array and not x.ndim:
+                x.scalar = within.get(path, False) if scalars else None if x.aval.weak_type else GIVEN
             if path not in within or type(x) is not Array or not x.ndim:
                 return x
             made[path] = Numpys(x.now, x.home)

@@ -81,7 +81,8 @@ def _join_leaves(a: Type | Static, b: Type | Static, path: str) -> Spec:
     except Exception as error:  # no common dtype, or promotion is strict: the reason is JAX's
         raise Mismatch(path, a, b, str(error).splitlines()[0]) from None
     weak = all(u.weak or (u.dtype == bool and s.dtype != t.dtype) for u in (s, t))
-    numpys = all(u.numpys for u in (s, t) if u.shape) and (s.numpys or t.numpys)
+    arrays = [u for u in (s, t) if u.shape] or [u for u in (s, t) if not u.weak]  # Python's numbers become NumPy's
+    numpys = bool(arrays) and all(u.numpys for u in arrays)
     return Type(s.shape or t.shape, dtype, weak, s.axes | t.axes, numpys)
 
 

@@ -46,7 +46,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """Shape, dtype and weak type of an array, and over which axes of a mesh it varies; `numpys`: it is one of NumPy's in Python."""
+    """Shape, dtype and weak type of an array, and over which axes of a mesh it varies; `numpys`: in Python it is an array or a number of NumPy's."""
 
     shape: tuple[int, ...]
     dtype: Any
@@ -207,7 +207,7 @@ def type_of(v: Any) -> Type | None:
 
 def _of_tracer(v: Any) -> Type:
     found = of_aval(v.aval)
-    return replace(found, numpys=True) if isinstance(v, Numpys) else found
+    return replace(found, numpys=True) if isinstance(v, Numpys) or isinstance(v, Array) and v.scalar else found
 
 
 def of_aval(aval: Any) -> Type:
