@@ -24,6 +24,7 @@ from autograph.runtime.frames import in_block, watched
 from autograph.runtime.functions.mathematics import math_call
 from autograph.runtime.functions.moving import OF_LISTS
 from autograph.runtime.functions.numpy_calls import numpy_call
+from autograph.runtime.functions.scipy_calls import scipy_call
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi._jax import recording
 from autograph.runtime.jaxapi.tracers import Array
@@ -262,7 +263,7 @@ def replaced(f: Any) -> Callable[..., Any] | None:
         if f.__module__ == "builtins" and f in _BUILTINS:
             own = _BUILTINS[f]
             return getattr(importlib.import_module("autograph.runtime"), own) if own else _needs_value(f)  # type: ignore[no-any-return]
-    return numpy_call(f, call)
+    return numpy_call(f, call) or scipy_call(f, call)
 
 
 def _needs_value(f: Any) -> Callable[..., Any]:

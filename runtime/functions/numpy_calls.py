@@ -75,10 +75,13 @@ def numpy_call(f: Any, converted: Callable[[Any], Any]) -> Callable[..., Any] | 
 def _foreign_ufunc(f: np.ufunc, *args: Any, **kwargs: Any) -> Any:
     """A ufunc that is none of NumPy's own: one of `scipy.special`, say."""
     if not traced(*args, *kwargs.values()):
-        return f(*args, **kwargs)
-    own = hasattr(jax.scipy.special, f.__name__)
-    advice = f"use `jax.scipy.special.{f.__name__}`" if own else "write it with functions of `jax.numpy`"
-    raise NumpyError(f"`{f.__name__}` is a NumPy ufunc of another library, and is given a traced value", here(), advice)
+        return f(*map(plain, args), **{k: plain(v) for k, v in kwargs.items()})
+    own = getattr(jax.scipy.special, {"psi": "digamma"}.get(f.__name__, f.__name__), None)
+    if own is None:
+        raise NumpyError(
+            f"`{f.__name__}` is a NumPy ufunc of another library, and is given a traced value", here(), "write it with functions of `jax.numpy`"
+        )
+    return numpys(_ufunc(f.__name__, own, args, kwargs))
 
 
 def _redirected(path: str, f: Any, ufunc: Any, converted: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -185,7 +188,7 @@ def _call(path: str, f: Any, ufunc: Any, args: tuple[Any, ...], kwargs: dict[str
         values: list[tuple[str, Any]] = [("arrays" if name in _ROWS and k == 0 else "", v) for k, v in enumerate(args)]
         args, kwargs = tuple(_argument(name, n, v) for n, v in values), {k: _argument(name, k, v) for k, v in kwargs.items()}
     else:
-        args, kwargs = _translated(path, name, f, function, args, kwargs)
+        args, kwargs = translated(f"np.{path}", "jax.numpy", f, function, args, kwargs, functools.partial(_argument, name))
     sums = name in _SMALL or ufunc in (np.add, np.multiply) and name in ("reduce", "accumulate")
     if sums and kwargs.get("dtype") is None and _is_small(args[0] if args else next(iter(kwargs.values()))):
         kwargs["dtype"] = int
@@ -203,8 +206,16 @@ def _parameters(f: Any) -> dict[str, inspect.Parameter] | None:
         return None
 
 
-def _translated(path: str, name: str, f: Any, function: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of NumPy's function as those of JAX's, which may have other names and fewer options."""
+def translated(
+    path: str, room: str, f: Any, function: Any, args: Any, kwargs: Any, argument: Callable[[str, Any], Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a function of NumPy's or SciPy's as those of JAX's, which may have other names and fewer options.
+
+    `argument` makes of a parameter's name and value what JAX is given.
+
+    Raises:
+      NumpyError: (AG406) an option is given that JAX's has not.
+    """
     theirs, ours = _parameters(f), _parameters(function)
     assert theirs is not None
     bound = inspect.signature(f).bind(*args, **kwargs).arguments
@@ -217,11 +228,11 @@ def _translated(path: str, name: str, f: Any, function: Any, args: Any, kwargs: 
     for k, (n, parameter) in enumerate(theirs.items()):
         if n not in bound or n in more:
             continue
-        value = _argument(name, n, bound[n])
+        value = argument(n, bound[n])
         own = n if n in ours else names[k] if k < len(names) and names[k] not in theirs else ""
         if not own:
             if bound[n] is not parameter.default:
-                raise NumpyError(f"`{n}` of `np.{path}` has no counterpart in `jax.numpy`", here(), "leave the option out, or compute it another way")
+                raise NumpyError(f"`{n}` of `{path}` has no counterpart in `{room}`", here(), "leave the option out, or compute it another way")
         elif ours[own].kind is inspect.Parameter.POSITIONAL_ONLY:
             positional.append(value)
         else:
@@ -281,6 +292,11 @@ def _asarray(x: Any = 0, dtype: Any = None, **options: Any) -> Any:
         _regular_shape(x)
     kwargs = {k: v for k, v in options.items() if k in ("ndmin", "copy") and v is not None}
     return jnp.array(x if rows is None else rows, dtype=None if dtype is None else _dtype(dtype), **kwargs)
+
+
+def as_array(x: Any) -> Any:
+    """What `np.asarray` gives of traced values."""
+    return _asarray(x)
 
 
 def _regular_shape(x: Any) -> tuple[int, ...]:
