@@ -21,6 +21,7 @@ from typing import Any
 
 from autograph.passes.context import DEEPEST, Context
 from autograph.passes.indices import index_of
+from autograph.passes.numeric import may_be_rows, numeric
 from autograph.trees import syntax as s
 from autograph.trees.grouping import folded, in_groups, links
 from autograph.trees.quote import quote_expr
@@ -34,7 +35,8 @@ _STRUCTURE = (s.MatchSequence, s.MatchMapping, s.MatchClass)
 
 
 def lower_expressions(fn: Any, context: Context) -> None:
-    lower = _Expressions(context, _optional(fn, context.fresh.kinds))
+    kinds = context.fresh.kinds
+    lower = _Expressions(context, _optional(fn, kinds), numeric(fn) if s.Compare in kinds else frozenset())
     if isinstance(fn, s.Lambda):
         fn.body = lower.visit(fn.body)
     else:
@@ -42,8 +44,8 @@ def lower_expressions(fn: Any, context: Context) -> None:
 
 
 class _Expressions(s.Transformer):
-    def __init__(self, context: Context, optional: frozenset[str]) -> None:
-        self.context, self.optional = context, optional  # variables that may be None
+    def __init__(self, context: Context, optional: frozenset[str], numbers: frozenset[str]) -> None:
+        self.context, self.optional, self.numbers = context, optional, numbers  # variables that may be None; what is a number or an array
         self.test = context.blocks.get("test", "")  # the name of the functions that are tests of loops
 
     def truth(self, node: Any) -> Any:
@@ -158,12 +160,16 @@ class _Expressions(s.Transformer):
             operator = "ag.is_" if kind == "Is" else "ag.is_not"
         elif kind in ("In", "NotIn") and not isinstance(getattr(node.left, "value", None), str):
             operator = "ag.in_" if kind == "In" else "ag.not_in"
-        elif kind in ("Eq", "NotEq") and (_is_row(node.left) or _is_row(right) or getattr(right, "id", "") in self.optional):
+        elif kind in ("Eq", "NotEq") and (self._may_be_rows(node) or getattr(right, "id", "") in self.optional):
             operator = "ag.equal" if kind == "Eq" else "ag.not_equal"
-        elif kind in ("Lt", "LtE", "Gt", "GtE") and (_is_row(node.left) or _is_row(right)):
+        elif kind in ("Lt", "LtE", "Gt", "GtE") and self._may_be_rows(node):
             symbol = s.constant(_SYMBOLS[kind])
             return quote_expr("ag.ordered($left, $symbol, $right)", node, left=node.left, symbol=symbol, right=right)
         return quote_expr(f"{operator}($left, $right)", node, left=node.left, right=right) if operator else node
+
+    def _may_be_rows(self, node: Any) -> bool:
+        left, right = node.left, node.comparators[0]
+        return _is_row(left) or _is_row(right) or may_be_rows(left, right, self.numbers)
 
     def _bool(self, node: Any, visit: Callable[[Any], Any], operator: str) -> Any:
         node.values = [visit(v) for v in node.values]

@@ -1,6 +1,7 @@
 """The length of a slice whose bounds differ by less than they hold: `i:i + k` has k items, whatever i is.
 
-Bounds are polynomials in names, as `+`, `-`, `*` and integers make them; what cancels in their difference may be traced.
+Bounds are polynomials in names, as `+`, `-`, `*` and integers make them, and in parts of another kind that give the same whenever they are evaluated
+(`a // 2`, `starts[k]`, `int(x)`): these have to cancel.  What cancels in the difference may be traced.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ def span_of(node: Any) -> Any:
     if lower is None or upper is None:
         return None
     length = _sum(upper, lower, -1)
+    if any(name.startswith(_OPAQUE) for names in length for name in names):
+        return None
     held = {name for p in (lower, upper) for names in p for name in names}
     return _expression(length, node) if {name for names in length for name in names} < held else None
 
@@ -48,7 +51,36 @@ def _polynomial(node: Any) -> Polynomial | None:
                     for y, n in b.items():
                         out[tuple(sorted(x + y))] += m * n
                 return out
-    return None
+    return Counter({(_OPAQUE + key,): 1}) if (key := _key(node)) else None
+
+
+_OPAQUE = "="  # begins no name
+_PURE = frozenset("get_item int len min max abs round".split())
+
+
+def _key(node: Any) -> str:
+    """The text of an expression that gives the same each time, and does nothing; empty of any other."""
+    match node:
+        case s.Name(id=id):
+            return str(id)
+        case s.Constant(value=value):
+            return repr(value)
+        case s.Attribute(value=value, attr=attr):
+            return _joined(f".{attr}", value)
+        case s.UnaryOp(op=op, operand=operand):
+            return _joined(type(op).__name__, operand)
+        case s.BinOp(left=left, op=op, right=right):
+            return _joined(type(op).__name__, left, right)
+        case s.Subscript(value=value, slice=index):
+            return _joined("[]", value, index)
+        case s.Call(func=s.Name(id=name) | s.Attribute(value=s.Name(id=s.RUNTIME), attr=name), args=args, keywords=[]) if name in _PURE:
+            return _joined(name, *args)
+    return ""
+
+
+def _joined(name: str, *parts: Any) -> str:
+    keys = [_key(p) for p in parts]
+    return f"{name}({', '.join(keys)})" if all(keys) else ""
 
 
 def _sum(a: Polynomial, b: Polynomial, sign: int) -> Polynomial:

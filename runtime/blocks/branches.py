@@ -31,6 +31,7 @@ from autograph.runtime.jaxapi.tracers import Array, as_object, content
 from autograph.runtime.messages.places import caller, handed_to, here, parameter_names, result_names
 from autograph.runtime.sequences.growing import Grow, joint_of
 from autograph.runtime.sequences.lengths import join_marks, marks, other_side
+from autograph.runtime.sequences.meetings import Meetings
 from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.sequences.room import refuse_or_grow, with_room
 from autograph.runtime.state.copies import copies_in, note_copies_at
@@ -113,7 +114,8 @@ def switch(subject: Any, cases: dict[Any, Callable[..., Any]], default: Callable
     index: Any = np.int32(len(open_))
     for k in reversed(range(len(open_))):
         index = lax.select(open_[k][0], np.int32(k), index)
-    return _roomy(lambda state: _Sides([*(fn for _, fn in open_), default], state, (), (), index).bind(index), state, default)
+    meetings = Meetings()
+    return _roomy(lambda state: _Sides([*(fn for _, fn in open_), default], state, (), (), index, meetings).bind(index), state, default)
 
 
 def keep(*state: Any) -> Any:
@@ -125,7 +127,8 @@ def staged_cond(
     p: Any, then: Callable[..., Any], orelse: Callable[..., Any], state: Sequence[Any], sources: Sequence[Callable[..., Any]] = ()
 ) -> Any:
     """`cond` with a traced predicate; `sources` are the user's blocks, where the sides are wrappers around them."""
-    return _roomy(lambda state: _Sides([then, orelse], state, sources, facts_of(p), p).bind(p), state, then)
+    meetings = Meetings()
+    return _roomy(lambda state: _Sides([then, orelse], state, sources, facts_of(p), p, meetings).bind(p), state, then)
 
 
 def _roomy(bind: Callable[[Sequence[Any]], Any], state: Sequence[Any], source: Any) -> Any:
@@ -137,9 +140,11 @@ class _Sides:
     """The sides of a branch, each traced once; their results are brought to joint types."""
 
     def __init__(
-        self, fns: Sequence[Callable[..., Any]], state: Sequence[Any], sources: Sequence[Callable[..., Any]], facts: Sequence[Any], chosen: Any
-    ) -> None:
-        self.fns, self.state, self.chosen = fns, state, content(chosen)
+        self, fns: Sequence[Callable[..., Any]], state: Sequence[Any], sources: Sequence[Callable[..., Any]], facts: Sequence[Any], chosen: Any,
+        meetings: Meetings,
+    ) -> None:  # fmt: skip
+        self.fns, self.state, self.chosen, self.meetings = fns, state, content(chosen), meetings
+        meetings.begin()
         self.axes = _jax.axes_of(_jax.aval_of(chosen))  # devices of a mesh that choose differently hold different results
         self.joint: Spec = BLANK
         self.wrote: dict[Location, Spec] = {}  # what some side sets outside, with its joint type
@@ -157,7 +162,7 @@ class _Sides:
         for k, fn in enumerate(fns):
             other_side(known)
             self.spans.append(Span())
-            run, learnt = functools.partial(_called, fn, state), facts[k] if k < len(facts) else ()
+            run, learnt = functools.partial(_called, fn, state, meetings), facts[k] if k < len(facts) else ()
             block = Block(
                 run, (), place, k, self._finish, sources or (fn,), facts=functools.partial(_given_facts, learnt), state=state, chosen=(chosen, k)
             )
@@ -269,6 +274,7 @@ class _Sides:
             names = result_names(frame, len(a) if isinstance(a, tuple) else 1)
             fns, spans = (self.fns[0], self.fns[k]), (self.spans[0], self.spans[k])
             self._grow_instead(a, spec, names, k)
+            self.meetings.check(a, spec, self.state, names)
             if isinstance(a, tuple) and isinstance(spec, tuple) and len(names) == len(a) == len(spec) and len(names) > 1:
                 for i, (x, y) in enumerate(zip(a, spec, strict=True)):
                     try:
@@ -434,8 +440,8 @@ def _as_left(wrote: Mapping[Location, Any]) -> Iterator[None]:
             x.put(held)
 
 
-def _called(fn: Callable[..., Any], state: Sequence[Any]) -> Any:
-    return fn(*[map_maybe(known, taken_in(x), CONTAINERS) for x in state])
+def _called(fn: Callable[..., Any], state: Sequence[Any], meetings: Meetings) -> Any:
+    return meetings.met([fn(*[map_maybe(known, taken_in(x), CONTAINERS) for x in state])])
 
 
 def _given_facts(facts: Any, _: Any) -> Any:

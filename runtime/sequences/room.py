@@ -7,31 +7,29 @@ A list that a variable of the block holds is replaced there.  Where an object, a
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
-from types import FrameType
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from autograph.runtime.explaining.raw_errors import is_generated, mark_of
 from autograph.runtime.frames import Frame, Place, frames, lifting
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages import errors
 from autograph.runtime.messages.advice import changed_object
-from autograph.runtime.messages.places import caller, is_block, is_handed_on, read_after, shown_name, visible
 from autograph.runtime.sequences.columns import note_column
 from autograph.runtime.sequences.growing import Grow, Growing, Hidden, enlarged, grown, grown_at_home, hide, joint_of, key_of
+from autograph.runtime.sequences.holders import held_in, other_names
 from autograph.runtime.sequences.lengths import Holder, Home, expected, stack
+from autograph.runtime.sequences.meetings import Meet
 from autograph.runtime.sequences.speculation import Speculation
 from autograph.runtime.state.lifted import may_have_failed, touch
-from autograph.runtime.state.objects import attributes, is_state
 from autograph.runtime.state.reading import recorders
-from autograph.runtime.values.heap import Attribute, Cell, Contents, Items, Variable
+from autograph.runtime.values.heap import Cell, Contents, Items, Variable
 from autograph.runtime.values.packing import unpack
 from autograph.runtime.values.specs import Spec, Static, Type, spec_of, types, widen
 from autograph.runtime.values.value_objects import closed, opened
-from autograph.runtime.values.values import ARRAYS, NUMBERS, Counted, Stale, parts
+from autograph.runtime.values.values import Stale, parts
 
 _MOST_GROWN = 64  # each gives room for twice as many items, or for a wider kind
 
@@ -55,6 +53,10 @@ def with_room(attempt: Callable[[list[Any]], Any], state: list[Any], place: Plac
             out = type(out)(map(_settled, out)) if several else _settled(out)
             _settle_homes()
             return out
+        except Meet as meet:
+            assert turn is not None
+            speculation.roll_back(turn)
+            meet.note()
         except Grow as grow:
             del stack.holders[around:]
             positions = [k for k, x in enumerate(state) if key_of(x) == grow.key]
@@ -72,6 +74,7 @@ def with_room(attempt: Callable[[list[Any]], Any], state: list[Any], place: Plac
                 more = _at_home(grow, grow.home, room)
             else:
                 refuse_outside(state[positions[0]], grow.place)
+                _refuse_holders(state[positions[0]], grow.place)
                 more = _roomier(state[positions[0]], grow, room)
                 state = [more if k in positions else x for k, x in enumerate(state)]
             keys = _keys(state)
@@ -134,7 +137,7 @@ def refuse_outside(items: Any, place: errors.Place | None) -> None:
 
 def refuse_other_names(items: list[Any], home: Home, place: errors.Place | None) -> None:
     """Raise AliasError (AG407) if anything in reach of the functions around holds a list whose home is given another in its place."""
-    name = next(_other_names(items, home), None)
+    name = next(other_names(items, home), None)
     if name is not None:
         written = changed_object(place)
         written = home.name if written == "a list" else written
@@ -145,46 +148,13 @@ def refuse_other_names(items: list[Any], home: Home, place: errors.Place | None)
         )
 
 
-def _other_names(items: list[Any], home: Home) -> Iterator[str]:
-    """Where variables of the functions around hold a list, or objects in them; but for its home."""
-    frame, seen = caller(), {id(items)}
-    while frame is not None and (mark_of(frame.f_code) in ("Form", "Staged") or is_block(frame.f_code)):
-        for variable, held in frame.f_locals.items():
-            own = isinstance(home.location, (Cell, Variable)) and home.location.variable == variable and variable in _shared(frame)
-            shown = shown_name(frame.f_code, variable)
-            read = variable in _shared(frame) or read_after(frame, variable) or is_handed_on(frame.f_code, variable)
-            if held is items and not own and read:
-                yield shown
-            if read or not is_generated(frame.f_code, shown):
-                yield from (f"{shown}{path}" for path in _holders(items, held, home, seen))
-        frame = visible(frame.f_back)
-
-
-def _shared(frame: FrameType) -> tuple[str, ...]:
-    """The variables of a frame that functions share."""
-    return frame.f_code.co_cellvars + frame.f_code.co_freevars
-
-
-def _holders(items: list[Any], held: Any, home: Home, seen: set[int]) -> Iterator[str]:
-    """The paths in a value that lead to a list, but for its home."""
-    todo: list[tuple[Any, str]] = [(held, "")]
-    while todo:
-        inside, path = todo.pop()
-        if id(inside) in seen or isinstance(inside, (*ARRAYS, *NUMBERS, str, type, Stale, Counted)):
-            continue
-        seen.add(id(inside))
-        mine = inside is home.location.obj
-        if isinstance(inside, dict):
-            parts: list[tuple[Any, str, bool]] = [(v, f"[{k!r}]", mine and k == home.key) for k, v in inside.items()]
-        elif isinstance(inside, (list, tuple)):
-            parts = [(v, f"[{k}]", mine and k == home.key) for k, v in enumerate(inside)]
-        elif is_state(inside):
-            places = [Attribute(inside, name) for name in attributes(inside)]
-            parts = [(place.get(), f".{place.attribute}", place == home.location) for place in places]
-        else:
-            continue
-        yield from (path + step for v, step, own in parts if v is items and not own)
-        todo += [(v, path + step) for v, step, _ in parts]
+def _refuse_holders(items: Any, place: errors.Place | None) -> None:
+    """Raise AliasError (AG407) if a container or object that a variable holds has a list which a variable holds, too, and that is given another."""
+    if type(items) is list and (name := next(held_in(items), None)) is not None:
+        raise errors.AliasError(
+            f"the list {changed_object(place)} becomes longer or shorter in compiled code, and `{name}` is another name of it", place,
+            f"use one name only: `{name}`",
+        )  # fmt: skip
 
 
 def refuse_or_grow(location: Any, specs: Sequence[Spec], around: Sequence[Frame]) -> None:

@@ -8,8 +8,8 @@ def sign(x):
 
 @ag.converted
 def clamp(x, low, high):
-    x = ag.cond(x < low, lambda: low, lambda: x)
-    x = ag.cond(x > high, lambda: high, lambda: x)
+    x = ag.cond(ag.ordered(x, '<', low), lambda: low, lambda: x)
+    x = ag.cond(ag.ordered(x, '>', high), lambda: high, lambda: x)
     return x
 
 

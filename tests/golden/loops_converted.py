@@ -27,7 +27,7 @@ def find(xs, wanted):
 
     def body(item, done, result):
         i, x = item
-        return ag.cond(x == wanted, lambda: (True, i), lambda: (done, result))
+        return ag.cond(ag.equal(x, wanted), lambda: (True, i), lambda: (done, result))
     done, result = ag.for_loop(ag.enumerate(xs), body, done, result, until='done')
     return ag.cond(done, lambda: result, lambda: -1)
 

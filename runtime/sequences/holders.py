@@ -1,0 +1,78 @@
+"""Which variables of the functions around hold a list, or what holds it: where it is given another in its place, they would not change."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from types import FrameType
+from typing import Any
+
+from autograph.runtime.explaining.raw_errors import is_generated, mark_of
+from autograph.runtime.messages.places import caller, is_block, is_handed_on, read_after, shown_name, visible
+from autograph.runtime.sequences.lengths import Home
+from autograph.runtime.state.objects import attributes, is_state
+from autograph.runtime.values.heap import Attribute, Cell, Variable
+from autograph.runtime.values.values import ARRAYS, NUMBERS, Counted, Stale
+
+
+def _frames() -> Iterator[FrameType]:
+    """The frames of converted code around, the innermost first."""
+    frame = caller()
+    while frame is not None and (mark_of(frame.f_code) in ("Form", "Staged") or is_block(frame.f_code)):
+        yield frame
+        frame = visible(frame.f_back)
+
+
+def held_in(items: list[Any]) -> Iterator[str]:
+    """The paths in containers and objects, which variables hold that are read afterwards, to a list."""
+    seen = {id(items)}
+    for frame in _frames():
+        for variable, held in frame.f_locals.items():
+            if variable in _shared(frame) or read_after(frame, variable) or is_handed_on(frame.f_code, variable):
+                yield from (f"{shown_name(frame.f_code, variable)}{path}" for path in _holders(items, held, None, seen))
+
+
+def is_held_beside(items: list[Any], names: Collection[str]) -> bool:
+    """Whether a variable of another name holds a list, or anything that a variable holds."""
+    found = (shown_name(frame.f_code, v) for frame in _frames() for v, held in frame.f_locals.items() if held is items)
+    return any(name not in names for name in found) or next(held_in(items), None) is not None
+
+
+def other_names(items: list[Any], home: Home) -> Iterator[str]:
+    """Where variables of the functions around hold a list, or objects in them; but for its home."""
+    seen = {id(items)}
+    for frame in _frames():
+        for variable, held in frame.f_locals.items():
+            own = isinstance(home.location, (Cell, Variable)) and home.location.variable == variable and variable in _shared(frame)
+            shown = shown_name(frame.f_code, variable)
+            read = variable in _shared(frame) or read_after(frame, variable) or is_handed_on(frame.f_code, variable)
+            if held is items and not own and read:
+                yield shown
+            if read or not is_generated(frame.f_code, shown):
+                yield from (f"{shown}{path}" for path in _holders(items, held, home, seen))
+
+
+def _shared(frame: FrameType) -> tuple[str, ...]:
+    """The variables of a frame that functions share."""
+    return frame.f_code.co_cellvars + frame.f_code.co_freevars
+
+
+def _holders(items: list[Any], held: Any, home: Home | None, seen: set[int]) -> Iterator[str]:
+    """The paths in a value that lead to a list, but for its home."""
+    todo: list[tuple[Any, str]] = [(held, "")]
+    while todo:
+        inside, path = todo.pop()
+        if id(inside) in seen or isinstance(inside, (*ARRAYS, *NUMBERS, str, type, Stale, Counted)):
+            continue
+        seen.add(id(inside))
+        mine = home is not None and inside is home.location.obj
+        if isinstance(inside, dict):
+            parts: list[tuple[Any, str, bool]] = [(v, f"[{k!r}]", mine and k == home.key) for k, v in inside.items()]  # type: ignore[union-attr]
+        elif isinstance(inside, (list, tuple)):
+            parts = [(v, f"[{k}]", mine and k == home.key) for k, v in enumerate(inside)]  # type: ignore[union-attr]
+        elif is_state(inside):
+            places = [Attribute(inside, name) for name in attributes(inside)]
+            parts = [(place.get(), f".{place.attribute}", home is not None and place == home.location) for place in places]
+        else:
+            continue
+        yield from (path + step for v, step, own in parts if v is items and not own)
+        todo += [(v, path + step) for v, step, _ in parts]
