@@ -160,16 +160,12 @@ class _Expressions(s.Transformer):
             operator = "ag.is_" if kind == "Is" else "ag.is_not"
         elif kind in ("In", "NotIn") and not isinstance(getattr(node.left, "value", None), str):
             operator = "ag.in_" if kind == "In" else "ag.not_in"
-        elif kind in ("Eq", "NotEq") and (self._may_be_rows(node) or getattr(right, "id", "") in self.optional):
+        elif kind in ("Eq", "NotEq") and (may_be_rows(node.left, right, self.numbers) or getattr(right, "id", "") in self.optional):
             operator = "ag.equal" if kind == "Eq" else "ag.not_equal"
-        elif kind in ("Lt", "LtE", "Gt", "GtE") and self._may_be_rows(node):
+        elif kind in ("Lt", "LtE", "Gt", "GtE") and may_be_rows(node.left, right, self.numbers):
             symbol = s.constant(_SYMBOLS[kind])
             return quote_expr("ag.ordered($left, $symbol, $right)", node, left=node.left, symbol=symbol, right=right)
         return quote_expr(f"{operator}($left, $right)", node, left=node.left, right=right) if operator else node
-
-    def _may_be_rows(self, node: Any) -> bool:
-        left, right = node.left, node.comparators[0]
-        return _is_row(left) or _is_row(right) or may_be_rows(left, right, self.numbers)
 
     def _bool(self, node: Any, visit: Callable[[Any], Any], operator: str) -> Any:
         node.values = [visit(v) for v in node.values]
@@ -203,10 +199,6 @@ class _Expressions(s.Transformer):
 def _sorts(pattern: Any) -> bool:
     """Whether a pattern asks for the class of a number, which no traced value has."""
     return any(isinstance(p, s.MatchClass) and isinstance(p.cls, s.Name) and p.cls.id in ("bool", "int", "float", "complex") for p in s.walk(pattern))
-
-
-def _is_row(node: Any) -> bool:
-    return isinstance(node, (s.Tuple, s.List))
 
 
 def _optional(fn: Any, kinds: Collection[type]) -> frozenset[str]:

@@ -64,14 +64,14 @@ def numeric(fn: Any) -> frozenset[str]:
 
 def may_be_rows(left: Any, right: Any, numbers: frozenset[str]) -> bool:
     """Whether a comparison may be one of tuples or lists, by its text."""
+    if any(isinstance(side, (s.Tuple, s.List)) for side in (left, right)):
+        return True
     sides = [_may_be_row(left, numbers), _may_be_row(right, numbers)]
     return any(sides) and all(side is not False for side in sides)
 
 
 def _may_be_row(node: Any, numbers: frozenset[str]) -> bool | None:
     """Whether an operand may be a tuple or list; None where it may, and most are not."""
-    if isinstance(node, (s.Tuple, s.List)):
-        return True
     if _is_number(node) or isinstance(node, (s.Constant, s.JoinedStr, s.Dict, s.BinOp)) or (key := key_of(node)) in numbers:
         return False
     if isinstance(node, (s.Name, s.Attribute)):

@@ -23,6 +23,7 @@ from autograph.runtime.lists.lists import append, clear, delete, insert, pop, re
 from autograph.runtime.sequences.growing import Growing, enlarged
 from autograph.runtime.sequences.lengths import Home
 from autograph.runtime.state.cells import location_of
+from autograph.runtime.state.counting import ARGUMENT
 from autograph.runtime.state.lifted import note_late, touch
 from autograph.runtime.state.reads import plain
 from autograph.runtime.values.heap import Contents, HeapLocation
@@ -70,24 +71,25 @@ class _Method:
         self.items, self.name, self.home = items, name, home
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        count = sys.getrefcount(args[-1]) if args else 0  # asked here: the frames behind hold it, too
         now = self.home.get()
         if isinstance(now, Growing) and now.kind.bound.base is self.items and len(args) in _METHODS.get(self.name, ()) and not kwargs:
-            return self._changed(now, *args)
+            return self._changed(now, count - _GIVEN + ARGUMENT + 1, *args)
         note_home(self.items, self.home)
         return call(getattr(now if isinstance(now, Growing) else self.items, self.name))(*args, **kwargs)
 
-    def _changed(self, now: Growing, *args: Any) -> Any:
-        """The list has become longer or shorter: its home holds the new one."""
+    def _changed(self, now: Growing, count: int, *args: Any) -> Any:
+        """The list has become longer or shorter: its home holds the new one.  `count` says how often the item is held, as `append` counts it."""
         out: Any = None
         match self.name:
             case "append":
-                new = append(now, args[0], sys.getrefcount(args[0]) - 1)
+                new = append(now, args[0], count)
             case "extend":
                 new = extended(now, args[0])
             case "pop":
                 out, new = pop(now, *args)
             case "insert":
-                new = insert(now, *args)
+                new = insert(now, *args, count)
             case "remove":
                 new = remove(now, *args)
             case "reverse":
@@ -98,6 +100,14 @@ class _Method:
         return out
 
 
+class _Probe:
+    """A call like one of a method of a list: how often it finds an argument held that nothing else holds."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> int:
+        return sys.getrefcount(args[-1])
+
+
+_GIVEN = _Probe()([])
 _METHODS = {"append": [1], "extend": [1], "pop": [0, 1], "insert": [2], "remove": [1], "reverse": [0], "clear": [0]}  # how many arguments
 
 

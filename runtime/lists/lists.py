@@ -98,11 +98,11 @@ def remove(x: Any, value: Any) -> Any:
     return x
 
 
-def insert(x: Any, i: Any, value: Any) -> Any:
+def insert(x: Any, i: Any, value: Any, count: int = 0) -> Any:
     """`x.insert(i, value)`, likewise."""
     if isinstance(x, Growing) or (type(x) is list and held(x)):
         i = index(i)
-        return last_to(append(x, value, sys.getrefcount(value)), i)
+        return last_to(append(x, value, count or sys.getrefcount(value)), i)
     _note(x)
     call(x.insert)(i, value)
     return x
