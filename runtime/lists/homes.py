@@ -89,7 +89,7 @@ class _Method:
             case "pop":
                 out, new = pop(now, *args)
             case "insert":
-                new = insert(now, *args, count)
+                new = insert(now, args[0], args[1], count)
             case "remove":
                 new = remove(now, *args)
             case "reverse":
