@@ -42,7 +42,7 @@ def _of_array(x: Array, test: Callable[[Any], bool]) -> bool:
     if x.ndim:
         CHANGED.other = CHANGED.other or test(_NUMPYS) is not answer
         return answer
-    if any(test(number) is not answer for number in _SCALARS):
+    if not answer and any(map(test, _SCALARS)):
         _note_asked(x)
     return answer or (scalar := scalar_of(x)) is not None and test(scalar(0))
 
