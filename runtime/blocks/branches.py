@@ -144,7 +144,6 @@ class _Sides:
         meetings: Meetings,
     ) -> None:  # fmt: skip
         self.fns, self.state, self.chosen, self.meetings = fns, state, content(chosen), meetings
-        meetings.begin()
         self.axes = _jax.axes_of(_jax.aval_of(chosen))  # devices of a mesh that choose differently hold different results
         self.joint: Spec = BLANK
         self.wrote: dict[Location, Spec] = {}  # what some side sets outside, with its joint type
@@ -274,7 +273,7 @@ class _Sides:
             names = result_names(frame, len(a) if isinstance(a, tuple) else 1)
             fns, spans = (self.fns[0], self.fns[k]), (self.spans[0], self.spans[k])
             self._grow_instead(a, spec, names, k)
-            self.meetings.check(a, spec, self.state, names)
+            self.meetings.check(a, spec, self.kept, self.state, names)
             if isinstance(a, tuple) and isinstance(spec, tuple) and len(names) == len(a) == len(spec) and len(names) > 1:
                 for i, (x, y) in enumerate(zip(a, spec, strict=True)):
                     try:

@@ -44,20 +44,14 @@ class Meetings:
 
     def __init__(self) -> None:
         self.found: dict[int, Kind] = {}
-        self.given: list[list[Any]] = []  # what each side gives, while nothing is known of these
         self.alone: dict[int, Any] = {}  # lists from before the branch that only the variable holds which is given another
-
-    def begin(self) -> None:
-        """The sides are traced, perhaps again."""
-        self.given = []
 
     def met(self, box: list[Any]) -> Any:
         """What a side gives, which the box holds, with these lists in the place of its own."""
+        if not self.found:
+            return box[0]
         several = type(box[0]) is tuple
         parts = [*box[0]] if several else box
-        if not self.found:
-            self.given.append([*parts])
-            return box[0]
         for k, kind in self.found.items():
             if isinstance(parts[k], Growing) and parts[k].kind.bound.home is None:
                 parts[k] = _given_room(parts[k], kind)
@@ -65,8 +59,8 @@ class Meetings:
                 parts[k] = _as_growing(parts[k], kind)
         return tuple(parts) if several else parts[0]
 
-    def check(self, a: Spec, b: Spec, state: Sequence[Any], names: Sequence[str]) -> None:
-        """`names` are the variables that are given what the sides give.
+    def check(self, a: Spec, b: Spec, kept: Sequence[Spec], state: Sequence[Any], names: Sequence[str]) -> None:
+        """`names` are the variables that are given what the sides give; `kept` says of which sides that is a list from before.
 
         Raise Meet if what two sides give differs in the lengths of lists of one kind; Grow if one of them is a list that the branch was given."""
         sides = list(zip(a, b, strict=True)) if type(a) is tuple and type(b) is tuple and len(a) == len(b) else [(a, b)]
@@ -79,7 +73,8 @@ class Meetings:
             joint, capacity = _joint(items) if items else None, max(_most(x), _most(y), kind.capacity if kind is not None else 0)
             if joint is None:
                 continue
-            for items in [given[k] for given in self.given if type(given[k]) is list]:
+            given = [spec[k] if type(spec) is tuple else spec for spec in kept]
+            for items in [spec.value for spec in given if isinstance(spec, Kept)]:
                 if any(items is v for v in state):
                     raise Grow(items, joint, capacity)
                 if id(items) not in self.alone and not is_held_beside(items, names):
