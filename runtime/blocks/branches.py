@@ -25,11 +25,13 @@ from autograph.runtime.blocks.sinking import sunk
 from autograph.runtime.effects.deferred import Exit
 from autograph.runtime.explaining.decisions import decided, given_names, watching
 from autograph.runtime.explaining.sides import Span, disagree, remember
-from autograph.runtime.frames import Place, innermost, lifting
+from autograph.runtime.frames import Place, frames, innermost, lifting
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi.tracers import Array, as_object, content
+from autograph.runtime.messages.errors import AutographError
 from autograph.runtime.messages.places import caller, handed_to, here, parameter_names, result_names
 from autograph.runtime.sequences.growing import Grow, joint_of
+from autograph.runtime.sequences.holders import is_unread
 from autograph.runtime.sequences.lengths import join_marks, marks, other_side
 from autograph.runtime.sequences.meetings import Meetings
 from autograph.runtime.sequences.predicates import truth
@@ -205,8 +207,12 @@ class _Sides:
             return [*pack(out, self.specs[-1], as_is), *(x for location, value in held.items() for x in pack(value, block.wrote[location], as_is))]
         every = dict.fromkeys([*(w for b in self.blocks for w in b.wrote), *held])
         held = {location: blank if location in self.new and location not in held else load(location) for location in every}
-        for location in held:
-            joint, *others = self._sides_left(location, [block, *self.blocks])
+        for location in [*held]:
+            specs = self._sides_left(location, [block, *self.blocks])
+            if isinstance(location, Contents) and not _have_joint(location, specs) and self._is_unread(location):
+                del held[location]
+                continue
+            joint, *others = specs
             for other in others:
                 joint = self._joined_state(location, joint, other, block)
             self.wrote[location] = over(joint, self.axes)
@@ -304,6 +310,12 @@ class _Sides:
             raise location.refusal(why, place, instead_of_change(m, location, place, "give it the same type and shape on both sides")) from None
         return joint
 
+    def _is_unread(self, place: Contents) -> bool:
+        """Whether what a container holds matters to nobody after the branch; its state is held by the operator and by its attempt."""
+        around = itertools.takewhile(lambda f: f.chosen is not None, reversed(frames()))
+        held = 2 * (sum(x is place.obj for x in self.state) + sum(id(place.obj) in f.passed for f in around))
+        return is_unread(place, held, {fn.__code__ for fn in self.fns if hasattr(fn, "__code__")})
+
     def _place(self, location: Location, block: Block) -> Any:
         """Where a side first changes it."""
         places = [*(b.places for b in self.blocks), block.frame.places]
@@ -396,6 +408,15 @@ class _Sides:
         if all(b.left for b in self.blocks):
             raise Exit
         return out
+
+
+def _have_joint(location: Location, specs: Sequence[Spec]) -> bool:
+    """Whether something covers what all sides leave in a place."""
+    try:
+        functools.reduce(functools.partial(joined, location), specs)
+    except (Mismatch, AutographError):
+        return False
+    return True
 
 
 def parts_of(value: Any) -> list[Any]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterator
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 from autograph.runtime.explaining.raw_errors import is_generated, mark_of
 from autograph.runtime.messages.places import caller, is_block, is_handed_on, read_after, shown_name, visible
 from autograph.runtime.sequences.lengths import Home
 from autograph.runtime.state.objects import attributes, is_state
-from autograph.runtime.values.heap import Attribute, Cell, Variable
-from autograph.runtime.values.values import ARRAYS, NUMBERS, Counted, Stale
+from autograph.runtime.values.heap import Attribute, Cell, Contents, Variable
+from autograph.runtime.values.values import ARRAYS, NUMBERS, Counted, Stale, ours
 
 
 def _frames() -> Iterator[FrameType]:
@@ -35,6 +36,37 @@ def is_held_beside(items: list[Any], names: Collection[str]) -> bool:
     """Whether a variable of another name holds a list, or anything that a variable holds."""
     found = (shown_name(frame.f_code, v) for frame in _frames() for v, held in frame.f_locals.items() if held is items)
     return any(name not in names for name in found) or next(held_in(items), None) is not None
+
+
+def is_unread(place: Contents, held: int, blocks: Collection[CodeType]) -> bool:
+    """Whether nothing will read a container any more after the branch whose sides are `blocks`: it holds what it likes then.
+
+    It is unread if only variables hold it that the functions around do not read afterwards, up to the function or the body of a loop in which
+    the branch stands; and if no function of the user's shares these.  (`c.append(x)` after `if p: return 0`, and nothing behind: the other side knows
+    nothing of it.)  A second holder is one more reference than these variables are; the operator itself has `held`.
+    """
+    variables = 0
+    for frame in _frames():
+        code = frame.f_code
+        own, seen = code.co_varnames + code.co_cellvars, frame.f_locals
+        names = [name for name, value in seen.items() if value is place.obj]
+        if any(name in own and (read_after(frame, name) or _is_shared(code, name, blocks)) for name in names):
+            return False
+        variables += sum(name in own for name in names)
+        if type(seen) is dict:  # before Python 3.13 a frame keeps the dict in which it has shown its variables
+            held += len(names)
+        if not code.co_name.startswith(("then", "orelse")) or not is_block(code):
+            break
+    return variables > 0 and sys.getrefcount(place.obj) - 1 <= ours(place.obj) + variables + held
+
+
+def _is_shared(code: CodeType, name: str, blocks: Collection[CodeType]) -> bool:
+    """Whether a function that is no block shares a variable of code."""
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType) and name in inner.co_freevars:
+            if not (inner in blocks or is_block(inner) and inner.co_name != "<lambda>") or _is_shared(inner, name, blocks):
+                return True
+    return False
 
 
 def other_names(items: list[Any], home: Home) -> Iterator[str]:

@@ -71,6 +71,16 @@ def known(x: Any) -> Any:
 @contextmanager
 def refined(*fns: Callable[..., Any]) -> Iterator[None]:
     """Run blocks whose captured variables hold what is known of them here: a value where a test has shown that they are not None."""
+    held = _refine(fns)
+    try:
+        yield
+    finally:
+        for cell, value in held:
+            cell.cell_contents = value
+
+
+def _refine(fns: Iterable[Callable[..., Any]]) -> list[tuple[CellType, Any]]:
+    """Let variables hold what is known of them; gives those that have changed, with what they held."""
     held: list[tuple[CellType, Any]] = []
     for fn in fns:
         for cell in getattr(fn, "__closure__", None) or ():
@@ -84,8 +94,4 @@ def refined(*fns: Callable[..., Any]) -> Iterator[None]:
             if new is not value and (not isinstance(value, Maybe) or not isinstance(new, Maybe) or new.bits != value.bits):
                 held.append((cell, value))
                 cell.cell_contents = new
-    try:
-        yield
-    finally:
-        for cell, value in held:
-            cell.cell_contents = value
+    return held
