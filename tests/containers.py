@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """A table of programs with containers: kinds x operations x holders x places, each compared with what Python gives.
 
 `tests/campaigns/containers.py` runs all of them and counts; `tests/test_containers.py` has them as tests.
@@ -15,7 +16,6 @@ import numpy as np
 
 import autograph as ag
 from tests import container_kinds
-
 
 _NUMBERS = ("{c}[0] = v", "{c}[1] += v", "{c}.append(v)", "{c} = {c} + [v]", "{c} += [v, v]", "{c}.pop()", "{c}.insert(0, v)", "{c}.reverse()",
             "{c}[j] = v", "{c}[:2] = [v, v]", "{c}.extend([v])", "del {c}[0]", "{c}.clear()", "{c} = [q * v for q in {c}]", "{c} = [q for q in {c} if q > v]",

@@ -56,12 +56,27 @@ SEEN = {
     "returned": "c = M\n    v = x[1]\n    if p > 0:\n        O\n    return c",
     "an iterator": "c = M\n    v = x[1]\n    y = 0.0\n    it = iter(c)\n    if p > 9:\n        return 0.0\n    O\n    return sum([1.0 for _ in it])",
 }
+OBJECTS = {  # programs with an object `o` of class Box, which nothing else reads afterwards: these run
+    "attribute": "o = Box()\n    o.c = M\n    v = x[1]\n    if p > 9:\n        return 0.0\n    c = o.c\n    O\n    return R * 1.0",
+    "at home": "o = Box()\n    o.c = M\n    v = x[1]\n    if p > 9:\n        return 0.0\n    o.O\n    return o.R * 1.0",
+    "new attribute": "o = Box()\n    o.c = M\n    if p > 9:\n        return 0.0\n    o.d = x[0]\n    return o.d + len(o.c)",
+    "another": "o = Box()\n    o.c = M\n    if p > 9:\n        return 0.0\n    o.c = (x[0], x[1], 2.0)\n    return sum(o.c)",
+}
+READERS = {  # and what reads it then, in the place of that: as in Python, or refused
+    "second name": "q = o",
+    "list": "q = [o]",
+    "object": "q = Box()\n    q.o = o",
+    "method": "q = o.__getattribute__",
+    "weak reference": "q = weakref.ref(o)",
+    "closure": "q = lambda: o",
+    "attributes": "q = vars(o)",
+}
 TAIL = "def tail(c, v, p):\n    if p < 0:\n        return 0.0\n    O\n    return R * 1.0\n"
 
 
 def program(text: str, change: str, tmp_path: Any) -> Any:
     make, operation, read = CHANGES[change]
-    whole = f"import collections\nclass Box:\n    pass\n{TAIL}def program(x, p):\n    {text}\n"
+    whole = f"import collections, weakref\nclass Box:\n    pass\n{TAIL}def program(x, p):\n    {text}\n"
     whole = (
         whole.replace("= M\n", f"= {make}\n")
         .replace(" O\n", f" {operation}\n")
@@ -102,6 +117,31 @@ def test_nothing_reads_it(name: str, change: str, tmp_path: Any) -> None:
     agree(
         program(RUN[name], change, tmp_path), refusals=name in ("nested", "two guards") and CHANGES[change][1].startswith(("c[", "c.update", "del"))
     )
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("name", OBJECTS)
+def test_an_object_that_nothing_reads(name: str, change: str, tmp_path: Any) -> None:
+    make, operation, read = CHANGES[change]
+    text = OBJECTS[name].replace("o.O", operation.replace("c.", "o.c.").replace("c[", "o.c[")).replace("o.R", _at_home(read))
+    agree(program(text, change, tmp_path), refusals=name == "attribute")
+
+
+def _at_home(read: str) -> str:
+    return read.replace("(c", "(o.c").replace("c[0] + c[1]", "o.c[0] + o.c[1]")
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("name", OBJECTS)
+def test_an_object_that_something_reads(name: str, reader: str, tmp_path: Any) -> None:
+    read = {"second name": "q", "list": "q[0]", "object": "q.o", "weak reference": "q()", "closure": "q()"}.get(reader, "")
+    seen = f"len(vars({read})) + len({read}.c)" if read else "len(q('c')) + len(q('__dict__'))" if reader == "method" else "len(q) + len(q['c'])"
+    text = OBJECTS[name].replace("o.c = M\n", f"o.c = M\n    {READERS[reader]}\n").replace("return 0.0", f"return {seen} + 0.0")
+    first, last = text.rsplit("return ", 1)
+    text = f"{first}return {seen} + {last}"
+    operation, value = CHANGES["append"][1], CHANGES["append"][2]
+    text = text.replace("o.O", operation.replace("c.", "o.c.")).replace("o.R", _at_home(value))
+    agree(program(text, "append", tmp_path), refusals=True)
 
 
 @pytest.mark.parametrize("change", CHANGES)

@@ -42,7 +42,7 @@ from autograph.runtime.state.made import new_objects
 from autograph.runtime.stores.outside import taken_in
 from autograph.runtime.stores.stores import Value
 from autograph.runtime.values.fitting import SIDES, does_not_fit, fitted
-from autograph.runtime.values.heap import Contents, HeapLocation, Items, one_way_only
+from autograph.runtime.values.heap import Attribute, Contents, HeapLocation, Items, one_way_only
 from autograph.runtime.values.identity import chosen, looked_into, reopened, replaced, twins, unlike
 from autograph.runtime.values.joining import Mismatch, join
 from autograph.runtime.values.knowledge import facts_of, known
@@ -209,7 +209,7 @@ class _Sides:
         held = {location: blank if location in self.new and location not in held else load(location) for location in every}
         for location in [*held]:
             specs = self._sides_left(location, [block, *self.blocks])
-            if isinstance(location, Contents) and not _have_joint(location, specs) and self._is_unread(location):
+            if isinstance(location, (Contents, Attribute)) and not _have_joint(location, specs) and self._is_unread(location):
                 del held[location]
                 continue
             joint, *others = specs
@@ -217,10 +217,16 @@ class _Sides:
                 joint = self._joined_state(location, joint, other, block)
             self.wrote[location] = over(joint, self.axes)
         one_way_only(self.wrote, [(b.wrote, b.places) for b in self.blocks] + [(block.wrote, block.frame.places)])
+        unread: list[Location] = []
         for location, joint in self.wrote.items():  # after all others: the attributes of a new object are missing, and it is its place that changes
             if may_be_missing(joint):
                 assert isinstance(location, HeapLocation)
+                if isinstance(location, Attribute) and self._is_unread(location):
+                    unread.append(location)
+                    continue
                 raise location.refusal("it does not exist before", self._place(location, block), where_to_begin(location, "branch"))
+        for location in unread:
+            del held[location], self.wrote[location]
         self.joint = over(self.joint, self.axes)
         return _packed(out, self.joint) + [x for location, value in held.items() for x in pack(value, self.wrote[location])]
 
@@ -310,8 +316,8 @@ class _Sides:
             raise location.refusal(why, place, instead_of_change(m, location, place, "give it the same type and shape on both sides")) from None
         return joint
 
-    def _is_unread(self, place: Contents) -> bool:
-        """Whether what a container holds matters to nobody after the branch; its state is held by the operator and by its attempt."""
+    def _is_unread(self, place: Contents | Attribute) -> bool:
+        """Whether what a container or object holds matters to nobody after the branch; its state is held by the operator and by its attempt."""
         around = itertools.takewhile(lambda f: f.chosen is not None, reversed(frames()))
         held = 2 * (sum(x is place.obj for x in self.state) + sum(id(place.obj) in f.passed for f in around))
         return is_unread(place, held, {fn.__code__ for fn in self.fns if hasattr(fn, "__code__")})

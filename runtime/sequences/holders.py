@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Collection, Iterator
 from types import CodeType, FrameType
 from typing import Any
@@ -11,7 +12,8 @@ from autograph.runtime.explaining.raw_errors import is_generated, mark_of
 from autograph.runtime.messages.places import caller, is_block, is_handed_on, read_after, shown_name, visible
 from autograph.runtime.sequences.lengths import Home
 from autograph.runtime.state.objects import attributes, is_state
-from autograph.runtime.values.heap import Attribute, Cell, Contents, Variable
+from autograph.runtime.values.heap import Attribute, Cell, HeapLocation, Variable
+from autograph.runtime.values.specs import is_container
 from autograph.runtime.values.values import ARRAYS, NUMBERS, Counted, Stale, ours
 
 
@@ -38,26 +40,43 @@ def is_held_beside(items: list[Any], names: Collection[str]) -> bool:
     return any(name not in names for name in found) or next(held_in(items), None) is not None
 
 
-def is_unread(place: Contents, held: int, blocks: Collection[CodeType]) -> bool:
-    """Whether nothing will read a container any more after the branch whose sides are `blocks`: it holds what it likes then.
+def is_unread(place: HeapLocation, held: int, blocks: Collection[CodeType]) -> bool:
+    """Whether nothing will read a container or object any more after the branch whose sides are `blocks`: it holds what it likes then.
 
     It is unread if only variables hold it that the functions around do not read afterwards, up to the function or the body of a loop in which
-    the branch stands; and if no function of the user's shares these.  (`c.append(x)` after `if p: return 0`, and nothing behind: the other side knows
-    nothing of it.)  A second holder is one more reference than these variables are; the operator itself has `held`.
+    the branch stands, or attributes of objects of which the same is true; and if no function of the user's shares these.  (`c.append(x)` after
+    `if p: return 0`, and nothing behind: the other side knows nothing of it.)  A second holder is one more reference than these are; the operator
+    itself has `held`.
     """
-    variables = 0
+    return _is_unread([place.obj], held, blocks) if is_state(place.obj) or is_container(place.obj) else False
+
+
+def _is_unread(box: list[Any], held: int, blocks: Collection[CodeType]) -> bool:
+    """The same of what the box holds, which is counted as one of the references."""
+    holders, around = 0, []
+    if weakref.getweakrefcount(box[0]):  # whoever has one reads it without holding it
+        return False
     for frame in _frames():
         code = frame.f_code
         own, seen = code.co_varnames + code.co_cellvars, frame.f_locals
-        names = [name for name, value in seen.items() if value is place.obj]
+        names = [name for name, value in seen.items() if value is box[0]]
         if any(name in own and (read_after(frame, name) or _is_shared(code, name, blocks)) for name in names):
             return False
-        variables += sum(name in own for name in names)
+        holders += sum(name in own for name in names)
+        around += [[value] for name, value in seen.items() if name in own and is_state(value) and _count(value, box)]
         if type(seen) is dict:  # before Python 3.13 a frame keeps the dict in which it has shown its variables
             held += len(names)
         if not code.co_name.startswith(("then", "orelse")) or not is_block(code):
             break
-    return variables > 0 and sys.getrefcount(place.obj) - 1 <= ours(place.obj) + variables + held
+    for holder in around[:1]:  # of several, none is counted
+        if len(around) == 1 and _is_unread(holder, 0, blocks):
+            holders += _count(holder[0], box)
+    return holders > 0 and sys.getrefcount(box[0]) - 2 <= ours(box[0]) + holders + held
+
+
+def _count(obj: Any, box: list[Any]) -> int:
+    """How many attributes of an object hold something."""
+    return sum(Attribute(obj, name).get() is box[0] for name in attributes(obj))
 
 
 def _is_shared(code: CodeType, name: str, blocks: Collection[CodeType]) -> bool:

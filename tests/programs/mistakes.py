@@ -3428,25 +3428,24 @@ assert normalized(jnp.ones(4))[0] == 0.25
 ''',
     ),
     Mistake(
-        "AG406", "scipy call: scipy.special.erf",
+        "AG406", "scipy call: scipy.linalg.logm",
         '''
-from scipy import special
+from scipy import linalg
 
 @ag.function
-def cdf(x):
-    return (1 + special.erf(x)) / 2  # here
+def log(a):
+    return linalg.logm(a)  # here
 
-cdf(0.0)
+log(jnp.eye(2))
 ''',
-        ("erf`", "^special.erf(x)", "`jax.scipy.special"),
+        ("`scipy.linalg.logm`", "^linalg.logm(a)", "`jax.scipy.linalg` has"),
         '''
-from jax.scipy import special
-
 @ag.function
-def cdf(x):
-    return (1 + special.erf(x)) / 2
+def log(a):
+    values, vectors = np.linalg.eigh(a)
+    return vectors @ np.diag(np.log(values)) @ vectors.T
 
-assert cdf(0.0) == 0.5
+assert log(jnp.eye(2))[0, 0] == 0.0
 ''',
     ),
     # AG407: which array it is
@@ -3829,37 +3828,6 @@ def scaled(x):
     return x * sign(x)
 
 assert scaled(-2.0) == 2.0
-''',
-    ),
-    Mistake(
-        "AG501", "decorator: a helper under plain @jax.jit",
-        '''
-@jax.jit
-def magnitude(x):
-    if x > 0:  # here
-        return x
-    return -x
-
-@ag.function
-def root(x):
-    return magnitude(x) ** 0.5
-
-root(-4.0)
-''',
-        ("`magnitude`", "not converted", "^x > 0", "`@ag.convert` next to its `def`"),
-        '''
-@jax.jit
-@ag.convert
-def magnitude(x):
-    if x > 0:
-        return x
-    return -x
-
-@ag.function
-def root(x):
-    return magnitude(x) ** 0.5
-
-assert root(-4.0) == 2.0
 ''',
     ),
     Mistake(
