@@ -139,8 +139,18 @@ def cells() -> Iterator[Cell]:
             binds = operation.startswith("{c} ") or "; {c} =" in operation or "|=" in operation or "*= 2" in operation
             for holder in HOLDERS:
                 for place in PLACES:
-                    if not (place == "helper" and binds):
+                    value = holder == "argument" and _stores_into_jax(Cell(kind, operation, holder, place))  # JAX's arguments are values
+                    if not (place == "helper" and binds or value and kind == "jnp array"):
                         yield Cell(kind, operation, holder, place)
+
+
+def _stores_into_jax(cell: Cell) -> bool:
+    """Whether an array of JAX's is stored into, which JAX itself refuses."""
+    return (
+        cell.kind in ("jnp array", "list of arrays")
+        and "] =" in cell.operation.replace("+=", "=").replace("[0] = x", "")
+        and ".at[" not in cell.operation
+    )
 
 
 def text_of(cell: Cell) -> str:
@@ -167,7 +177,7 @@ def text_of(cell: Cell) -> str:
 def run(cell: Cell, compiled: bool, p: float, plain: bool = False) -> Any:
     """What the program gives, and what is outside of it afterwards."""
     text = text_of(cell)
-    stored = cell.kind in ("jnp array", "list of arrays") and ".at[" not in cell.operation
+    stored = _stores_into_jax(cell)
     if stored and not compiled:  # JAX's arrays take stores in converted code, as NumPy's do
         text = text.replace("jnp.", "np.")
     name = f"<containers {hash(text) & 0xFFFFFFFFFFFF:x}>"

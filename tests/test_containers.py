@@ -24,7 +24,8 @@ def test_what_has_to_run(kind: str) -> None:
     for operation in KINDS[kind].operations:
         for holder in ("local", "attribute"):
             for place in ("straight", "early return"):
-                if Cell(kind, operation, holder, place) in EVERY:
+                in_place = operation in ("{c} *= 2", "{c} |= {{7}}") and (holder, place) == ("attribute", "early return")
+                if Cell(kind, operation, holder, place) in EVERY and not in_place:
                     assert outcome(Cell(kind, operation, holder, place)) == "same", (operation, holder, place)
 
 

@@ -158,6 +158,8 @@ def _of_numbers(name: str) -> Any:
     operate = getattr(ArrayTracer, name)
 
     def of_numbers(self: ArrayTracer, *others: Any) -> Any:
+        if not self.scalar and (not others or type(others[0]) is not ArrayTracer or not others[0].scalar):
+            return operate(self, *others)
         if self.scalar and self.scalar not in NUMBERS and others and type(others[0]) in (list, tuple) and name not in ("__mul__", "__rmul__"):
             return LISTS.operator(name, self, *others)
         return _noted(operate(self, *others), self, *others)

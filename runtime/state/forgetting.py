@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
@@ -65,10 +65,8 @@ def _forget_dead(frame: Frame, inside: Counter[int]) -> None:
     What a place held before is there again when the block ends, though nothing holds it now: another side, or an iteration that is
     not made, reads it.
     """
-    while dead := _dead(_changed(frame), inside):
-        before = held_before(frame)
-        if not _forgotten(frame, [x for x in dead if id(x.obj) not in before]):
-            return
+    while dead := _dead(_changed(frame), inside, held_before(frame)):
+        _forgotten(frame, dead)
 
 
 def forget_object(obj: Any) -> None:
@@ -107,8 +105,9 @@ def forget_dead(places: dict[Location, Spec]) -> None:
             del places[place]
 
 
-def _dead(places: list[HeapLocation], inside: Counter[int]) -> list[HeapLocation]:
-    """The places in objects that nobody holds but we, what is `inside` of a result, and objects of which the same is true."""
+def _dead(places: list[HeapLocation], inside: Counter[int], before: Collection[int] = ()) -> list[HeapLocation]:
+    """The places in objects that nobody holds but we, what is `inside` of a result, and objects of which the same is true; none of those `before`."""
+    places = [x for x in places if id(x.obj) not in before]
     found = [x for x in places if sys.getrefcount(x.obj) <= ours(x.obj) + inside[id(x.obj)] + 1]
     if found or not places:
         return found
