@@ -148,3 +148,63 @@ def test_slices_whose_bounds_share_an_expression(f: Any) -> None:
     m = np.arange(36.0, dtype=np.float32).reshape(6, 6)
     for a in (0, 1, 3):
         np.testing.assert_allclose(ag.function(f)(m, a), f(m, a))
+
+
+def appended(x: Any, n: Any) -> Any:
+    parts: list[list[Any]] = [[], [], []]
+    for i in range(3):
+        parts[n].append(x[i])
+    return len(parts[0]), len(parts[2]), sum(parts[2], 0.0)
+
+
+def grouped(x: Any, n: Any) -> Any:
+    parts: list[list[Any]] = [[], [], []]
+    for v in x:
+        parts[int(v) % 3].append(v)
+    return [(len(p), sum(p, 0.0)) for p in parts]
+
+
+def nearest(x: Any, n: Any) -> Any:
+    centres = jnp.array([0.0, 2.0, 5.0, 1.0])
+    parts: list[list[Any]] = [[] for _ in range(4)]
+    for i in range(len(x)):
+        parts[jnp.argmin(jnp.abs(centres - x[i]))].append(i)
+    return [len(p) for p in parts]
+
+
+def cleared(x: Any, n: Any) -> Any:
+    parts = [[1.0], [2.0], [1.0, 2.0]]
+    parts[n].clear()
+    parts[n - 1].extend([x[0], x[1]])
+    return [sum(p, 0.0) for p in parts]
+
+
+@pytest.mark.parametrize("f", [appended, grouped, nearest, cleared])
+def test_a_list_that_an_index_chooses_becomes_longer(f: Any) -> None:
+    for x in ([1.0, 2.0, 3.0], [5.0, 3.0, 0.0]):
+        for n in (2, 1):
+            expected = f(jnp.array(x), n)
+            got = ag.function(f)(jnp.array(x), n)
+            assert [float(v) for v in jax.tree.leaves(got)] == [float(v) for v in jax.tree.leaves(expected)]
+
+
+def fields(x: Any) -> Any:
+    s = np.zeros(3, dtype=[("a", float), ("b", int)])
+    s["a"] = x
+    return s["a"].sum()
+
+
+@pytest.mark.parametrize(
+    ("f", "args", "said"),
+    [
+        (lambda n: [0] * n, (3,), "AG502 a `list` is repeated as often as a traced value says"),
+        (lambda x, n: n * [x], (1.0, 3), "make the number static"),
+        (lambda n: "ab" * n, (3,), "AG502 a `str` is repeated"),
+        (fields, (np.ones(3),), "AG406 a NumPy array of fields holds known values only"),
+        (lambda x: x in {1, 2}, (1,), "an array of truth values in the place of the set"),
+    ],
+)
+def test_true_reasons(f: Any, args: Any, said: str) -> None:
+    with pytest.raises(ag.AutographError) as caught:
+        ag.function(f)(*args)
+    assert said in str(caught.value)

@@ -13,6 +13,7 @@ from jax import lax
 
 from autograph.runtime.access.attributes import class_that_holds, holding, is_property, put_attr
 from autograph.runtime.access.contents import delete_content, is_array, store_content, store_known
+from autograph.runtime.arrays.numpys import KINDS
 from autograph.runtime.blocks.branches import staged_cond
 from autograph.runtime.blocks.loads import get_item, inside
 from autograph.runtime.calls.calls import call
@@ -21,7 +22,7 @@ from autograph.runtime.effects.optional import present, read
 from autograph.runtime.frames import in_block, watched
 from autograph.runtime.jaxapi._jax import is_reference, recording
 from autograph.runtime.jaxapi.tracers import Array, as_object
-from autograph.runtime.messages.errors import AliasError, ArrayStoreError, EffectError
+from autograph.runtime.messages.errors import AliasError, ArrayStoreError, EffectError, NumpyError
 from autograph.runtime.messages.places import here
 from autograph.runtime.sequences.growing import Growing
 from autograph.runtime.sequences.rows import unknown
@@ -60,6 +61,15 @@ def put_item(x: Any, i: Any, value: Any, shared: bool) -> Any:
     i = index_of(i)
     if isinstance(x, Array):
         store_into(x, i, value)
+        return x
+    if isinstance(x, np.ndarray) and x.dtype.kind not in KINDS and (traced(value) or traced(i) or in_block()):
+        fields = " of fields" if x.dtype.names else f" of {x.dtype}"
+        raise NumpyError(
+            f"a NumPy array{fields} holds known values only, and a traced one is stored into it", here(),
+            "use an array of numbers for each field" if x.dtype.names else "use a list, or an array of numbers",
+        )  # fmt: skip
+    if isinstance(x, np.ndarray) and x.dtype.kind not in KINDS:
+        x[i] = value
         return x
     if isinstance(x, (jax.Array, np.ndarray)) and not is_reference(x):
         return stored_outside(x, i, _present(value), shared)

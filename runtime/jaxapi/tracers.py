@@ -19,6 +19,8 @@ import numpy as np
 from autograph.runtime.jaxapi.arithmetic import Arithmetic
 from autograph.runtime.jaxapi.private import ArrayImpl, PRNGKeyArray, ad, batching, config, core, dtypes
 from autograph.runtime.jaxapi.private import partial_eval as pe
+from autograph.runtime.messages.errors import ConcreteValueError
+from autograph.runtime.messages.places import here
 
 
 class ArrayTracer(Arithmetic):
@@ -158,6 +160,8 @@ def _of_numbers(name: str) -> Any:
     operate = getattr(ArrayTracer, name)
 
     def of_numbers(self: ArrayTracer, *others: Any) -> Any:
+        if others and type(others[0]) in _REPEATED and name in ("__mul__", "__rmul__"):
+            _refuse_repeated(self, others[0])
         if not self.scalar and (not others or type(others[0]) is not ArrayTracer or not others[0].scalar):
             return operate(self, *others)
         if self.scalar and self.scalar not in NUMBERS and others and type(others[0]) in (list, tuple) and name not in ("__mul__", "__rmul__"):
@@ -175,6 +179,24 @@ def as_number(x: Any, kind: type) -> Any:
     new = ArrayTracer(x.now, x.home)
     new.scalar = kind
     return new
+
+
+_REPEATED = frozenset({list, tuple, str})
+
+
+def _refuse_repeated(x: ArrayTracer, items: Any) -> None:
+    """`[0] * n`: how long it is has to be known.
+
+    Raises:
+      ConcreteValueError: (AG502)
+    """
+    if not x.aval.shape and x.dtype.kind in "iu":
+        kind = type(items).__name__
+        instead = "" if kind == "str" else ", or use an array of the greatest size (`jnp.zeros(most)`) and a count"
+        raise ConcreteValueError(
+            f"a `{kind}` is repeated as often as a traced value says, and its length is known while tracing", here(),
+            f"make the number static (`static_argnames`){instead}",
+        )  # fmt: skip
 
 
 class _Lists:

@@ -10,18 +10,24 @@ As long as it is a list it changes in place, as in Python.
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import jax.numpy as jnp
+from jax import lax
+
 from autograph.runtime.access.attributes import is_selectable, noticed, place_of, unless_failed_now
 from autograph.runtime.access.items import del_item
-from autograph.runtime.blocks.loads import get_item
+from autograph.runtime.blocks.branches import staged_cond
+from autograph.runtime.blocks.loads import get_item, inside
 from autograph.runtime.calls.calls import call
 from autograph.runtime.frames import frames, watched
 from autograph.runtime.lists.lists import append, clear, delete, insert, pop, remove, reverse_list
 from autograph.runtime.sequences.growing import Growing, enlarged
 from autograph.runtime.sequences.lengths import Home
+from autograph.runtime.sequences.rows import unknown
 from autograph.runtime.state.cells import location_of
 from autograph.runtime.state.counting import ARGUMENT
 from autograph.runtime.state.lifted import note_late, touch
@@ -45,9 +51,25 @@ def _holder(obj: Any, name: str, x: Any) -> HeapLocation:
 
 def call_at(holder: Any, key: Any, method: str) -> Callable[..., Any]:
     """What to call in the place of `holder[key].method`."""
+    if type(holder) is list and unknown(key) and method in _EVERY and all(type(x) is list or isinstance(x, Growing) for x in holder):
+        return functools.partial(_at_some, holder, key, method)
     if isinstance(holder, dict) and key not in holder and watched():  # a `defaultdict` is about to make it
         touch(Contents(holder))
     return _method(get_item(holder, key), method, lambda: Home(Contents(holder), key) if isinstance(holder, (list, dict)) else None)
+
+
+_EVERY = frozenset({"append", "extend", "insert", "remove", "reverse", "clear"})  # methods that give nothing
+
+
+def _at_some(holder: list[Any], key: Any, method: str, /, *args: Any) -> None:
+    """`holder[key].append(x)` of a traced index: each of the lists becomes longer, if it is the one."""
+    i = inside(key, len(holder), "list index out of range")
+
+    def change_one(k: int) -> None:
+        call_at(holder, k, method)(*args)
+
+    for k in range(len(holder)):
+        staged_cond(lax.eq(i, jnp.asarray(k, i.dtype)), functools.partial(change_one, k), lambda: None, ())
 
 
 def call_of(variable: Callable[[], Any], method: str) -> Callable[..., Any]:

@@ -56,7 +56,7 @@ def in_(x: Any, items: Any) -> Any:
             here(),
             "use an array that it indexes, or a mask of those that are there (`there[x]`), in the place of a dict"
             if items == {}
-            else "use a list or tuple: `x in [1, 2]`",
+            else "use a list or tuple (`x in [1, 2]`), or an array of truth values in the place of the set (`seen = jnp.zeros(n, bool)`, `seen[x]`)",
         )
     if isinstance(items, (jax.Array, np.ndarray)):
         return jnp.any(jnp.asarray(items) == x) if np.ndim(items) == 1 else _among(x, list(items))
