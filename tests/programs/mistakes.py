@@ -5631,7 +5631,7 @@ assert controller.saturated_at == 2.0
 ''',
     ),
     Mistake(
-        "TypeError", "newcomer: a list of a traced length",
+        "AG502", "newcomer: a list of a traced length",
         '''
 @ag.function
 def histogram(v, bins):
@@ -5642,7 +5642,7 @@ def histogram(v, bins):
 
 histogram(jnp.array([0, 1, 1]), 3)
 ''',
-        ("how long a list is has to be known", "`static_argnames`", "jnp.zeros(size)"),
+        ("a `list` is repeated as often as a traced value says", "`static_argnames`", "jnp.zeros(most)", "^[0] * bins"),
         '''
 @ag.function(static_argnames="bins")
 def histogram(v, bins):
