@@ -34,15 +34,24 @@ def cached_property_(x):
     return total + 100 * shape.asked
 
 
-@objects(
-    "`functools.cached_property`, first read in a traced branch", REALS, refused=traced("AG401"),
-    why="whether the object has the attribute would depend on traced values",
-)  # fmt: skip
+@objects("`functools.cached_property`, first read in a traced branch, of an object that nothing reads afterwards", REALS)
 def cached_property_in_a_branch(x):
     shape = Shape(x)
     if x > 1:
         return shape.area
     return x
+
+
+@objects(
+    "`functools.cached_property`, first read in a traced branch", REALS, refused=traced("AG401"),
+    why="whether the object has the attribute would depend on traced values",
+)  # fmt: skip
+def cached_property_in_a_branch_and_behind(x):
+    shape = Shape(x)
+    y = x
+    if x > 1:
+        y = shape.area
+    return y + shape.area
 
 
 @functools.total_ordering
