@@ -115,19 +115,56 @@ def the_callers(x: Any, p: Any, given: Any) -> Any:
     return len(found)
 
 
+def the_modules(x: Any, p: Any) -> Any:
+    found = SHARED
+    if p > 0:
+        found = [x[0], x[1]]
+    SHARED.append(x[0])
+    return len(found), len(SHARED)
+
+
+def an_attributes(x: Any, p: Any) -> Any:
+    box = Box()
+    found = box.items
+    if p > 0:
+        found = [x[0], x[1]]
+    box.items.append(x[0])
+    return len(found), len(box.items)
+
+
+def a_closures(x: Any, p: Any) -> Any:
+    found: list[Any] = []
+
+    def put() -> None:
+        found.append(x[0])
+
+    if p > 0:
+        found = [x[0], x[1]]
+    put()
+    return len(found), 0
+
+
+SHARED: list[Any] = []
+
+
 class Box:
     def __init__(self) -> None:
         self.items: list[Any] = []
 
 
-@pytest.mark.parametrize("f", [second_name, second_name_in_a_list, second_name_in_an_object, made_and_held])
+HELD = [second_name, second_name_in_a_list, second_name_in_an_object, made_and_held, the_modules, an_attributes, a_closures]
+
+
+@pytest.mark.parametrize("f", HELD)
 def test_another_name_sees_it_or_it_is_refused(f: Any) -> None:
     for p in (1.0, -1.0):
+        SHARED.clear()
         try:
             got = ag.function(f)(jnp.asarray(X), p)
         except ag.AutographError as error:
             assert error.id in ("AG202", "AG405", "AG407")
         else:
+            SHARED.clear()
             assert [int(v) for v in got] == [*f(jnp.asarray(X), p)]
 
 

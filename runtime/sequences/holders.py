@@ -34,10 +34,30 @@ def held_in(items: list[Any]) -> Iterator[str]:
                 yield from (f"{shown_name(frame.f_code, variable)}{path}" for path in _holders(items, held, None, seen))
 
 
-def is_held_beside(items: list[Any], names: Collection[str]) -> bool:
-    """Whether a variable of another name holds a list, or anything that a variable holds."""
-    found = (shown_name(frame.f_code, v) for frame in _frames() for v, held in frame.f_locals.items() if held is items)
-    return any(name not in names for name in found) or next(held_in(items), None) is not None
+def _variables(box: list[Any]) -> Iterator[tuple[FrameType, list[str], int]]:
+    """The frames around, with the names of the variables that hold what is in the box, and how many references to it the frame itself has."""
+    for frame in _frames():
+        own, seen = frame.f_code.co_varnames + frame.f_code.co_cellvars, frame.f_locals
+        names = [name for name, value in seen.items() if value is box[0]]
+        shown = len(names) if type(seen) is dict else 0  # before Python 3.13 a frame keeps the dict in which it has shown its variables
+        yield frame, names, shown + sum(name in own for name in names)
+
+
+def _is_counted(box: list[Any], held: int) -> bool:
+    """Whether nothing holds what is in the box but the box, our records, and `held` other references."""
+    return sys.getrefcount(box[0]) - 2 <= ours(box[0]) + held
+
+
+def is_held_beside(box: list[Any], names: Collection[str], held: int) -> bool:
+    """Whether anything but variables of these names holds the list in the box; the operator itself has `held` references.
+
+    A global variable, an attribute or an item that holds it is one more reference than those variables are.
+    """
+    for frame, variables, count in _variables(box):
+        if any(shown_name(frame.f_code, name) not in names for name in variables):
+            return True
+        held += count
+    return not _is_counted(box, held)
 
 
 def is_unread(place: HeapLocation, held: int, blocks: Collection[CodeType]) -> bool:
@@ -53,25 +73,21 @@ def is_unread(place: HeapLocation, held: int, blocks: Collection[CodeType]) -> b
 
 def _is_unread(box: list[Any], held: int, blocks: Collection[CodeType]) -> bool:
     """The same of what the box holds, which is counted as one of the references."""
-    holders, around = 0, []
     if weakref.getweakrefcount(box[0]):  # whoever has one reads it without holding it
         return False
-    for frame in _frames():
+    alone, around = held, []
+    for frame, names, count in _variables(box):
         code = frame.f_code
-        own, seen = code.co_varnames + code.co_cellvars, frame.f_locals
-        names = [name for name, value in seen.items() if value is box[0]]
+        own = code.co_varnames + code.co_cellvars
         if any(name in own and (read_after(frame, name) or _is_shared(code, name, blocks)) for name in names):
             return False
-        holders += sum(name in own for name in names)
-        around += [[value] for name, value in seen.items() if name in own and is_state(value) and _count(value, box)]
-        if type(seen) is dict:  # before Python 3.13 a frame keeps the dict in which it has shown its variables
-            held += len(names)
+        held += count
+        around += [[value] for name, value in frame.f_locals.items() if name in own and is_state(value) and _count(value, box)]
         if not code.co_name.startswith(("then", "orelse")) or not is_block(code):
             break
-    for holder in around[:1]:  # of several, none is counted
-        if len(around) == 1 and _is_unread(holder, 0, blocks):
-            holders += _count(holder[0], box)
-    return holders > 0 and sys.getrefcount(box[0]) - 2 <= ours(box[0]) + holders + held
+    if len(around) == 1 and _is_unread(around[0], 0, blocks):  # of several objects that hold it none is counted
+        held += _count(around[0][0], box)
+    return held > alone and _is_counted(box, held)
 
 
 def _count(obj: Any, box: list[Any]) -> int:

@@ -73,12 +73,12 @@ class Meetings:
             joint, capacity = _joint(items) if items else None, max(_most(x), _most(y), kind.capacity if kind is not None else 0)
             if joint is None:
                 continue
-            given = [spec[k] if type(spec) is tuple else spec for spec in kept]
-            for items in [spec.value for spec in given if isinstance(spec, Kept)]:
-                if any(items is v for v in state):
-                    raise Grow(items, joint, capacity)
-                if id(items) not in self.alone and not is_held_beside(items, names):
-                    self.alone[id(items)] = items
+            given = [x for spec in kept if isinstance(x := spec[k] if type(spec) is tuple else spec, Kept)]
+            for box in [[x.value] for x in given]:
+                if any(box[0] is v for v in state):
+                    raise Grow(box[0], joint, capacity)
+                if id(box[0]) not in self.alone and not is_held_beside(box, names, sum(x.value is box[0] for x in given)):
+                    self.alone[id(box[0])] = box[0]
             if kind is None or kind.capacity < capacity or kind.spec != joint:
                 raise Meet(self, k, joint, capacity)
 
