@@ -131,3 +131,11 @@ def test_a_later_trace_that_asks_or_stores_is_right_at_once() -> None:
 def test_lowering_knows_what_it_is_given() -> None:
     f = ag.function(lambda x: x + 1 if isinstance(x, float) else x * 2)
     assert "add" in f.lower(3.0).as_text() and "multiply" in f.lower(jnp.float32(3.0)).as_text()
+
+
+def test_a_question_that_all_arrays_answer_alike_costs_nothing() -> None:
+    for f in (lambda x: hasattr(x, "shape"), lambda x: isinstance(x, (np.ndarray, jax.Array)), lambda x: x * callable(x)):
+        compiled = ag.function(f)
+        for x in (np.ones(2, np.float32), jnp.ones(2), np.ones(2, np.float32)):
+            compiled(x)
+        assert compiled._checks.count == 1

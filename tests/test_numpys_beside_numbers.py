@@ -124,3 +124,15 @@ def test_a_number_of_numpys_beside_a_list() -> None:
 def test_a_number_of_pythons_beside_a_list_is_an_error() -> None:
     with pytest.raises(TypeError):
         ag.function(lambda s: [1.0, 2.0] * s)(2.0)
+
+
+def test_what_the_caller_gives_decides() -> None:
+    def f(x: Any, s: Any) -> Any:
+        y = x * (s + 1)
+        z = y
+        y -= 1.0
+        return z
+
+    compiled = ag.function(f)
+    for s in (jnp.float32(2.0), np.float32(2.0), 2.0, jnp.float32(3.0), np.float32(3.0)):
+        np.testing.assert_allclose(compiled(np.ones(3, np.float32), s), f(np.ones(3, np.float32), s))

@@ -17,7 +17,7 @@ import numpy as np
 from autograph.runtime.arrays.indices import as_index
 from autograph.runtime.arrays.parts import Index, Part, as_tuple, composed, count_axes, is_basic, moved
 from autograph.runtime.jaxapi.private import core
-from autograph.runtime.jaxapi.tracers import LISTS, Array, content, home_trace, is_number, numpys_type, taken_by_jax
+from autograph.runtime.jaxapi.tracers import CHANGED, GIVEN, LISTS, Array, content, home_trace, is_number, numpys_type, taken_by_jax
 
 KINDS = "biufc"
 _moments = itertools.count(1)
@@ -309,8 +309,10 @@ def _binary(name: str) -> Callable[..., Any]:
     by_jax = getattr(Array, name)
 
     def operate(self: Numpys, other: Any) -> Any:
-        if isinstance(other, core.Tracer) and not isinstance(other, Numpys) and not is_number(other):
-            return by_jax(self, other)  # an array of JAX's gives one
+        if isinstance(other, core.Tracer) and not isinstance(other, Numpys):
+            if not is_number(other):
+                return by_jax(self, other)  # an array of JAX's gives one
+            CHANGED.guessed = CHANGED.guessed or getattr(other, "scalar", None) is GIVEN
         if type(other) in (list, tuple):
             other = OPERATIONS["function"](np.asarray, (other,), {})
         other_value = plain(other)

@@ -161,8 +161,7 @@ def traced_by(
             frame.created.begin()
             frame.rehearsal = None if rehearsed else {place for place, _ in begin.walk.slots} if begin.walk is not None else set()
             early = False
-            around = CHANGED.numpys, CHANGED.other, CHANGED.scalars
-            CHANGED.numpys = CHANGED.other = CHANGED.scalars = False
+            around = CHANGED.begin()
             frame.function = inspect.unwrap(fn)
             mine = Arguments(begin.args, begin.kwargs, given.paths if stored is None else stored, checks.scalars)
             if stored is not None:
@@ -184,7 +183,7 @@ def traced_by(
                 if early:
                     _look_for_state(begin, frame, getattr(inspect.unwrap(fn), "__globals__", {}), frozenset(watch.seen))
                 finals.update(mine.stored())
-                if CHANGED.scalars and not checks.scalars:
+                if CHANGED.needs_numbers() and not checks.scalars:
                     checks.scalars = True
                     raise NeedsArrays
                 if stored is None and (finals or given.paths and CHANGED.numpys):
@@ -201,9 +200,7 @@ def traced_by(
             finally:
                 begin.put_back(frame)
                 restore(frame)
-                CHANGED.numpys, CHANGED.other, CHANGED.scalars = (
-                    around[0] or CHANGED.numpys, around[1] or CHANGED.other, around[2] or CHANGED.scalars
-                )  # fmt: skip
+                CHANGED.end(around)
         if checks.direct and (checks.numpys or checks.scalars):
             checks.undo()
         traces.note(passed[0], passed[1], held.guards if state is not None else ())

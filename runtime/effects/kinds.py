@@ -19,15 +19,12 @@ from autograph.runtime.values.knowledge import known
 from autograph.runtime.values.values import Blank, Maybe
 
 
-def _either(x: Any, test: Callable[[Any], bool], of_array: Callable[[Array, Callable[[Any], bool]], bool] = lambda x, test: test(x)) -> Any:
+def _either(x: Any, test: Callable[[Any], bool], of_array: Callable[[Array, Callable[[Any], bool]], bool] = lambda x, test: test(_shown(x))) -> Any:
     """What a question about x answers, `of_array` about an array.
 
     Where only traced values know whether x is None, and the answer depends on it, a traced bool.
     """
     x = known(read(x))
-    if builtins.isinstance(x, Numpys):
-        CHANGED.numpys = True
-        x = x.shadow
     if builtins.isinstance(x, Array):
         return of_array(x, test)
     if type(x) is not Maybe:
@@ -36,9 +33,17 @@ def _either(x: Any, test: Callable[[Any], bool], of_array: Callable[[Array, Call
     return none if none == value else is_none(x) if none else is_not_none(x)
 
 
+def _shown(x: Array) -> Any:
+    """What Python's functions look at: of an array of NumPy's one that NumPy has made."""
+    return x.shadow if builtins.isinstance(x, Numpys) else x
+
+
 def _of_array(x: Array, test: Callable[[Any], bool]) -> bool:
     """What a question answers about what an array stands for: a number that was given, or that NumPy computes; JAX's array where nobody knows."""
-    answer = test(x)
+    answer = test(_shown(x))
+    if builtins.isinstance(x, Numpys):
+        CHANGED.numpys = CHANGED.numpys or test(x) is not answer
+        return answer
     if x.ndim:
         CHANGED.other = CHANGED.other or test(_NUMPYS) is not answer
         return answer

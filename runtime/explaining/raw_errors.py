@@ -89,8 +89,6 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _HINTS = {  # for errors of Python and JAX that do not say what to write
-    r"for \*: '(list|tuple|str)' and 'Array'|multiply sequence by non-int of type 'Array'": "how long a list is has to be known while tracing: "
-    "make the number static (`static_argnames`), or use an array of a known size (`jnp.zeros(size)`)",
     r"got indexer with type float|indices must be integers .*not float": "a place is an integer: divide by `//`, or take `int(x)`",
     r"\bsub does not accept dtype bool": "truth values are subtracted as integers: `int(a) - int(b)`, or `a.astype(int) - b.astype(int)`",
 }

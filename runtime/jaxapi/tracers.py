@@ -156,20 +156,43 @@ def _noted(out: Any, self: ArrayTracer, *others: Any) -> Any:
     return out
 
 
-def _of_numbers(name: str) -> Any:
+def _of_one(name: str) -> Any:
+    """An operator of one operand, of which it is noted that it gives a number."""
     operate = getattr(ArrayTracer, name)
 
-    def of_numbers(self: ArrayTracer, *others: Any) -> Any:
-        if others and type(others[0]) in _REPEATED and name in ("__mul__", "__rmul__"):
-            _refuse_repeated(self, others[0])
-        if not self.scalar and (not others or type(others[0]) is not ArrayTracer or not others[0].scalar):
-            return operate(self, *others)
-        if self.scalar and self.scalar not in NUMBERS and others and type(others[0]) in (list, tuple) and name not in ("__mul__", "__rmul__"):
-            return LISTS.operator(name, self, *others)
-        return _noted(operate(self, *others), self, *others)
+    def of_one(self: ArrayTracer, *rest: Any) -> Any:
+        return _noted(operate(self, *rest), self) if self.scalar else operate(self, *rest)
 
-    of_numbers.__name__ = of_numbers.__qualname__ = name
-    return of_numbers
+    return _called(of_one, name)
+
+
+def _of_two(name: str) -> Any:
+    """An operator of two; a list is an array beside a number of NumPy's, but for `*`."""
+    operate, of_lists = getattr(ArrayTracer, name), name not in ("__mul__", "__rmul__")
+
+    def of_two(self: ArrayTracer, other: Any) -> Any:
+        if not self.scalar and (type(other) is not ArrayTracer or not other.scalar):
+            return operate(self, other)
+        if of_lists and type(other) in (list, tuple) and self.scalar and self.scalar not in NUMBERS:
+            return LISTS.operator(name, self, other)
+        return _noted(operate(self, other), self, other)
+
+    def repeated(self: ArrayTracer, other: Any) -> Any:
+        try:
+            out = of_two(self, other)
+        except TypeError:
+            _refuse_repeated(self, other)
+            raise
+        if out is NotImplemented:
+            _refuse_repeated(self, other)
+        return out
+
+    return _called(of_two if of_lists else repeated, name)
+
+
+def _called(operate: Any, name: str) -> Any:
+    operate.__name__ = operate.__qualname__ = name
+    return operate
 
 
 def as_number(x: Any, kind: type) -> Any:
@@ -181,22 +204,19 @@ def as_number(x: Any, kind: type) -> Any:
     return new
 
 
-_REPEATED = frozenset({list, tuple, str})
-
-
 def _refuse_repeated(x: ArrayTracer, items: Any) -> None:
     """`[0] * n`: how long it is has to be known.
 
     Raises:
       ConcreteValueError: (AG502)
     """
-    if not x.aval.shape and x.dtype.kind in "iu":
+    if isinstance(items, (list, tuple, str)) and not x.aval.shape and x.dtype.kind in "iu":
         kind = type(items).__name__
         instead = "" if kind == "str" else ", or use an array of the greatest size (`jnp.zeros(most)`) and a count"
         raise ConcreteValueError(
             f"a `{kind}` is repeated as often as a traced value says, and its length is known while tracing", here(),
             f"make the number static (`static_argnames`){instead}",
-        )  # fmt: skip
+        ) from None  # fmt: skip
 
 
 class _Lists:
@@ -206,9 +226,11 @@ class _Lists:
 
 
 LISTS = _Lists()
-_OPERATORS = "add sub mul truediv floordiv mod pow divmod and or xor lshift rshift".split()
-for _name in [*_OPERATORS, *(f"r{n}" for n in _OPERATORS), *"lt le gt ge eq ne neg pos abs invert round".split()]:
-    setattr(ArrayTracer, f"__{_name}__", _of_numbers(f"__{_name}__"))
+_BINARY = "add sub mul truediv floordiv mod pow divmod and or xor lshift rshift".split()
+for _name in [*_BINARY, *(f"r{n}" for n in _BINARY), *"lt le gt ge eq ne".split()]:
+    setattr(ArrayTracer, f"__{_name}__", _of_two(f"__{_name}__"))
+for _name in "neg pos abs invert round".split():
+    setattr(ArrayTracer, f"__{_name}__", _of_one(f"__{_name}__"))
 
 
 def _augmented(name: str) -> Any:
@@ -321,6 +343,23 @@ class Changed(threading.local):
     numpys = False  # an array of NumPy's
     other = False  # one that would be NumPy's, if the arguments were
     scalars = False  # an array without axes, which stands for a number if one was given
+    guessed = False  # one of these beside an array of NumPy's: taken for a number, which shows where the result changes in place
+
+    def begin(self) -> dict[str, bool]:
+        """A trace begins, in which nothing has changed yet; gives what it was around."""
+        around = {name: getattr(self, name) for name in ("numpys", "other", "scalars", "guessed")}
+        for name in around:
+            setattr(self, name, False)
+        return around
+
+    def end(self, around: dict[str, bool]) -> None:
+        """It has ended: what has changed in it has changed around it."""
+        for name, value in around.items():
+            setattr(self, name, value or getattr(self, name))
+
+    def needs_numbers(self) -> bool:
+        """Whether what the trace gives depends on which arguments are numbers."""
+        return self.scalars or self.guessed and self.numpys
 
 
 CHANGED = Changed()
