@@ -75,7 +75,7 @@ class _Uses:
         match stmt:
             case s.Assign(targets=[s.Name(id=id)], value=value) if may_make_list(value):
                 self.made[id].append(use)
-                self.filtered |= {id} if nested or isinstance(value, s.ListComp) and filters(value) else set()  # the sides of a branch differ
+                self.filtered |= {id} if nested or isinstance(value, s.ListComp) and filters(value) else set()  # branches may differ
                 self.perhaps |= set() if makes_list(value) else {id}
                 self._expr(value, use, moved=False)
                 return

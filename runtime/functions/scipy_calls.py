@@ -5,7 +5,6 @@ With nothing traced among the arguments each is SciPy's own.  SciPy is never imp
 
 from __future__ import annotations
 
-import difflib
 import functools
 import importlib
 import inspect
@@ -57,15 +56,13 @@ def _public(module: str) -> str:
 def _called(f: Any, room: str, name: str, converted: Callable[[Any], Any], *args: Any, **kwargs: Any) -> Any:
     if not traced(*args, *kwargs.values()):
         return with_values(f)(*args, **kwargs)
-    if (room, name) in _OWN:
-        return numpys(_OWN[room, name](*map(_given, args), **{k: _given(v) for k, v in kwargs.items()}))
-    own = _counterpart(room, name)
     args = tuple(converted(a) if isinstance(a, (FunctionType, MethodType)) else _given(a) for a in args)
     kwargs = {k: _given(v) for k, v in kwargs.items() if k not in _NO_MATTER}
+    if (room, name) in _OWN:
+        return numpys(_OWN[room, name](*args, **kwargs))
+    own = _counterpart(room, name)
     if isinstance(f, type) or "." in name or isinstance(own, type):
         return own(*args, **kwargs)
-    if "method" in kwargs and kwargs["method"] is None or room == "optimize" and "method" not in kwargs:
-        kwargs["method"] = "BFGS"
     if _has_signature(f) and _has_signature(own):
         args, kwargs = translated(f"scipy.{room}.{name}", "jax.scipy", f, own, args, kwargs, lambda _, x: x)
     return numpys(own(*args, **kwargs))
@@ -97,7 +94,7 @@ def _counterpart(room: str, name: str) -> Any:
     if found is None:
         found = _ELSEWHERE.get(room, {}).get(name)
     if found is None:
-        close = difflib.get_close_matches(name, near, 2, 0.5)
+        close = importlib.import_module("difflib").get_close_matches(name, near, 2, 0.5)
         advice = f"`jax.scipy.{room}` has {_listed(close or near)}" if near else "write it with functions of `jax.numpy`"
         raise NumpyError(f"`scipy.{room}.{name}` of a traced value has no counterpart in `jax.scipy`", here(), advice)
     return found
@@ -190,4 +187,9 @@ def _is_nan(x: Any) -> bool:
     return isinstance(x, float) and x != x
 
 
-_OWN: dict[tuple[str, str], Callable[..., Any]] = {("interpolate", "interp1d"): _interp1d}
+def _minimize(fun: Any, x0: Any, args: tuple[Any, ...] = (), method: str | None = None, **options: Any) -> Any:
+    """`scipy.optimize.minimize`, of which JAX has the method that SciPy takes where none is named."""
+    return _counterpart("optimize", "minimize")(fun, as_array(x0), args, method=method or "BFGS", **options)
+
+
+_OWN: dict[tuple[str, str], Callable[..., Any]] = {("interpolate", "interp1d"): _interp1d, ("optimize", "minimize"): _minimize}

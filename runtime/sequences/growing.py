@@ -319,14 +319,19 @@ def grown(held: list[Any], grow: Grow, capacity: int) -> Growing:
 
 
 def joint_of(specs: Sequence[Spec], place: errors.Place | None = None) -> Spec:
+    try:
+        return join_items(specs)
+    except Mismatch as m:
+        raise no_joint(m.a, m.b, place) from None
+
+
+def join_items(specs: Sequence[Spec]) -> Spec:
+    """The spec that covers items of one shape.  Raises Mismatch where none does."""
     joint = specs[0]
     for spec in specs[1:]:
-        try:
-            if [t.shape for t in types([spec])] != [t.shape for t in types([joint])]:
-                raise Mismatch("", joint, spec)
-            joint = join(joint, spec)
-        except Mismatch as m:
-            raise no_joint(m.a, m.b, place) from None
+        if [t.shape for t in types([spec])] != [t.shape for t in types([joint])]:
+            raise Mismatch("", joint, spec)
+        joint = join(joint, spec)
     return joint
 
 

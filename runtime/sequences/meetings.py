@@ -1,7 +1,7 @@
-"""Lists of several lengths that the sides of a branch give for one variable: after the branch traced values decide how long the list is.
+"""Lists of different lengths that the branches of a conditional assign to one variable: afterwards the length is data-dependent.
 
-A branch whose sides disagree so is traced again, and each side gives a `Growing` with room for the longest.  It is sound for a list that nothing
-else holds: a second name would keep the list that it was.  (`a = []; b = a`, and a branch that gives `b` or another list: `a` is not `b` any more.)
+Such a conditional is retraced, and each branch returns a `Growing` with the capacity of the longest list.  This is sound for a list with no other
+reference, because a second name would keep the old list.  (`a = []; b = a; if p: b = [x]`, then `a.append(x)`: the append would not reach `b`.)
 """
 
 from __future__ import annotations
@@ -15,39 +15,37 @@ import jax.numpy as jnp
 
 from autograph.runtime.frames import Retrace
 from autograph.runtime.messages.places import here
-from autograph.runtime.sequences.growing import Grow, Growing, enlarged
+from autograph.runtime.sequences.growing import Grow, Growing, enlarged, grown, join_items
 from autograph.runtime.sequences.holders import is_held_beside
 from autograph.runtime.sequences.lengths import Bound, Kind, stack
-from autograph.runtime.values.joining import Mismatch, join
-from autograph.runtime.values.packing import pack
+from autograph.runtime.values.joining import Mismatch
 from autograph.runtime.values.specs import Kept, Spec, spec_of, types, widen
-from autograph.runtime.values.value_objects import opened
 
-_HELD = 2  # a list that a side gives alone is held by the box and the question; one of several also by their tuple
+_HELD = 2  # references to a list that a branch returns alone: the box and the argument of `getrefcount`; one of several is also in their tuple
 
 
 class Meet(Retrace):
-    """Not an error: the sides of a branch give lists of several lengths."""
+    """Not an error: the branches return lists of different lengths."""
 
     def __init__(self, meetings: Meetings, position: int, spec: Spec, capacity: int) -> None:
         self.meetings, self.position, self.spec, self.capacity = meetings, position, spec, capacity
 
     def note(self) -> None:
-        """Let the sides give a list with so much room."""
+        """Let the branches return a list of that capacity."""
         bound = Bound([], self.spec, here())
         stack.bounds.add(bound)
         self.meetings.found[self.position] = Kind(self.spec, self.capacity, bound)
 
 
 class Meetings:
-    """The lists of one branch: by the position among what it gives, what they have in common."""
+    """The lists of one conditional: what they have in common, by position among its results."""
 
     def __init__(self) -> None:
         self.found: dict[int, Kind] = {}
-        self.alone: dict[int, Any] = {}  # lists from before the branch that only the variable holds which is given another
+        self.alone: dict[int, Any] = {}  # lists from before that only the assigned variable holds
 
     def met(self, box: list[Any]) -> Any:
-        """What a side gives, which the box holds, with these lists in the place of its own."""
+        """The result of a branch, which the box holds, with these lists in place of its own."""
         if not self.found:
             return box[0]
         several = type(box[0]) is tuple
@@ -60,9 +58,12 @@ class Meetings:
         return tuple(parts) if several else parts[0]
 
     def check(self, a: Spec, b: Spec, kept: Sequence[Spec], state: Sequence[Any], names: Sequence[str]) -> None:
-        """`names` are the variables that are given what the sides give; `kept` says of which sides that is a list from before.
+        """Compare the results of two branches, which are assigned to `names`; `kept` are the specs of all, with lists from before as they are.
 
-        Raise Meet if what two sides give differs in the lengths of lists of one kind; Grow if one of them is a list that the branch was given."""
+        Raises:
+          Meet: two lists of one kind differ in their lengths.
+          Grow: one of them is an argument of the branch.
+        """
         sides = list(zip(a, b, strict=True)) if type(a) is tuple and type(b) is tuple and len(a) == len(b) else [(a, b)]
         for k, side in enumerate(sides):
             x, y = (spec_of(s.value) if isinstance(s, Kept) else s for s in side)
@@ -96,16 +97,13 @@ def _most(spec: Any) -> int:
 
 
 def _joint(specs: Sequence[Spec]) -> Spec | None:
-    """What covers all items, which have one shape; None where nothing does, or there is no array in it."""
+    """The spec that covers all items; None where none does, where it has no array, and of PRNG keys."""
     try:
-        joint = specs[0]
-        for spec in specs[1:]:
-            joint = join(joint, spec)
+        joint = join_items(specs)
     except Mismatch:
         return None
-    shapes = [[t.shape for t in types([s])] for s in (joint, *specs)]
-    keys = any(jax.numpy.issubdtype(t.dtype, jax.dtypes.extended) for t in types([joint]))
-    return joint if shapes[0] and all(s == shapes[0] for s in shapes) and not keys else None
+    dtypes = [t.dtype for t in types([joint])]
+    return joint if dtypes and not any(jnp.issubdtype(t, jax.dtypes.extended) for t in dtypes) else None
 
 
 def _given_room(x: Growing, kind: Kind) -> Growing:
@@ -116,13 +114,7 @@ def _given_room(x: Growing, kind: Kind) -> Growing:
 
 
 def _as_growing(items: list[Any], kind: Kind) -> Growing:
-    flat = [pack(opened(item), kind.spec) for item in items]
-    buffers = []
-    for k, t in enumerate(types([kind.spec])):
-        empty = jnp.zeros((kind.capacity, *t.shape), t.dtype)
-        buffers.append(empty.at[: len(items)].set(jnp.stack([jnp.asarray(row[k], t.dtype) for row in flat])) if items else empty)
-    _note(kind.bound, len(items), len(items))
-    return Growing(kind, len(items), buffers)
+    return _given_room(grown(items, Grow(items, kind.spec), kind.capacity), kind)
 
 
 def _note(bound: Bound, most: int, exact: int | None) -> None:
