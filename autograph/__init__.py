@@ -26,13 +26,18 @@ if TYPE_CHECKING:
     from autograph.forms.signatures import StagedFunction as StagedFunction
     from autograph.report.explaining import explain as explain
     from autograph.report.report import Report as Report
+    from autograph.runtime.calls.signed import TensorSpec as TensorSpec
     from autograph.runtime.datasets import data as data
     from autograph.runtime.eager import losses as losses
     from autograph.runtime.eager import metrics as metrics
     from autograph.runtime.eager import optimizers as optimizers
+    from autograph.runtime.eager import random as random
     from autograph.runtime.eager import summary as summary
+    from autograph.runtime.eager.checkpoint_manager import CheckpointManager as CheckpointManager
     from autograph.runtime.eager.checkpoints import Checkpoint as Checkpoint
     from autograph.runtime.eager.checkpoints import latest_checkpoint as latest_checkpoint
+    from autograph.runtime.eager.checkpoints import list_variables as list_variables
+    from autograph.runtime.eager.checkpoints import load_checkpoint as load_checkpoint
     from autograph.runtime.eager.devices import copy_to as copy_to
     from autograph.runtime.eager.devices import device as device
     from autograph.runtime.eager.devices import executing_eagerly as executing_eagerly
@@ -56,8 +61,10 @@ if TYPE_CHECKING:
     from autograph.runtime.messages.errors import LargeUnrollWarning as LargeUnrollWarning
     from autograph.runtime.messages.errors import RetraceWarning as RetraceWarning
     from autograph.runtime.messages.errors import StagingError as StagingError
+    from autograph.runtime.networks import callbacks as callbacks
     from autograph.runtime.networks import layers as layers
     from autograph.runtime.networks.initial import set_seed as set_seed
+    from autograph.runtime.networks.module import Module as Module
     from autograph.runtime.output.reporting import progress as progress
     from autograph.runtime.sequences.rows import range as range
     from autograph.runtime.sequences.rows import static_range as static_range
@@ -82,9 +89,11 @@ _HOME = {
     "progress": "autograph.runtime.output.reporting", "check": "autograph.runtime.effects.later",
 }  # fmt: skip
 _EAGER = (
-    "Variable GradientTape Checkpoint latest_checkpoint copy_to custom_gradient device executing_eagerly export "
-    "get_or_create_global_step data gradients_function graph implicit_gradients implicit_value_and_gradients layers losses "
-    "metrics num_gpus optimizers parameter_server py_func set_seed summary value_and_grad value_and_gradients_function"
+    "Variable TensorSpec Module GradientTape Checkpoint CheckpointManager callbacks latest_checkpoint list_variables load_checkpoint copy_to "
+    "custom_gradient device "
+    "executing_eagerly export get_or_create_global_step data gradients_function graph implicit_gradients implicit_value_and_gradients "
+    "layers losses metrics num_gpus optimizers parameter_server py_func random set_seed summary value_and_grad "
+    "value_and_gradients_function"
 )  # of the runtime
 __all__ = [*_HOME, *_EAGER.split()]  # pyright: ignore[reportUnsupportedDunderAll]
 
@@ -98,3 +107,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*(name for name in globals() if name.startswith("__")), *__all__})

@@ -15,9 +15,10 @@ from autograph.forms.forms import Form, form_of
 from autograph.forms.listing import listing
 from autograph.forms.signatures import StagedFunction
 from autograph.runtime.calls.function import Function
+from autograph.runtime.calls.signed import Signed
 from autograph.runtime.jaxapi._jax import boundary, hide_frames
 from autograph.runtime.jaxapi.jitted import JITTED, options_of
-from autograph.runtime.options import known_options
+from autograph.runtime.options import known_options, without_those_of_tensorflow
 from autograph.runtime.stores.eager_arrays import evaluated
 from autograph.source.errors import NotAFunction
 from autograph.trees.depth import with_depth
@@ -88,7 +89,8 @@ def function(fn: Any = None, /, **options: Any) -> Any:
 
     Args:
       fn: the function.
-      checks: when an error that traced values decide is raised (`assert`, `raise`, an index out of range): "immediate", by the call, which
+      input_signature: `ag.TensorSpec`s of the arguments, to which these are brought.
+      checks: when a data-dependent error is raised (`assert`, `raise`, an index out of range): "immediate", by the call, which
         waits for the result; or "deferred", by the next call or by `ag.check()`, so that calls follow each other without waiting.
 
     Returns:
@@ -109,8 +111,12 @@ def function(fn: Any = None, /, **options: Any) -> Any:
     111
     """
     if fn is None:
-        known_options(options)
+        options = without_those_of_tensorflow(options)
+        known_options({name: value for name, value in options.items() if name != "input_signature"})
         return functools.partial(function, **options)
+    if (signature := options.pop("input_signature", None)) is not None:
+        return Signed(function(fn, **options), signature)
+    options = without_those_of_tensorflow(options)
     known_options(options)
     if isinstance(fn, Function):
         return fn.again(options)

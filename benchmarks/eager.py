@@ -22,7 +22,7 @@ import autograph as ag
 
 
 def best(runs: dict[str, Callable[[], Any]], seconds: float = 2.0) -> dict[str, float]:
-    """The shortest time of each, which take turns."""
+    """The shortest time of each, which take iterations."""
     for run in runs.values():
         jax.block_until_ready(run())
     found = dict.fromkeys(runs, float("inf"))

@@ -1,7 +1,7 @@
 """First calls and steady state of the programs in `known_ranges.py`, over the rolled form by hand; each in a process of its own.
 
     python benchmarks/first_call.py [NAME ...] [--plot FILE.svg]     # the plot wants matplotlib
-    python benchmarks/first_call.py --turns                          # one program of 10 to 10,000 turns
+    python benchmarks/first_call.py --turns                          # one program of 10 to 10,000 iterations
 
 First calls trace, compile and run; steady state is the best of interleaved calls.
 """
@@ -148,7 +148,7 @@ def main() -> None:
     print(f"{'':45} {'first':>8} {'by hand':>8} {'steady':>12} {'by hand':>11} {'ratio':>6}")
     if given.turns:
         for count in (10, 100, 1_000, 10_000):
-            row(f"{count} turns", ["--count", str(count)])
+            row(f"{count} iterations", ["--count", str(count)])
         return
     found = {name: r for name in given.names or PROGRAMS if (r := row(name, ["--one", name])) is not None}
     if given.plot:

@@ -159,7 +159,7 @@ def times(body: str, turns: list[int], seconds: float) -> None:
                 np.testing.assert_allclose(a, b, rtol=2e-3, atol=1e-3, err_msg=name)
         found = best(programs, args, seconds)
         others = "".join(f"  {name} {t / found['scan']:.2f}" for name, t in found.items() if name != "scan")
-        print(f"  {n:>6} turns: scan {found['scan'] * 1e6:10.1f} us {mebibytes(known):7.2f} MiB compiled in {took:.2f} s {others}", flush=True)
+        print(f"  {n:>6} iterations: scan {found['scan'] * 1e6:10.1f} us {mebibytes(known):7.2f} MiB compiled in {took:.2f} s {others}", flush=True)
 
 
 def forwards(body: str, n: int, seconds: float) -> None:
@@ -172,7 +172,7 @@ def forwards(body: str, n: int, seconds: float) -> None:
         for _ in range(20):
             found = best({"ours": a, "lax": b}, (w, x, jnp.int32(n)), seconds / 20)
             ratios.append(found["ours"] / found["lax"])
-        print(f"  {body}, {n} turns, {name}: median of 20 ratios over lax.while_loop {np.median(ratios):.3f}", flush=True)
+        print(f"  {body}, {n} iterations, {name}: median of 20 ratios over lax.while_loop {np.median(ratios):.3f}", flush=True)
 
 
 def nested(seconds: float) -> None:
@@ -198,7 +198,7 @@ def nested(seconds: float) -> None:
         return lambda w, x, n: lax.scan(lambda c, _: (scans(depth - 1)(w, c, n), None), x, None, length=5)[0]
 
     kinds = {"gradient": lambda f: jax.value_and_grad(f, (0, 1)), "hessian": lambda f: jax.hessian(f, 1)}
-    print("\nloops in loops of 5 turns, 8x8: trace and compile, and time, over scan's")
+    print("\nloops in loops of 5 iterations, 8x8: trace and compile, and time, over scan's")
     for kind, of in kinds.items():
         for depth in (1, 2, 3) if kind == "gradient" else (1, 2):
             programs, took = {}, {}

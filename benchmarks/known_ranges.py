@@ -548,6 +548,58 @@ def heat_with_borders() -> Any:
 
 
 @program
+def binomial_options_on_a_list() -> Any:
+    def price(s: Any, k: Any, r: Any, sig: Any) -> Any:
+        n = 50
+        dt = 1 / n
+        u = jnp.exp(sig * dt**0.5)
+        d = 1 / u
+        q = (jnp.exp(r * dt) - d) / (u - d)
+        v = [jnp.maximum(k - s * u ** (2 * j - n), 0.0) for j in range(n + 1)]
+        for i in range(n - 1, -1, -1):
+            for j in range(i + 1):
+                hold = jnp.exp(-r * dt) * (q * v[j + 1] + (1 - q) * v[j])
+                now = k - s * u ** (2 * j - i)
+                v[j] = hold if hold > now else now
+        return v[0]
+
+    def by_hand(s: Any, k: Any, r: Any, sig: Any) -> Any:
+        n = 50
+        dt = 1 / n
+        u = jnp.exp(sig * dt**0.5)
+        d = 1 / u
+        q = (jnp.exp(r * dt) - d) / (u - d)
+        j = jnp.arange(n + 1)
+
+        def step(t: Any, v: Any) -> Any:
+            i = n - 1 - t
+            hold = jnp.exp(-r * dt) * (q * jnp.roll(v, -1) + (1 - q) * v)
+            return jnp.where(j <= i, jnp.maximum(hold, k - s * u ** (2.0 * j - i)), v)
+
+        return lax.fori_loop(0, n, step, jnp.maximum(k - s * u ** (2.0 * j - n), 0.0))[0]
+
+    return price, by_hand, tuple(map(jnp.float32, (100, 100, 0.05, 0.2)))
+
+
+@program
+def a_loop_in_a_loop_under_vmap() -> Any:
+    def costly(x: Any) -> Any:
+        for k in range(10):
+            x = jnp.sin(x + k)
+        return x
+
+    def descend(x: Any) -> Any:
+        for _ in range(200):
+            x = x - 0.1 * costly(x)
+        return x
+
+    def by_hand(x: Any) -> Any:
+        return lax.fori_loop(0, 200, lambda _, x: x - 0.1 * lax.fori_loop(0, 10, lambda k, x: jnp.sin(x + k), x), x)
+
+    return jax.vmap(ag.convert(descend)), jax.vmap(by_hand), (jnp.linspace(0, 1, 8),)
+
+
+@program
 def recurrent_network() -> Any:
     params = {"w": normal(16, 16) * 0.2, "u": normal(4, 16, seed=1) * 0.2}
 

@@ -194,7 +194,7 @@ def stores_by_hand(x: Any) -> Any:
 
 
 def stores(x: Any) -> Any:
-    with ag.loops(roll="never"):  # else they are one turn
+    with ag.loops(roll="never"):  # else they are one iteration
         for k in range(200):
             x[k] = 2.0 * k
     return x

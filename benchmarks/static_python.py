@@ -3,8 +3,8 @@
     python benchmarks/static_python.py
 
 Each program computes a number of what is known, and multiplies the traced argument by it.  `in the function`: the loops stand in the traced function
-itself; `called`: in a function that it calls; `mixed`: some turns of the loop touch the traced value.  What tracing costs for an empty program is
-taken off.  The last rows store into a list of 10 and of 10,000 items.
+itself; `called`: in a function that it calls; `mixed`: some iterations of the loop touch the traced value.  What tracing costs for an empty program
+is taken off.  The last rows store into a list of 10 and of 10,000 items.
 """
 
 from __future__ import annotations

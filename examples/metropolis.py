@@ -1,4 +1,4 @@
-"""A Metropolis sampler: a `for` over a traced number of turns, accept or reject by `if`, keys split in the loop."""
+"""A Metropolis sampler: a `for` over a traced number of iterations, accept or reject by `if`, keys split in the loop."""
 
 from __future__ import annotations
 

@@ -64,7 +64,8 @@ _WHERE = {
     "calls.calls": "call",
     "effects.excepts": "bare caught",
     "state.cells": "rebinds",
-    "eager.checkpoints": "Checkpoint latest_checkpoint",
+    "eager.checkpoints": "Checkpoint latest_checkpoint list_variables load_checkpoint",
+    "eager.checkpoint_manager": "CheckpointManager",
     "eager.devices": "copy_to device executing_eagerly num_gpus",
     "eager.exporting": "export",
     "eager.gradients": "custom_gradient gradients_function implicit_gradients implicit_value_and_gradients value_and_grad "
@@ -75,9 +76,11 @@ _WHERE = {
     "eager.tape": "GradientTape",
     "eager.variables": "Variable",
     "networks.initial": "set_seed",
+    "networks.module": "Module",
     "effects.later": "check",
     "messages.errors": "AutographError ConversionError LargeUnrollWarning RetraceWarning StagingError",
     "calls.function": "Function jit",
+    "calls.signed": "TensorSpec",
     "access.items": "del_item set_item store_item set_attr_item set_path set_attr_path is_array slice",
     "access.iteration": "for_loop over",
     "effects.handlers": "finishing finished trying",
@@ -94,7 +97,7 @@ _WHERE = {
     "calls.entry": "entered converted",
     "effects.kinds": "isinstance hasattr callable type_of",
     "operators.numbers": "min max sum any all int float bool complex",
-    "operators.sorting": "sorted",
+    "operators.sorting": "list sort sorted",
     "sequences.subscripts": "span",
     "output.output": "print",
     "output.reporting": "progress",
@@ -108,8 +111,9 @@ _MODULES = {
     "data": "autograph.runtime.datasets.data",
     "graph": "autograph.runtime.graphs.graph",
     "layers": "autograph.runtime.networks.layers",
+    "callbacks": "autograph.runtime.networks.callbacks",
     "parameter_server": "autograph.runtime.servers.parameter_server",
-    **{name: f"autograph.runtime.eager.{name}" for name in ("losses", "metrics", "optimizers", "summary")},
+    **{name: f"autograph.runtime.eager.{name}" for name in ("losses", "metrics", "optimizers", "random", "summary")},
 }
 __all__ = [*_HOME, "calls"]  # pyright: ignore[reportUnsupportedDunderAll]
 

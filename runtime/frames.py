@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
 from autograph.runtime.exchanged import put_in_all, take_out
@@ -31,9 +31,10 @@ class Frame:
 
     __slots__ = tuple(
         (
-            "adopted around arrived begun born bounds changed checked choices chosen codes columns copied count created defaults discarded "
-            "excluded exchanged function fresh given grows identities joins key late lifting made marked memory outside own passed places preset "
-            "printed protected reads rebound refusal rehearsal root saved selectors spoiled staged tagging told trace twins values variables written"
+            "adopted around arrived begun beneath born bounds changed checked choices chosen codes columns copied count created defaults discarded "
+            "exchanged excluded fresh function given grows handed identities intervals joins key late lifting made marked memory outside own passed "
+            "places preset printed protected reads rebound refusal rehearsal root saved selectors spoiled staged tagging told trace twins "
+            "values variables written"
         ).split()
     )
 
@@ -49,13 +50,15 @@ class Frame:
         self.choices: dict[int, list[Any]] = {}  # by identity of an object: what branches have given that may stand for it
         self.joins: list[Any] = []  # of the outermost run: the branches that have been traced, and the types that their sides gave
         self.told: set[int] = set()  # identities of containers: `untraced/told.py`
-        self.twins: dict[int, list[Any]] = {}  # by identity: containers that may be the same object, as traced values decide
+        self.twins: dict[int, list[Any]] = {}  # by identity: containers that may be the same object, depending on traced values
         self.fresh: set[int] = set()  # identities of those that this block has made
         self.spoiled: list[tuple[Any, Any]] = []  # a container that has changed, and one that may be the same
         self.columns: dict[int, Any] = {}  # by identity: lists that a compiled loop has filled; `blocks/columns.py`
         self.born: set[int] = set()  # identities of objects that had no attributes before it set one: those that it makes
         self.places: dict[Any, Any] = {}  # where it changed them first
         self.late: dict[Any, list[tuple[Any, Any]]] = {}  # what places held before changes, and the error code at that time
+        self.beneath: dict[Any, tuple[str, Any]] = {}  # places changed in a trace of JAX's inside of this one: of which transformation, and where
+        self.handed = False  # has a function that JAX may know by now changed something?
         self.copied: dict[int, Any] = {}  # by identity: containers that a list has taken a copy of
         self.grows: dict[int, Any] = {}  # lists that the code makes longer or shorter, and what holds them: an object, or (none) a variable
         self.adopted: list[tuple[Any, Any, Any]] = []  # of the outermost run: places, arrays from outside, and the objects that stand for them
@@ -71,6 +74,7 @@ class Frame:
         self.outside: set[int] = set()  # of a whole function: identities of the containers that are there before the call
         self.passed: set[int] = set()  # of all containers and objects among its arguments
         self.given: set[int] = set()  # identities of the containers and objects that the block was given as state
+        self.intervals: dict[int, Any] = {}  # of the outermost run: by identity of a variable, between which integers it lies
         self.bounds: Any = None  # of the outermost trace: what is known of the lengths of lists
         self.root, self.checked = root, checked  # the trace of a whole function; does who called it read the error code?
         self.lifting = staged or root
@@ -81,8 +85,8 @@ class Frame:
         self.values: dict[Any, Any] = {}  # state outside the parameter list, as this block sees it now
         self.reads: dict[Any, tuple[Any, list[int]]] = {}  # its spec when it was first read, and the slots of its markers
         self.marked: dict[Any, Any] = {}  # what they were when the block began, if it asked
-        self.arrived: list[tuple[Any, Any, Any]] = []  # when a turn of the loop began: places, the arrays in them, and what these held
-        self.begun: dict[Any, Any] = {}  # what places in objects held when a turn of the loop began
+        self.arrived: list[tuple[Any, Any, Any]] = []  # when an iteration of the loop began: places, the arrays in them, and what these held
+        self.begun: dict[Any, Any] = {}  # what places in objects held when an iteration of the loop began
         self.written: dict[Any, None] = {}
         self.created: Any = None  # of a whole function: the Variables that this trace and earlier ones of the same call have made
         self.variables: dict[Any, None] = {}  # of a whole function: the places of the Variables that it has read
@@ -100,6 +104,7 @@ class Frame:
         self.arrived.clear()
         self.saved.clear()
         self.late.clear()
+        self.beneath.clear()
         self.chosen = None
         self.choices.clear()
         self.joins.clear()
@@ -109,12 +114,15 @@ class Frame:
         self.told.clear()
         self.spoiled.clear()
         self.excluded.clear()
+        self.intervals.clear()
 
 
 class _Stack(threading.local):
     def __init__(self) -> None:
         self.frames: list[Frame] = []
         self.attempts = 0
+        self.contexts = ExitStack()  # of JAX's, that end with the outermost trace
+        self.again: Callable[[], AbstractContextManager[Any]] | None = None
         self.peeling: list[tuple[object, set[int]]] = []  # loops that can trace their first iteration apart: their tokens, and their unset variables
 
 
@@ -127,7 +135,7 @@ def in_block() -> bool:
 
 
 def touched() -> None:
-    """A host effect happens: a run of a loop's turn in which it does is not thrown away."""
+    """A host effect happens: a run of a loop's iteration in which it does is not thrown away."""
     for frame in reversed(_stack.frames):
         if frame.staged:
             return
@@ -158,8 +166,23 @@ def innermost() -> Frame | None:
     return _stack.frames[-1] if _stack.frames else None
 
 
+def trace_again(context: Callable[[], AbstractContextManager[Any]]) -> None:
+    """From now on JAX traces again what it has traced before: in a new context, until this thread's outermost trace ends, and in its next one.
+
+    The next one may be that of the same function: the trace is given up as a whole, too.
+    """
+    _stack.contexts.enter_context(context())
+    _stack.again = context
+
+
+def stands() -> None:
+    """An outermost trace is kept: what comes next is no attempt to make it again."""
+    if not _stack.frames:
+        _stack.again = None
+
+
 def of_block() -> Frame | None:
-    """The innermost frame of a block or function, not of a turn in it that is made one by one."""
+    """The innermost frame of a block or function, not of an iteration in it that is made one by one."""
     return next((f for f in reversed(_stack.frames) if f.lifting), innermost())
 
 
@@ -200,6 +223,9 @@ def root(trace: Any, values: dict[Any, Any], checked: bool) -> Iterator[Frame]:
     frame.trace, frame.values = trace, values
     if not _stack.frames:
         put_in_all(frame.exchanged)
+        if _stack.again is not None:
+            _stack.contexts.enter_context(_stack.again())
+            _stack.again = None
     _stack.frames.append(frame)
     limit = sys.getrecursionlimit()
     try:
@@ -216,6 +242,8 @@ def root(trace: Any, values: dict[Any, Any], checked: bool) -> Iterator[Frame]:
             if place is not None and place.get() is new:
                 place.put(old)
         frame.adopted.clear()
+        if not _stack.frames:
+            _stack.contexts.close()
 
 
 def _noticed(error: Exception) -> None:

@@ -13,9 +13,9 @@ import jax
 
 def static_arguments(options: dict[str, Any], count: int) -> tuple[set[int], set[str]]:
     """The positions and names of the arguments that the user calls static, of a call with `count` positional ones."""
-    numbers, names = options.get("static_argnums") or (), options.get("static_argnames") or ()
-    numbers = (numbers,) if isinstance(numbers, int) else numbers
-    return {n if n >= 0 else n + count for n in numbers}, {names} if isinstance(names, str) else set(names)
+    numbers, names = options.get("static_argnums"), options.get("static_argnames")
+    numbers = (numbers,) if isinstance(numbers, int) else numbers or ()
+    return {n if n >= 0 else n + count for n in numbers}, {names} if isinstance(names, str) else set(names or ())
 
 
 def shifted(options: dict[str, Any]) -> dict[str, Any]:
@@ -28,6 +28,11 @@ def shifted(options: dict[str, Any]) -> dict[str, Any]:
     if isinstance(out.get("in_shardings"), (tuple, list)):
         out["in_shardings"] = (None, *out["in_shardings"])
     return out
+
+
+def without_those_of_tensorflow(options: dict[str, Any]) -> dict[str, Any]:
+    """Without what says nothing here: every function is compiled by XLA, and traced for as few types as JAX allows."""
+    return {name: value for name, value in options.items() if name not in ("reduce_retracing", "experimental_relax_shapes", "jit_compile")}
 
 
 def known_options(options: dict[str, Any]) -> None:

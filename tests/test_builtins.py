@@ -6,10 +6,14 @@ import ast
 import builtins
 import math
 from pathlib import Path
+from typing import Any
 
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
-from tests.builtins import COLUMNS, Row, check, document, mathematics, python_builtins, rows
+import autograph as ag
+from tests.builtins import COLUMNS, YES, Row, agree, check, document, mathematics, python_builtins, rows
 
 PAGE = Path(__file__).parent.parent / "docs" / "builtins.md"
 EVERY = rows()
@@ -20,6 +24,43 @@ FOLDER = Path(__file__).parent / "builtins"
 @pytest.mark.parametrize(("row", "column"), CELLS)
 def test_cell(row: Row, column: str) -> None:
     check(row, column)
+
+
+LISTS = [r for r in EVERY if r.section.startswith("NumPy") and r.oracle is None and r.array == YES]
+_SCALAR_FIRST = "a number or array of NumPy's on the left of a list asks for its numbers before we see it"
+NOT_OF_LISTS = {
+    "np.mgrid[0:3] * x": _SCALAR_FIRST,
+    "np.fromfunction(lambda i: i * x, (3,))": _SCALAR_FIRST,
+    "np.int32(2) + x": _SCALAR_FIRST,
+    "np.finfo(np.float32).eps + x": _SCALAR_FIRST,
+    "np.argmax(np.bincount([1, 1, 2])) + x": _SCALAR_FIRST,
+    "n = np.random.default_rng(0).integers(3)`, static": _SCALAR_FIRST,
+    "np.isrealobj(x)": "a question about a type, asked of an array everywhere",
+    "np.iscomplexobj(x)": "a question about a type, asked of an array everywhere",
+    "while np.sum(x) < 9: x = np.add(x, 1.0)": "the list becomes an array in the loop",
+}
+
+
+@pytest.mark.filterwarnings("ignore:Explicitly requested dtype")
+@pytest.mark.parametrize("row", [pytest.param(r, id=r.label) for r in LISTS])
+def test_lists_of_traced_numbers(row: Row) -> None:
+    """What takes a traced array takes a list of traced numbers as NumPy does."""
+    numbers = np.array(row.x.array)
+    numbers = numbers.astype(np.float32) if numbers.dtype.kind == "f" else numbers
+    try:
+        with np.errstate(all="ignore"):
+            want = row.function(numbers.tolist())
+    except Exception:
+        return  # Python takes no list there
+
+    def of_lists(x: Any) -> Any:
+        return row.function([*x] if x.ndim == 1 else [[*y] for y in x])
+
+    if row.label.strip("`") in NOT_OF_LISTS:
+        with pytest.raises(ag.AutographError):
+            ag.function(of_lists)(jnp.array(numbers))
+    else:
+        agree(ag.function(of_lists)(jnp.array(numbers)), want)
 
 
 def test_the_page_is_up_to_date() -> None:

@@ -615,7 +615,7 @@ def test_explain(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "loop.py:f"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("f  loop.py:1\n     2  for k in range(n):")
-    assert "x  loop variable  written in line 4; read by the next turn in line 3; read after it in line 5" in out
+    assert "x  loop variable  written in line 4; read by the next iteration in line 3; read after it in line 5" in out
     assert "t  local" in out
 
 

@@ -466,7 +466,7 @@ def turn(w, x, i):
 
 @functools.cache
 def by_scan(n: int) -> Any:
-    """The value after `n` turns and its gradients, by a scan of known length."""
+    """The value after `n` iterations and its gradients, by a scan of known length."""
 
     def loss(w, x):
         return (lax.scan(lambda x, i: (turn(w, x, i), None), x, jnp.arange(n))[0] * X).sum()
@@ -483,7 +483,7 @@ def by_scan(n: int) -> Any:
     ids=["residuals", "states", "blocks of states", "blocks of residuals", "small buffers", "checkpoints=2", "checkpoints=7"],
 )  # fmt: skip
 def test_numbers_of_turns_around_every_buffer(limits: dict[str, int], hints: dict[str, int], monkeypatch: Any) -> None:
-    """Every turn counts; against a scan of known length."""
+    """Every iteration counts; against a scan of known length."""
     for name, value in limits.items():
         monkeypatch.setattr(pullback, name, value)
 

@@ -1,21 +1,29 @@
-"""The examples in the documentation of public functions run and print what is written."""
+"""The examples in the documentation of the package run and print what is written."""
 
 from __future__ import annotations
 
 import doctest
 import importlib
+from pathlib import Path
 
 import pytest
 
-EAGER = ("checkpoints", "devices", "exporting", "gradients", "host", "losses", "metrics", "optimizers", "switch", "tape", "variables")
-MODULES = [
-    "autograph.api",
-    *(f"autograph.runtime.{m}" for m in ("blocks.branches", "calls.function", "access.iteration", "blocks.loops", "blocks.suspended")),
-]
-MODULES += [f"autograph.runtime.eager.{m}" for m in EAGER]
+import autograph
+
+ROOT = Path(autograph.__file__).parent
 
 
-@pytest.mark.parametrize("name", MODULES)
+def _modules() -> list[str]:
+    """Every module with an example in it."""
+    found = []
+    for path in sorted([*ROOT.rglob("*.py"), *(ROOT / "runtime").rglob("*.py")]):  # the second, if that is a link
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        if ">>> " in path.read_text():
+            found.append(".".join(("autograph", *parts[: -1 if parts[-1] == "__init__" else None])))
+    return sorted(set(found))
+
+
+@pytest.mark.parametrize("name", _modules())
 def test_examples(name: str) -> None:
     module = importlib.import_module(name)
     found = doctest.testmod(module)

@@ -1,4 +1,4 @@
-"""Arrays of which only traced values know whether they are one: a store is seen where they are, in the same call and in later ones."""
+"""Arrays of which it is data-dependent whether they are one: a store is seen where they are, in the same call and in later ones."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ def test_an_error_that_did_not_occur_leaves_no_doubt() -> None:
 
 
 class Shop:
-    """Two attributes hold one array, and errors that traced values decide stand between its stores."""
+    """Two attributes hold one array, and data-dependent errors stand between its stores."""
 
     def __init__(self, module: Any) -> None:
         self.stock = self.shown = module.array([5.0, 6.0, 7.0])

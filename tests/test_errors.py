@@ -50,7 +50,7 @@ def test_the_shape_of_a_loop_variable() -> None:
     error = refused(f, 3)
     assert isinstance(error, TypeError) and error.id == "AG201"
     text = str(error)
-    assert text.startswith(line(f, 2)) and "`s` is float32[2] before the loop and float32[2,2] after one turn" in text
+    assert text.startswith(line(f, 2)) and "`s` is float32[2] before the loop and float32[2,2] after one iteration" in text
     assert f"line {f.__code__.co_firstlineno + 3}" in text and "shape (2, 2)" in text
 
 
@@ -74,7 +74,7 @@ def test_a_string_that_changes() -> None:
         return n if mode == "a" else 0
 
     error = refused(f, 3)
-    assert error.id == "AG201" and "`mode` is 'a' before the loop and 'ab' after one turn" in str(error)
+    assert error.id == "AG201" and "`mode` is 'a' before the loop and 'ab' after one iteration" in str(error)
 
 
 def test_sides_of_different_shape() -> None:
@@ -452,6 +452,6 @@ def test_recursion_that_traced_values_should_end():
         return x if k == 0 else depth(x + 1, k - 1)
 
     for f, args, name in ((factorial, (3,), "factorial"), (ag.function(gcd), (12, 18), "gcd")):
-        with pytest.raises(ag.StagingError, match=f"AG501 `{name}` calls itself in a branch that traced values decide"):
+        with pytest.raises(ag.StagingError, match=f"AG501 `{name}` calls itself in a data-dependent branch"):
             f(*args)
     assert ag.function(lambda x: depth(x, 30))(1) == 31

@@ -52,8 +52,8 @@ def report() -> ag.Report:
 @pytest.mark.parametrize(
     ("text", "became"),
     [
-        ("for k in range(n)", "while_loop"), ("if twice > best", "select"), ("for _ in range(3)", "unrolled, 3 turns"),
-        ("while x.sum() > 1", "while_loop"), ("if n > 3", "select"), ("for row in x", "scan of 3 turns"), ("y = 1 if", "Python"),
+        ("for k in range(n)", "while_loop"), ("if twice > best", "select"), ("for _ in range(3)", "unrolled, 3 iterations"),
+        ("while x.sum() > 1", "while_loop"), ("if n > 3", "select"), ("for row in x", "scan of 3 iterations"), ("y = 1 if", "Python"),
     ],
 )  # fmt: skip
 def test_what_a_statement_became(report: ag.Report, text: str, became: str) -> None:
@@ -69,7 +69,7 @@ def of_a_callee(x: Any) -> Any:
 def test_loops_of_callees_are_told() -> None:
     report = ag.explain(lambda x: of_a_callee(x) * 2, 1.0)
     ((loop),) = report.loops
-    assert (loop.text, loop.became) == ("for i in range(300):", "scan of 300 turns")
+    assert (loop.text, loop.became) == ("for i in range(300):", "scan of 300 iterations")
     assert "loops of what is called" in str(report) and loop.text in report._repr_html_()
 
 
@@ -77,8 +77,8 @@ def test_why_variables_are_carried(report: ag.Report) -> None:
     first = several.__code__.co_firstlineno
     loop = variables(report, "for k in range(n)")
     assert loop["best"].role == "loop variable" and loop["twice"].role == loop["k"].role == "local"
-    assert loop["best"].why == f"written in line {first + 5}; read by the next turn in line {first + 4}; read after it in line {first + 13}"
-    assert "set anew in every turn, and not read after" in loop["twice"].why
+    assert loop["best"].why == f"written in line {first + 5}; read by the next iteration in line {first + 4}; read after it in line {first + 13}"
+    assert "set anew in every iteration, and not read after" in loop["twice"].why
     assert (loop["best"].before, loop["best"].after) == ("0", "float32[]")
     assert variables(report, "if twice > best")["best"].role == "result"
 
@@ -99,7 +99,7 @@ def test_callees(report: ag.Report) -> None:
 
 def test_the_forms_of_a_report(report: ag.Report) -> None:
     text = str(report)
-    assert text.startswith("several  ") and "while_loop: traced values decide how many turns are made" in text
+    assert text.startswith("several  ") and "while_loop: the trip count is data-dependent" in text
     assert "\x1b[" not in text and "\x1b[" in report.text(colour=True)
     assert json.loads(report.to_json())["statements"][0]["variables"][0]["name"] == "best"
     assert "<table>" in report._repr_html_() and "if twice &gt; best" in report._repr_html_().replace("&nbsp;", " ")
@@ -181,7 +181,7 @@ class Counts:
 def test_places_that_loops_and_branches_change() -> None:
     loop, branch = ag.explain(Counts().run, 20.0).statements
     assert [(v.name, v.role, v.after, v.why) for v in loop.variables[1:]] == [
-        ("self.n", "place", "int32[]", "changed in its turns"),
-        ("self.h", "place", "float32[3]", "changed in its turns"),
+        ("self.n", "place", "int32[]", "changed in its iterations"),
+        ("self.h", "place", "float32[3]", "changed in its iterations"),
     ]
     assert [(v.name, v.role, v.after, v.why) for v in branch.variables] == [("self.n", "place", "int32[]", "changed on a side")]

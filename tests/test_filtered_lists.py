@@ -193,7 +193,8 @@ def test_what_no_array_holds_is_refused(names: Any) -> None:
 
 
 def test_an_array_of_one_wants_its_size() -> None:
-    with pytest.raises(ag.AutographError, match=r"AG405 .* it is made an array"):
-        ag.function(lambda v: jnp.array([x for x in v if x > 0.3]))(V)
+    with pytest.raises(ag.AutographError, match=r"AG(405|502) "):
+        ag.function(lambda v: jnp.stack([x for x in v if x > 0.3]))(V)
+    np.testing.assert_allclose(ag.function(lambda v: jnp.array([x for x in v if x > 0.3]).sum())(V), V[V > 0.3].sum(), rtol=1e-6)
     got = ag.function(lambda v: ag.padded([x for x in v if x > 0.3], 8))(V)
     np.testing.assert_array_equal(got, [*V[V > 0.3], *[0.0] * (8 - (V > 0.3).sum())])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import autograph as ag
@@ -140,3 +141,62 @@ class _Straight:
         return self.f(1.0, y)
 
     static = of_class = __call__ = method
+
+
+class _Moments(NamedTuple):
+    mu: list[Any]
+    nu: Any
+
+
+def _by_a_local_function(p: Any) -> Any:
+    def rows(g: Any) -> Any:
+        out = []
+        for i in range(g.ndim):
+            out.append(g * (i + 1))
+        return out
+
+    return jax.lax.cond(p.sum() > 0, lambda: rows(p), lambda: [p])
+
+
+def _by_a_comprehension(p: Any) -> Any:
+    def rows(g: Any) -> Any:
+        return [g * (i + 1) for i in range(g.ndim)]
+
+    return jax.lax.cond(p.sum() > 0, lambda: rows(p), lambda: [p])
+
+
+def _under_a_loop_of_lax(p: Any) -> Any:
+    def step(g: Any) -> Any:
+        out = []
+        out.append(g)
+        return out[0] * 2
+
+    return jax.lax.fori_loop(0, 3, lambda _, x: step(x), p)
+
+
+def _in_a_chain(p: Any) -> Any:
+    """The new states stand in a list that is given up, and in the result: one of them holds a list that was filled."""
+
+    def moments(g: Any, state: Any) -> Any:
+        mu = jax.tree.map(lambda x: [x * (i + 1) for i in range(x.ndim)], g)
+        return g, _Moments(mu, state.nu + g)
+
+    def chained(g: Any, states: Any) -> Any:
+        new = []
+        for s, update in zip(states, (moments, lambda g, s: (g * 2, s)), strict=True):
+            g, s = update(g, s)
+            new.append(s)
+        return g, tuple(new)
+
+    states = (_Moments([p], p), ())
+    return jax.lax.cond(p.sum() > 0, lambda: chained(p, states), lambda: (p, states))
+
+
+@pytest.mark.parametrize("f", [_by_a_local_function, _by_a_comprehension, _under_a_loop_of_lax, _in_a_chain])
+def test_lists_that_functions_under_primitives_make(f: Any) -> None:
+    p = jnp.arange(1.0, 4.0)
+    for form in (jax.jit(ag.convert(f)), ag.function(f), jax.jit(ag.function(f))):
+        for x in (p, -p):
+            assert jax.tree.structure(form(x)) == jax.tree.structure(f(x))
+            for got, want in zip(jax.tree.leaves(form(x)), jax.tree.leaves(f(x)), strict=True):
+                np.testing.assert_array_equal(got, want)

@@ -1,4 +1,4 @@
-"""Lists of which only traced values know whether two are one object: what is read is what Python gives, or refused (RULES 7, 20)."""
+"""Lists of which it is data-dependent whether two are one object: what is read is what Python gives, or refused (RULES 7, 20)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Iterators and generators from outside of branches and loops that traced values decide: nothing is taken of them twice, or on the wrong side."""
+"""Iterators and generators from outside of data-dependent branches and loops: nothing is taken of them twice, or on the wrong side."""
 
 from __future__ import annotations
 

@@ -612,11 +612,11 @@ def test_a_switch_says_what_is_rolled() -> None:
     def became(f: Any) -> str:
         return str(ag.explain(f, 1.0).statements[0].became)
 
-    assert [became(short), became(long)] == ["unrolled, 6 turns", "scan of 300 turns"]
+    assert [became(short), became(long)] == ["unrolled, 6 iterations", "scan of 300 iterations"]
     with ag.loops(roll="always"):
-        assert became(short) == "scan of 6 turns"
+        assert became(short) == "scan of 6 iterations"
         with ag.loops(roll="never"):
-            assert became(long) == "unrolled, 300 turns"
+            assert became(long) == "unrolled, 300 iterations"
 
     def inside(x: Any) -> Any:
         with ag.loops(roll="always"):
@@ -628,7 +628,7 @@ def test_a_switch_says_what_is_rolled() -> None:
         ag.loops(roll="perhaps")
     try:
         ag.loops(roll="never").everywhere()
-        assert became(long) == "unrolled, 300 turns"
+        assert became(long) == "unrolled, 300 iterations"
     finally:
         ag.loops(roll="auto").everywhere()
 

@@ -1,4 +1,4 @@
-"""What Python does also after an error: `finally` and `__exit__` (RULES 29), where only traced values know of the error."""
+"""What Python does also after an error: `finally` and `__exit__` (RULES 29), where the error is data-dependent."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def asks_for_the_error(d: Any, door: Any, x: Any) -> Any:
 @pytest.mark.parametrize(
     ("f", "says"),
     [
-        (reads_what_the_try_changes, "this `finally` reads `ok`, which is not the same after an error"),
+        (reads_what_the_try_changes, "this `finally` reads `ok`, which is not the same after a data-dependent error"),
         (stops_the_error, "may leave this `with`, and `Swallow.__exit__` may stop it"),
         (asks_for_the_error, "may leave this `with`, and `Rollback.__exit__` looks at the error"),
     ],
@@ -321,7 +321,7 @@ def around_a_with(x: Any) -> Any:
 
 @pytest.mark.parametrize("f", [one_of_its_clauses, around_a_finally, around_another_except, around_a_with])
 def test_an_except_that_may_catch_the_error(f: Callable[..., Any]) -> None:
-    with pytest.raises(ag.StagingError, match="AG404 an `except` around this may catch the ValueError") as caught:
+    with pytest.raises(ag.StagingError, match="AG404 an `except` around this may catch a data-dependent ValueError") as caught:
         ag.function(f)(jnp.float32(4))
     lines, first = inspect.getsourcelines(f)
     assert caught.value.place is not None and caught.value.place.line == first + next(

@@ -1,4 +1,4 @@
-"""State that objects of other libraries hold, in loops and branches that traced values decide: as in plain Python.
+"""State that objects of other libraries hold, in loops and data-dependent branches: as in plain Python.
 
 Each program is a function that is made twice, `make(form)`: once to be compiled, and once to run as it is.
 """

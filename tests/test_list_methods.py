@@ -1,4 +1,4 @@
-"""`pop(i)`, `insert`, `remove`, `reverse` and `del items[i]` of lists: at places that only traced values know, and in loops that make the list longer."""
+"""`pop(i)`, `insert`, `remove`, `reverse` and `del items[i]` of lists: at data-dependent places, and in loops that make the list longer."""
 
 from __future__ import annotations
 
@@ -463,7 +463,7 @@ def test_a_slice_is_stored_into() -> None:
         out[:1] = [7]
         return len(out)
 
-    with pytest.raises(ag.StagingError, match="AG405 traced values decide how long `out` is, and it is sliced"):
+    with pytest.raises(ag.StagingError, match="AG405 it is data-dependent how long `out` is, and a slice of it is stored into"):
         f(jnp.ones(3))
 
 

@@ -353,7 +353,7 @@ def test_an_iterator_over_a_list_that_changes(f: Program) -> None:
 
 
 def test_a_list_that_the_loop_over_it_makes_longer_needs_a_limit() -> None:
-    with pytest.raises(ag.AutographError, match="AG405 `s` grows in a compiled loop, and how many turns it makes only traced values know"):
+    with pytest.raises(ag.AutographError, match="AG405 `s` grows in a compiled loop whose trip count is data-dependent"):
         ag.function(endless)(jnp.array(INPUTS[0]))
 
 

@@ -9,8 +9,8 @@ import pytest
 from tests.nesting.forms import FORMS, check, defined
 from tests.nesting.programs import FRAMES, PRELUDE, Program, table
 
-# What an `except` or a jumping `finally` would have to do with an error of which only traced values know.
-REFUSED = ("AG404: an `except` around this may catch the ValueError", "AG404: the `finally` of this `try` may end by")
+# What an `except` or a jumping `finally` would have to do with an error that is data-dependent.
+REFUSED = ("AG404: an `except` around this may catch a data-dependent ValueError", "AG404: the `finally` of this `try` may end by")
 
 
 def may_be_refused(p: Program) -> bool:

@@ -22,7 +22,7 @@ import autograph as ag
 
 FILES = sorted((Path(__file__).parent / "programs" / "newcomers").glob("[0-9][0-9]_*.py"))
 REFUSED = {
-    "27_tax": ("AG404", "an `except` around an error that traced values decide"),
+    "27_tax": ("AG404", "an `except` around a data-dependent error"),
     "30_beam": ("AG202", "a list of beams that grows from one to three in a loop with `break`"),
 }
 FIRST = {"05_mcmc": 1}  # how many of the cases are run: this one compiles 120 turns with random draws

@@ -1,4 +1,4 @@
-"""Variables that may be unset or None where only traced values know (`docs/semantics.md`, "Unset and None")."""
+"""Variables that may be unset or None where that is data-dependent (`docs/semantics.md`, "Unset and None")."""
 
 from __future__ import annotations
 

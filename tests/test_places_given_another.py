@@ -123,7 +123,7 @@ def test_two_places_that_hold_one_dict_as_traced_values_decide() -> None:
             t.params = t.best
         return t.params["b"]
 
-    with pytest.raises(ag.AutographError, match="(?s)AG401.*only traced values decide which `dict` `Trainer.params` holds.*store a copy"):
+    with pytest.raises(ag.AutographError, match="(?s)AG401.*it is data-dependent which `dict` `Trainer.params` holds.*store a copy"):
         ag.function(f)(Trainer(), 1.0)
 
 
@@ -143,7 +143,7 @@ def test_lists_inside_of_tuples_that_are_exchanged_and_changed() -> None:
             i += 1
         return o.a[0][0]
 
-    with pytest.raises(ag.AutographError, match="holds another object, or one of another type, after each turn") as caught:
+    with pytest.raises(ag.AutographError, match="holds another object, or one of another type, after each iteration") as caught:
         f(3.0)
     assert caught.value.id == "AG201" and "o.a[0][0] += 1" in str(caught.value)
 

@@ -112,7 +112,7 @@ def test_without_a_trace_it_is_a_plain_loop() -> None:
     assert f(5) == [0, 1, 2, 3, 4]
     assert counts(out.getvalue()) == ["2/5", "4/5", "5/5"]
     assert len(ag.progress(range(3))) == 3
-    with pytest.raises(ValueError, match="every is a positive number of turns"):
+    with pytest.raises(ValueError, match="every is a positive number of iterations"):
         ag.progress(range(3), every=0)
 
 

@@ -162,7 +162,7 @@ def test_35_a_callee_has_one_twin_that_dies_with_it() -> None:
         return g
 
     g = make()
-    f = ag.function(lambda h, x: h(x), static_argnums=0)
+    f = ag.function(lambda h, x: h(x))
     assert f(g, 2.0) == 6
     alive = weakref.ref(g)
     f.clear_cache()

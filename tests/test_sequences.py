@@ -414,10 +414,21 @@ def test_a_gradient_by_what_a_turn_has_computed() -> None:
         return tape.gradient(loss, outs[3])
 
     for refused, given in ((f, start()), (of_a_list, X)):
-        with pytest.raises(ag.AutographError, match="AG703 a gradient is asked by what a turn of a loop has computed"):
+        with pytest.raises(ag.AutographError, match="AG703 a gradient is asked by what an iteration of a loop has computed"):
             ag.function(refused)(given)
     x = start()
     for _ in range(30):
         x = after(x, OVER)
     want = jax.grad(lambda x: jnp.sum(after(after(x, OVER), OVER)))(x)
     np.testing.assert_allclose(ag.function(never)(start()), want, rtol=1e-4)
+
+
+@pytest.mark.parametrize("k", range(-7, 8))
+def test_an_empty_slice_is_empty_wherever_it_begins(k: int) -> None:
+    def around(x: Any, i: Any) -> Any:
+        x[i:i] = 7.0
+        return x[i:i].sum() + x[i - 1 : i - 1].size
+
+    x = np.arange(3.0, dtype=np.float32)
+    assert ag.function(around)(x, jnp.int32(k)) == around(x.copy(), k) == 0
+    assert list(x) == [0, 1, 2]

@@ -420,7 +420,7 @@ def test_a_place_is_not_given_a_copy_of_a_list_that_others_hold() -> None:
         rows[0] = list(rows[k])
 
     rows = [[1, 2], [3, 4]]
-    with pytest.raises(ag.StagingError, match="AG405 only traced values decide which `list` `rows` holds, and others hold it too"):
+    with pytest.raises(ag.StagingError, match="AG405 it is data-dependent which `list` `rows` holds, and others hold it too"):
         f(rows, jnp.int32(1))
     assert rows == [[1, 2], [3, 4]]
     copied(rows, jnp.int32(1))

@@ -593,7 +593,7 @@ def test_static_raises(name: str, k: int, form: str) -> None:
 # Programs whose batches JAX cannot run: `vmap` runs both sides of a branch for every lane, and the `while` in one of them does not end for a
 # lane that does not take it.
 ENDLESS = {"evaluate"}
-# The program catches an error that traced values decide to raise: AG404.
+# The program catches a data-dependent error: AG404.
 REFUSED = {"transfers"}
 # `Cache(memory)` keeps the array that it is given in an attribute: the caller's name for it does not see what methods store into it later.
 UNSEEN = {"write_back"}

@@ -22,7 +22,7 @@ _ASKED_ONCE = {"random": "jax.random", "time": "ag.progress, or measure outside"
 
 
 def findings(text: str, name: str, everything: bool = False) -> Iterator[str]:
-    """`file:line:col: ID text` for each function and call that would be refused where traced values decide.
+    """`file:line:col: ID text` for each function and call that would be refused where that is data-dependent.
 
     Raises:
       SourceUnavailable: (AG101) the file does not parse.
@@ -56,7 +56,7 @@ def _growth(fn: Any, file: File, name: str) -> Iterator[str]:
                 case ast.Call(func=ast.Attribute(value=ast.Name(id=held) | ast.Attribute(attr=held), attr=method)) if method in _GROWING:
                     if not (isinstance(n.func, ast.Attribute) and isinstance(n.func.value, ast.Name) and held in file.modules):
                         yield _line(
-                            name, n, "AG405", f"`{held}` becomes longer in a `while`: if traced values decide how often, it is refused without a "
+                            name, n, "AG405", f"`{held}` becomes longer in a `while`: if it is data-dependent how often, it is refused without a "
                             "bound; put the loop into `with ag.loop(max_steps=n):`",
                         )  # fmt: skip
 
@@ -69,7 +69,7 @@ def _caught(fn: Any, name: str) -> Iterator[str]:
                 if isinstance(n, (ast.Raise, ast.Assert)) and (caught := _caught_by(n, tried)):
                     word = "raise" if isinstance(n, ast.Raise) else "assert"
                     yield _line(
-                        name, n, "AG404", f"the `except` of line {caught} may catch this `{word}`: if traced values decide it, that is refused; "
+                        name, n, "AG404", f"the `except` of line {caught} may catch this `{word}`: if that is data-dependent, it is an error; "
                         "test before, and do without the `try`",
                     )  # fmt: skip
 
@@ -99,7 +99,7 @@ def _recursion(fn: Any, name: str) -> Iterator[str]:
             own = isinstance(n, ast.Call) and (isinstance(n.func, ast.Name) and n.func.id == fn.name)
             if own or isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and ast.unparse(n.func) == f"self.{fn.name}":
                 yield _line(
-                    name, n, "AG501", f"`{fn.name}` calls itself in a branch: if traced values decide, both sides are traced and it does not end; "
+                    name, n, "AG501", f"`{fn.name}` calls itself in a branch: if that is data-dependent, both sides are traced and it does not end; "
                     "write it as a loop",
                 )  # fmt: skip
 
@@ -144,9 +144,9 @@ def _effects(fn: Any, file: File, name: str) -> Iterator[str]:
         for n in ast.walk(block):
             if isinstance(n, ast.Call) and (called := _module_call(n.func, file)):
                 module = called.split(".")[0]
-                yield _line(name, n, "AG405", f"`{called}` in a loop or branch: if traced values decide it is refused; use {_ASKED_ONCE[module]}")
+                yield _line(name, n, "AG405", f"`{called}` in a loop or branch: if that is data-dependent, it is an error; use {_ASKED_ONCE[module]}")
             elif isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in ("input", "open") and file.is_builtin(n.func.id):
-                yield _line(name, n, "AG405", f"`{n.func.id}` in a loop or branch: if traced values decide it is refused; do it outside")
+                yield _line(name, n, "AG405", f"`{n.func.id}` in a loop or branch: if that is data-dependent, it is an error; do it outside")
 
 
 def _blocks(fn: Any) -> Iterator[Any]:

@@ -26,7 +26,9 @@ _KEPT = frozenset(
 
 
 def adopt(cls: type, twin: Twin, calls: bool = False) -> None:
-    """Give a class, and those that it inherits from, the twins of its special methods and properties; of `__init__` if the program `calls` it.
+    """Give a class, and those that it inherits from, the twins of its special methods and properties.
+
+    If the program `calls` it also of `__init__` and `__new__`.
 
     What an `__init__` makes is then made by its twin, lambdas too: objects from before would be told from those after by the code of these.
     """
@@ -43,15 +45,22 @@ def adopt(cls: type, twin: Twin, calls: bool = False) -> None:
 
 
 def _init(k: type, twin: Twin) -> dict[str, Any]:
-    found = vars(k).get("__init__")
-    own = stands_for(found) or found
-    new = _converted("__init__", own, twin)
-    return {} if new is own else {"__init__": new}
+    changed: dict[str, Any] = {}
+    for name in ("__init__", "__new__"):
+        found = vars(k).get(name)
+        own = stands_for(found) or found
+        if type(own) is staticmethod and _is_users(own.__func__):
+            function: Any = own.__func__
+            if (new := _method(function, twin)) is not function:
+                changed[name] = marked(staticmethod(new), own)
+        elif name == "__init__" and (new := _converted(name, own, twin)) is not own:
+            changed[name] = new
+    return changed
 
 
 def _members(k: type, twin: Twin) -> dict[str, Any]:
     """By name: what stands for members of a class."""
-    members = {name: stands_for(member) or member for name, member in vars(k).items() if name != "__init__"}
+    members = {name: stands_for(member) or member for name, member in vars(k).items() if name not in _NEVER}
     changed: dict[str, Any] = {}
     for name, member in members.items():
         changed[name] = dispatched(member, by_fields(k, name)) if _generated(k, name) else _converted(name, member, twin)
@@ -64,6 +73,7 @@ def _members(k: type, twin: Twin) -> dict[str, Any]:
     return {name: new for name, new in changed.items() if new is not members.get(name)}
 
 
+_NEVER = frozenset({"__init__", "__dict__", "__weakref__"})  # the last two cannot be set in a class
 _COMPARING = frozenset({"__eq__", "__lt__", "__le__", "__gt__", "__ge__"})
 
 

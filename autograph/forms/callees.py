@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import functools
+import inspect
 import itertools
 import operator
 import sys
@@ -221,8 +222,8 @@ def _first(f: types.FunctionType) -> Any:
             return noticing(f, names_in(code)) if _tracing() else f
     if is_stdlib(code) and (f.__module__ or "").split(".")[0] not in CALLERS:
         return with_values(f) if _tracing() and _takes_values(f) else f
-    if f in (functools.wraps, functools.update_wrapper):  # they keep their argument and do not call it
-        return f
+    if f in (functools.wraps, functools.update_wrapper) or is_of_jax(code) and f.__qualname__ == "Primitive.bind":
+        return f  # they keep their argument and do not call it
     if is_made(f) and (new := dressed_again(f, _safely)) is not f:
         new = _with_twins(new)
         if is_of_jax(
@@ -363,6 +364,7 @@ def _with_twins(f: Any) -> Any:
     values = type(f) is types.FunctionType and _tracing() and not is_of_jax(f.__code__) and _takes_values(f)
     called = with_values(f) if values else f
     functions = HIGHER.get(f.__name__, ()) if type(f) is types.FunctionType and is_of_jax(f.__code__) else ()
+    some = _called_by_trees(f) if type(f) is types.FunctionType and f.__module__ in _TREES and is_of_jax(f.__code__) else None
 
     def own(x: Any) -> Any:
         new = _own_twin(x)
@@ -376,9 +378,22 @@ def _with_twins(f: Any) -> Any:
         for k in functions:
             if k < len(args):
                 args = (*args[:k], _called_object(args[k]), *args[k + 1 :])
+        if some is not None:
+            args = tuple(own(x) if k in some else x for k, x in enumerate(args))
+            return called(*args, **{k: own(v) if k in some else v for k, v in kwargs.items()})
         return called(*map(own, args), **{k: own(v) for k, v in kwargs.items()})
 
     return library_call
+
+
+_TREES = frozenset({"jax.tree_util", "jax._src.tree_util", "jax.tree", "jax._src.tree"})
+
+
+@functools.cache
+def _called_by_trees(f: types.FunctionType) -> frozenset[int | str]:
+    """Which arguments of a function of JAX's for trees it calls, by position and name: functions that are leaves stay what they are."""
+    named = {"f", "function", "operation", "is_leaf"}
+    return frozenset(x for k, name in enumerate(inspect.signature(f).parameters) if name in named for x in (k, name))
 
 
 Form.runtime = runtime

@@ -6,192 +6,46 @@
     items.insert(0, x)   =>   items = ag.insert(items, 0, x)       (and `remove`, `reverse`, `clear`)
     del items[i]         =>   items = ag.delete(items, i)
     len(items)           =>   ag.len(items)
+    items.sort()         =>   items = ag.sort(items)
     items = [x]          =>   items = ag.renewed(items, [x])       in a branch
+    items = items[1:]    =>   items = ag.renewed(items, items[1:])
 
 Only of a variable that the function itself makes a list, and that has no second name where it changes.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from typing import Any, NamedTuple
+from typing import Any
 
-from autograph.passes.callables import ARRAY_LIBRARIES, CHANGING
+from autograph.passes.callables import CHANGING
 from autograph.passes.context import Context
 from autograph.passes.indices import index_of
-from autograph.passes.new_lists import filters, is_each_named, makes_list, may_make_list
+from autograph.passes.list_names import Uses
+from autograph.passes.new_lists import is_remade
 from autograph.passes.pops import hoisted, popped
 from autograph.passes.resets import resets
 from autograph.trees import syntax as s
 from autograph.trees.quote import quote, quote_expr
 
-_TAKES = {"append": 1, "extend": 1, "insert": 2, "remove": 1, "reverse": 0, "clear": 0}  # arguments
-
-
-class _Use(NamedTuple):
-    """Where a name stands: the order in the text, and the blocks around, outermost first."""
-
-    order: int
-    loops: tuple[Any, ...]
-    nested: bool  # in a branch or loop
-
-
-class _Uses:
-    """What a function does with its names."""
-
-    def __init__(self, fn: Any, context: Context) -> None:
-        self.context = context
-        self.changes: dict[str, list[_Use]] = defaultdict(list)
-        self.moves: dict[str, list[_Use]] = defaultdict(list)  # where it may get a second name
-        self.made: dict[str, list[_Use]] = defaultdict(list)  # where it becomes a new list
-        self.perhaps: set[str] = set()  # which may be an array as well
-        self.filtered: set[str] = set()  # of which traced values may decide how long it is from the start
-        self.added: set[str] = set()  # `x += ...`, which of an array is arithmetic
-        self.order, scope = 0, context.scope(fn)
-        self.barred: set[str] = {*scope.parameters, *scope.globals, *scope.nonlocals, *scope.shared}
-        self._block(fn.body, (), False)
-
-    def eligible(self) -> set[str]:
-        barred = self.barred | self.perhaps & self.added
-        names = (n for n, uses in self.changes.items() if n in self.filtered or any(u.nested for u in uses))
-        return {n for n in names if n in self.made and n not in barred and self._alone(n)}
-
-    def _alone(self, name: str) -> bool:
-        """Whether every second name, and every other value of this one, comes after the last change, counting the turns of loops."""
-        for move in self.moves[name]:
-            for change in self.changes[name]:
-                shared = [loop for loop in move.loops if loop in change.loops]
-                if move.order < change.order or any(not any(loop in m.loops for m in self.made[name]) for loop in shared):
-                    return False
-        return True
-
-    def _block(self, block: list[Any], loops: tuple[Any, ...], nested: bool) -> None:
-        for stmt in block:
-            self._stmt(stmt, loops, nested)
-
-    def _stmt(self, stmt: Any, loops: tuple[Any, ...], nested: bool) -> None:
-        self.order += 1
-        use = _Use(self.order, loops, nested)
-        match stmt:
-            case s.Assign(targets=[s.Name(id=id)], value=value) if may_make_list(value):
-                self.made[id].append(use)
-                self.filtered |= {id} if nested or isinstance(value, s.ListComp) and filters(value) else set()  # branches may differ
-                self.perhaps |= set() if makes_list(value) else {id}
-                self._expr(value, use, moved=False)
-                return
-            case s.AnnAssign(target=s.Name() as target, value=value) if value is not None:
-                return self._stmt(s.Assign([target], value), loops, nested)
-            case s.AugAssign(target=s.Name(id=id), value=value) | s.Delete(targets=[s.Subscript(value=s.Name(id=id), slice=value)]):
-                self.changes[id].append(use)
-                if isinstance(stmt, s.AugAssign):
-                    self.added.add(id)
-                self._expr(value, use, moved=False)
-                return
-            case s.Assign(targets=[s.Tuple(elts=targets)], value=s.Tuple(elts=values)) if is_each_named(targets, values):
-                for target, value in zip(targets, values, strict=True):
-                    self._stmt(s.Assign([target], value), loops, nested)
-                return
-            case s.Assign(targets=targets, value=value):
-                for n in (n for target in targets for n in s.walk(target) if isinstance(n, s.Name) and not isinstance(n.ctx, s.Load)):
-                    self.moves[n.id].append(use)  # `items = jnp.stack(items)` ends what the name was
-                self._expr(value, use, moved=True)
-                return
-            case s.Expr(value=value):
-                self._expr(value, use, moved=False)
-                return
-            case s.Return(value=value):
-                if value is not None:
-                    self._expr(value, use, moved=False)
-                return
-            case s.While():
-                inner = _Use(self.order, (*loops, stmt), True)
-                self._expr(stmt.test, inner, moved=False)
-                self._block(stmt.body, inner.loops, True)
-                self._block(stmt.orelse, loops, True)
-                return
-            case s.For():
-                self._bound(stmt.target)
-                self._expr(stmt.iter, use, moved=False)
-                self._block(stmt.body, (*loops, stmt), True)
-                self._block(stmt.orelse, loops, True)
-                return
-            case s.If():
-                self._expr(stmt.test, use, moved=False)
-                self._block(stmt.body, loops, True)
-                self._block(stmt.orelse, loops, True)
-                return
-            case s.With() | s.Try() | s.TryStar() | s.Match():
-                for inner_block in s.blocks(stmt):
-                    self._block(inner_block, loops, nested)
-                for child in s.children(stmt):
-                    if not isinstance(child, s.stmt):
-                        self._other(child, use)
-                return
-            case s.Pass():
-                return
-        self._other(stmt, use)
-
-    def _other(self, node: Any, use: _Use) -> None:
-        """Anything else: whatever name stands in it is left alone."""
-        self._bound(node)
-        if not isinstance(node, (s.ExceptHandler, s.match_case)):
-            self._expr(node, use, moved=True)
-
-    def _bound(self, target: Any) -> None:
-        self.barred |= {n.id for n in s.walk(target) if isinstance(n, s.Name) and not isinstance(n.ctx, s.Load)}
-
-    def _expr(self, node: Any, use: _Use, moved: bool) -> None:
-        """`moved`: the value of the expression is given to something that keeps it."""
-        match node:
-            case s.Name(id=id):
-                if moved:
-                    self.moves[id].append(use)
-            case s.Attribute(value=s.Name(id=id)):  # `push = items.append`, which would keep the list
-                self.barred.add(id)
-            case s.Subscript(value=s.Name(), slice=index):
-                self._expr(index, use, moved=False)
-            case s.Call(func=func, args=args, keywords=keywords) if self._keeps_nothing(func):
-                for a in (*args, *(k.value for k in keywords)):
-                    self._expr(a, use, moved=False)
-            case s.Call(func=s.Attribute(value=s.Name(id=id), attr=attr), args=args, keywords=keywords):
-                if attr in CHANGING:
-                    self.changes[id].append(use)
-                for a in (*args, *(k.value for k in keywords)):
-                    self._expr(a, use, moved=True)
-            case s.Call(func=func, args=args, keywords=keywords):
-                self._expr(func, use, moved=False)
-                for a in (*args, *(k.value for k in keywords)):
-                    self._expr(a, use, moved=True)
-            case s.Compare() | s.BinOp() | s.UnaryOp() | s.JoinedStr() | s.ListComp() | s.GeneratorExp():
-                for child in s.children(node):
-                    self._expr(child, use, moved=False)
-            case s.NamedExpr(target=target, value=value):
-                self.barred.add(target.id)
-                self._expr(value, use, moved=True)
-            case _:
-                for child in s.children(node):
-                    self._expr(child, use, moved)
-
-    def _keeps_nothing(self, func: Any) -> bool:
-        """Whether a callee is a builtin that only reads its arguments, or a function of an array library."""
-        if isinstance(func, s.Name) and func.id in _READING and self.context.is_builtin(func):
-            return True
-        while isinstance(func, s.Attribute):
-            func = func.value
-        return isinstance(func, s.Name) and self.context.modules.get(func.id, "").split(".")[0] in ARRAY_LIBRARIES
-
-
-_READING = frozenset("len sum min max any all sorted print range enumerate zip reversed str repr abs tuple list set bool isinstance iter".split())
+_TAKES = {"append": 1, "extend": 1, "insert": 2, "remove": 1, "reverse": 0, "clear": 0, "sort": 0}  # arguments
+_NAMED = {"sort": {"key", "reverse"}}
 
 
 def lower_appends(fn: Any, context: Context) -> bool:
     kinds, taken = context.fresh.kinds, context.fresh.taken
-    if not (kinds & {s.List, s.ListComp} or "list" in taken) or not (kinds & {s.AugAssign, s.Delete} or taken & CHANGING):
+    makes = kinds & {s.List, s.ListComp} or taken & {"list", "sorted"}
+    if not makes or not (kinds & {s.AugAssign, s.Delete, s.Slice} or taken & {*CHANGING, "sorted"}):
         return False  # it makes no list, or changes none
-    names = _Uses(fn, context).eligible()
+    names = Uses(fn, context).eligible()
     if names:
         fn.body = _Appends(names, resets(fn.body, names), context).block(fn.body)
     return bool(names)
+
+
+def _takes(call: Any, method: str) -> bool:
+    """Whether a call gives a method of lists the arguments that it takes."""
+    named = {k.arg for k in call.keywords}
+    return _TAKES.get(method) == len(call.args) and not any(isinstance(a, s.Starred) for a in call.args) and named <= _NAMED.get(method, set())
 
 
 class _Appends(s.Transformer):
@@ -207,13 +61,12 @@ class _Appends(s.Transformer):
         if isinstance(stmt, s.SCOPES):
             return [stmt]
         match stmt:
-            case s.Expr(value=s.Call(func=s.Attribute(value=s.Name(id=id), attr=method), args=args, keywords=[])) if (
-                id in self.names and _TAKES.get(method) == len(args) and not any(isinstance(a, s.Starred) for a in args)
-            ):
-                values = {f"v{k}": self.visit(a) for k, a in enumerate(args)}
+            case s.Expr(value=s.Call(func=s.Attribute(value=s.Name(id=id), attr=method)) as call) if id in self.names and _takes(call, method):
+                values = {f"v{k}": self.visit(a) for k, a in enumerate(call.args)} | {f"k_{k.arg}": self.visit(k.value) for k in call.keywords}
                 operator = "reverse_list" if method == "reverse" else method
-                return quote(f"$x = ag.{operator}({', '.join(['$x_', *map('${}'.format, values)])})", stmt, x=id, x_=s.at(s.name(id), stmt), **values)
-            case s.Assign(targets=[s.Name(id=name)], value=value) if self._is_reset(stmt):
+                given = ["$x_", *(f"{name[2:]}=${name}" if name.startswith("k_") else f"${name}" for name in values)]
+                return quote(f"$x = ag.{operator}({', '.join(given)})", stmt, x=id, x_=s.at(s.name(id), stmt), **values)
+            case s.Assign(targets=[s.Name(id=name)], value=value) if self._is_reset(stmt, name, value):
                 return quote("$x = ag.renewed($x_, $value)", stmt, x=name, x_=s.at(s.name(name), stmt), value=self.visit(value))
             case s.Delete(targets=[s.Subscript(value=s.Name(id=id), slice=index)]) if id in self.names:
                 return quote("$x = ag.delete($x_, $i)", stmt, x=id, x_=s.at(s.name(id), stmt), i=index_of(self.visit(index)))
@@ -231,8 +84,8 @@ class _Appends(s.Transformer):
                 setattr(stmt, field, self.visit(value))
         return [stmt]
 
-    def _is_reset(self, stmt: Any) -> bool:
-        return id(stmt) in self.resets
+    def _is_reset(self, stmt: Any, name: str, value: Any) -> bool:
+        return id(stmt) in self.resets or name in self.names and is_remade(name, value)
 
     def _taken(self, target: Any, id: str, value: Any, stmt: Any) -> Any:
         """An item that is taken out of a list, and the list without it."""

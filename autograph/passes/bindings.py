@@ -1,4 +1,4 @@
-"""Bindings of global and nonlocal variables, which others see: the runtime is told; an error that only traced values know of prevents them.
+"""Bindings of global and nonlocal variables, which others see: the runtime is told; a data-dependent error prevents them.
 
 global n
 n = n + 1       =>   n = ag.bound(lambda: n, n + 1)

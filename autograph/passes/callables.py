@@ -7,7 +7,7 @@ from typing import Any
 from autograph.trees import syntax as s
 
 BUILTINS = frozenset(
-    "range enumerate zip reversed min max sum any all int float bool complex print sorted isinstance hasattr callable str repr format setattr "
+    "range enumerate zip reversed min max sum any all int float bool complex print sorted list isinstance hasattr callable str repr format setattr "
     "delattr".split()
 )
 
@@ -51,7 +51,7 @@ THREADED = frozenset(
 KEYWORDS = frozenset({"f", "fun", "fn", "func", "body_fun", "cond_fun", "true_fun", "false_fun", "pyfunc"})
 
 
-CHANGING = frozenset({"append", "extend", "pop", "insert", "remove", "reverse", "clear"})  # methods that change the items of a list
+CHANGING = frozenset({"append", "extend", "pop", "insert", "remove", "reverse", "clear", "sort"})  # methods that change the items of a list
 
 
 def is_runtime(func: Any) -> bool:

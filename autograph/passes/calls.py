@@ -147,7 +147,7 @@ class _Calls(s.Transformer):
             if id in BUILTINS:
                 node.func = s.at(s.runtime(_OWN_NAMES.get(id, id)), func)
                 return node
-            if id == "len" and len(node.args) == 1 and not _is_shape(node.args[0]):
+            if id == "len" and len(node.args) == 1 and str(getattr(node.args[0], "attr", "")) != "shape":
                 node.func = s.at(s.runtime("len"), func)
                 return node
             if id == "type" and len(node.args) == 1 and not node.keywords:
@@ -203,13 +203,17 @@ class _Calls(s.Transformer):
         if isinstance(value, (s.List, s.Tuple)):
             return any(self._hands_on(e, threaded) for e in value.elts)
         if isinstance(value, s.Lambda):
-            return threaded or any(isinstance(n, s.Name) and n.id == s.RUNTIME for n in s.walk(value.body))
+            return threaded or any(isinstance(n, s.Name) and (n.id == s.RUNTIME or self._calls_ours(n.id)) for n in s.walk(value.body))
         if isinstance(value, s.Constant):
             return False
         if isinstance(value, s.Call):  # what a function of JAX makes of one is made of the converted one
             wrapped = isinstance(value.func, s.Call) and is_runtime_call(value.func) and value.func.args
             return threaded or not self._kept(value.func.args[0] if wrapped else value.func)
         return threaded or not isinstance(value, (s.Name, s.Attribute)) or not self._kept(value)
+
+    def _calls_ours(self, name: str) -> bool:
+        """Whether a name is that of a function that is converted with this one, and so called as it is."""
+        return name in self.defined or name in self.context.converted and name not in self.local and name not in self.context.free
 
     def _wrapped(self, node: Any) -> Any:
         func = node.func
@@ -234,10 +238,6 @@ class _Calls(s.Transformer):
             ):
                 return quote_expr("ag.call_of($variable, $method)", func, variable=s.thunk(variable), method=s.constant(method))
         return None
-
-
-def _is_shape(value: Any) -> bool:
-    return isinstance(value, s.Attribute) and str(value.attr) == "shape"
 
 
 def _is_literal(nodes: list[Any]) -> bool:

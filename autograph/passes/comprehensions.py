@@ -13,42 +13,42 @@ What a comprehension stores into on its way is stored by a condition:
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from autograph.analysis.targets import leaves
 from autograph.passes.context import Context
 from autograph.passes.indices import index_of
-from autograph.passes.new_lists import GROWING, filters
+from autograph.passes.new_lists import filters, made_longer
 from autograph.trees import syntax as s
 from autograph.trees.quote import quote_expr
 
 _FOLDS = frozenset({"sum", "any", "all", "min", "max"})
+_OF_LISTS = frozenset({"enumerate", "filter", "list", "map", "reversed", "sorted", "zip"})  # builtins that go over what they get
+_BLOCKS = frozenset({"cond", "switch", "while_loop", "for_loop"})
 
 
 def lower_comprehensions(fn: Any, context: Context) -> None:
-    if not (context.fresh.kinds & {s.GeneratorExp, s.ListComp, s.SetComp, s.DictComp} or "filter" in context.fresh.taken):
+    if not (context.fresh.kinds & {s.GeneratorExp, s.ListComp, s.SetComp, s.DictComp} or not context.fresh.taken.isdisjoint({"filter", "map"})):
         return
     body = [fn.body] if isinstance(fn, s.Lambda) else fn.body
-    lower = _Comprehensions(context, context.locals_of(fn), _grown(body))
+    lower = _Comprehensions(context, context.locals_of(fn), _values(body), frozenset(made_longer(body)))
     new = [lower.visit(b) for b in body]
     fn.body = new[0] if isinstance(fn, s.Lambda) else new
 
 
-def _grown(body: list[Any]) -> frozenset[str]:
-    """The names of lists whose length traced values may decide: of filtered lists, and of those that blocks make longer or shorter."""
-    found = set()
-    for node in (n for part in body for n in s.walk(part) if isinstance(n, s.Assign) and len(n.targets) == 1 and isinstance(n.targets[0], s.Name)):
-        match node.value:
-            case s.ListComp() as made if filters(made):
-                found.add(node.targets[0].id)
-            case s.Call(func=s.Attribute(value=s.Name(id=s.RUNTIME), attr=name)) if name in GROWING:
-                found.add(node.targets[0].id)
-    return frozenset(found)
+def _values(body: list[Any]) -> dict[str, list[Any]]:
+    """What each name is assigned, or is a part of."""
+    found: dict[str, list[Any]] = {}
+    for node in (n for part in body for n in s.walk(part) if isinstance(n, s.Assign)):
+        for leaf in (leaf for target in node.targets for leaf in leaves(target) if isinstance(leaf, s.Name)):
+            found.setdefault(leaf.id, []).append(node.value)
+    return found
 
 
 class _Comprehensions(s.Transformer):
-    def __init__(self, context: Context, local: frozenset[str], grown: frozenset[str]) -> None:
-        self.context, self.local, self.grown = context, local, grown
+    def __init__(self, context: Context, local: frozenset[str], values: dict[str, list[Any]], longer: frozenset[str]) -> None:
+        self.context, self.local, self.values, self.longer = context, local, values, longer
         self.folded: Any = None  # the comprehension that is an argument of `sum` and the like
 
     def visit_comprehension(self, node: Any) -> Any:
@@ -102,6 +102,9 @@ class _Comprehensions(s.Transformer):
             test, items = source.args
             test = quote_expr("lambda x: x", test) if isinstance(test, s.Constant) else quote_expr("ag.call($f)", test, f=test)
             node.args[0] = quote_expr("ag.each($items, lambda x: x, $test)", source, items=items, test=test)
+        elif func.id == "list" and self._mapped(source) and self._may_be_any_length(source.args[1]):
+            function, items = source.args
+            node.args[0] = quote_expr("ag.each($items, ag.call($f))", source, items=items, f=function)
         elif func.id == "list" and isinstance(source, s.GeneratorExp) and filters(source) and _movable(source) and not _makes_functions(source):
             node.args[0] = _each(source.generators, source.elt, source)
         else:
@@ -114,10 +117,42 @@ class _Comprehensions(s.Transformer):
         if folded or not _movable(node) or _makes_functions(node):
             return node
         only = len(node.generators) == 1
-        grown = only and any(isinstance(n, s.Name) and n.id in self.grown or _is_collected(n) for n in s.walk(node.generators[0].iter))
-        if filters(node) or grown or only and self._may_be_long(node.elt):
+        if filters(node) or only and (self._may_be_any_length(node.generators[0].iter) or self._may_be_long(node.elt)):
             return quote_expr("ag.collected($values)", node, values=_each(node.generators, node.elt, node))
         return node
+
+    def _may_be_any_length(self, items: Any, seen: frozenset[str] = frozenset()) -> bool:
+        """Whether traced values may decide how long that is which is gone over: a list, or what a builtin makes of one."""
+        again = functools.partial(self._may_be_any_length, seen=seen)
+        match items:
+            case s.Name(id=name):
+                if name not in self.local or name in seen:
+                    return name in self.longer
+                values = self.values.get(name)  # None for a parameter
+                return values is None or name in self.longer or any(self._may_be_any_length(v, seen | {name}) for v in values)
+            case s.Attribute() | s.ListComp():
+                return not isinstance(items, s.ListComp) or filters(items) or again(items.generators[0].iter)
+            case s.Subscript(value=value):
+                return isinstance(items.slice, s.Slice) and again(value)
+            case s.BinOp(left=left, right=right):
+                return isinstance(items.op, s.Add) and (again(left) or again(right))
+            case s.IfExp(body=left, orelse=right):
+                return again(left) or again(right)
+            case s.BoolOp(values=values):
+                return any(map(again, values))
+            case s.Call(func=func, args=args):
+                if _is_collected(func) or self._is_users(func) or isinstance(func, s.Attribute) and func.attr == "copy":
+                    return True
+                if isinstance(func, s.Name) and func.id == "range":
+                    return any(_is_len(n) and any(map(again, n.args)) for a in args for n in s.walk(a))
+                return isinstance(func, s.Name) and func.id in _OF_LISTS and any(map(again, args))
+        return False
+
+    def _is_users(self, func: Any) -> bool:
+        """Whether a callee is a function of the user's by the text alone: a name that is no builtin, or a method of `self`; or a block of ours."""
+        if isinstance(func, s.Attribute):
+            return isinstance(func.value, s.Name) and (func.value.id == "self" or func.value.id == s.RUNTIME and func.attr in _BLOCKS)
+        return isinstance(func, s.Name) and (func.id in self.local or not self.context.is_builtin(func))
 
     def _may_be_long(self, value: Any) -> bool:
         """Whether a value may be many operations."""
@@ -132,6 +167,13 @@ class _Comprehensions(s.Transformer):
         while isinstance(func, s.Attribute):
             func = func.value
         return isinstance(func, s.Name) and self.context.modules.get(func.id, "jax").split(".")[0] == "jax"
+
+    def _mapped(self, source: Any) -> bool:
+        """`map(f, items)`."""
+        match source:
+            case s.Call(func=s.Name(id="map"), args=[_, items], keywords=[]) if not isinstance(items, s.Starred):
+                return self.context.is_builtin(source.func) and "map" not in self.local
+        return False
 
     def _filtered(self, source: Any) -> bool:
         """`filter(f, items)` with a function."""
@@ -149,12 +191,16 @@ def _movable(source: Any) -> bool:
     return plain and not any(isinstance(n, (s.NamedExpr, *s.YIELDS)) for n in s.walk(source))
 
 
+def _is_len(node: Any) -> bool:
+    return isinstance(node, s.Call) and "len" in (getattr(node.func, "id", ""), getattr(node.func, "attr", ""))
+
+
 def _is_collected(node: Any) -> bool:
     return isinstance(node, s.Attribute) and isinstance(node.value, s.Name) and (node.value.id, node.attr) == (s.RUNTIME, "collected")
 
 
 def _makes_functions(node: Any) -> bool:
-    """Whether a comprehension makes a function that would see the variable of the last turn."""
+    """Whether a comprehension makes a function that would see the variable of the last iteration."""
     parts = [node.elt, *(part for g in node.generators for part in g.ifs), *(g.iter for g in node.generators[1:])]
     return any(isinstance(n, (s.Lambda, s.GeneratorExp)) for part in parts for n in s.walk(part))
 

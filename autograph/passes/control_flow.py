@@ -173,7 +173,7 @@ class _Lower:
         call = quote("ag.for_loop($iter, $body, $state)", node, iter=node.iter, body=name, state=state)[0].value
         if until:
             call.keywords.append(s.keyword("until", s.at(s.constant(until), node)))
-        if targets := [n for n in state if n in surely_binds(target)]:  # what they hold before a turn, no turn sees
+        if targets := [n for n in state if n in surely_binds(target)]:  # what they hold before an iteration, no iteration sees
             call.keywords.append(_names("targets", targets, target))
             if until and (unread := [n for n in targets if n in plan.unread]):
                 call.keywords.append(_names("unread", unread, target))

@@ -1,4 +1,4 @@
-"""Where Python itself goes over something while the user's code runs in between, rows of an array are taken as they are when their turn comes.
+"""Where Python itself goes over something while the user's code runs in between, rows of an array are taken as they are when they are reached.
 
 [f(x) for x in v]                  =>   [f(x) for x in ag.over(v)]
 (x for x in v if x is not None)    =>   (x for x in ag.over(v) if x is not None)

@@ -11,8 +11,8 @@
                                     else:
                                         return x
 
-A `for` ends with `if done: break`, which the lowering of loops knows.  A value that can as well be computed when the loop has ended is: then no turn
-computes it, and nothing is kept for its derivative (`_late_value`).
+A `for` ends with `if done: break`, which the lowering of loops knows.  A value that can as well be computed when the loop has ended is: then no
+iteration computes it, and nothing is kept for its derivative (`_late_value`).
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class _Ends:
 
 
 def _late_value(loop: Any, bound: Names) -> Any:
-    """The value that a loop returns, if it is the same after the loop: the only one, of names that were set before or that no turn sets."""
+    """The value that a loop returns, if it is the same after the loop: the only one, of names that were set before or that no iteration sets."""
     found = [j for j in jumps(loop.body) if isinstance(j, s.Return)]
     if len(found) != 1 or found[0].value is None or found[0] not in _ends_of(loop.body):
         return None

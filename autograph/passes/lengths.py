@@ -1,7 +1,8 @@
 """The length of a slice whose bounds differ by less than they hold: `i:i + k` has k items, whatever i is.
 
 Bounds are polynomials in names, as `+`, `-`, `*` and integers make them, and in parts of another kind that give the same whenever they are evaluated
-(`a // 2`, `starts[k]`, `int(x)`): these have to cancel.  What cancels in the difference may be traced.
+(`a // 2`, `starts[k]`, `int(x)`): these have to cancel.  What cancels in the difference may be traced.  An object whose `__getitem__` gives another
+value each time is taken for one that does not.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from autograph.passes.new_lists import filters, made_longer
 from autograph.trees import syntax as s
 
 
@@ -58,7 +59,17 @@ def makes_section(node: Any, names: Collection[str]) -> bool:
             return makes_section(value, names) or any(map(_may_take_any, parts))
         case s.Call(func=s.Call(func=s.Attribute(value=s.Name(id=s.RUNTIME), attr="call"), args=[s.Attribute(value=value, attr="astype" | "copy")])):
             return makes_section(value, names)
+        case (
+            s.Call(func=s.Call(func=s.Attribute(value=s.Name(id=s.RUNTIME), attr="call"), args=[made]), args=[of, *_])
+            | s.Call(func=made, args=[of, *_])
+        ):
+            return isinstance(made, s.Attribute) and made.attr in ("array", "asarray") and _may_be_kept(of)
     return False
+
+
+def _may_be_kept(value: Any) -> bool:
+    """Whether a value that is made an array may be a list of data-dependent length."""
+    return isinstance(value, s.Name) or isinstance(value, s.ListComp) and filters(value) or fills(value, ())
 
 
 def _may_take_any(index: Any) -> bool:
@@ -72,8 +83,16 @@ def _may_take_any(index: Any) -> bool:
 
 def filled(fn: Any) -> frozenset[str]:
     """The names of lists that something is appended to, and of what comprehensions that are loops give."""
-    assigned = [n for n in s.statements(fn) if isinstance(n, s.Assign) and isinstance(n.targets[0], s.Name)]
-    return frozenset(n.targets[0].id for n in assigned if fills(n.value, ()))
+    assigned = [n for n in s.walk(fn) if isinstance(n, s.Assign) and isinstance(n.targets[0], s.Name)]
+    return frozenset(n.targets[0].id for n in assigned if fills(n.value, ()) or _may_give_list(n.value)) | made_longer([fn])
+
+
+def _may_give_list(value: Any) -> bool:
+    """Whether an expression gives a list that other code, or `sorted`, may have filled."""
+    match value:
+        case s.Call(func=s.Attribute(value=s.Name(id=s.RUNTIME), attr="sorted" | "list")) | s.Call(func=s.Name()) | s.Attribute():
+            return True
+    return False
 
 
 def fills(node: Any, names: Collection[str]) -> bool:

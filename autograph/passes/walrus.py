@@ -1,4 +1,4 @@
-"""Turn operators and loop tests into statements where they bind a name in a function of their own.
+"""Iteration operators and loop tests into statements where they bind a name in a function of their own.
 
     if x > 0 and (y := f(x)) < 1:           value = x > 0
         return y                            if value:

@@ -101,12 +101,12 @@ class _Statements:
                 continue
             written = _lines(stores(stmt, name))
             if name not in carried:
-                where = "set anew in every turn, and not read after the loop" if is_loop else "not read after it"
+                where = "set anew in every iteration, and not read after the loop" if is_loop else "not read after it"
                 found.append(Variable(name, "local", f"{written}: {where}" if written else where))
                 continue
             reasons = []
             if is_loop and name in head:
-                reasons.append(f"read by the next turn{self._first(name, [stmt])}")
+                reasons.append(f"read by the next iteration{self._first(name, [stmt])}")
             if name in after:
                 reasons.append(f"read after it{self._after(name, stmt, loop)}")
             if not reasons:
@@ -123,7 +123,7 @@ class _Statements:
         lines = [n.lineno for n in loads(self.fn.body, name) if n.lineno > end]
         if lines:
             return f" in line {min(lines)}"
-        return " by the next turn of the loop around" if loop is not None else ""
+        return " by the next iteration of the loop around" if loop is not None else ""
 
 
 def stores(node: Any, name: str) -> Iterator[int]:
@@ -195,7 +195,7 @@ def traced(report: Report, fn: Any, args: Sequence[Any], kwargs: Any) -> Report:
                 only.before, only.after = before or only.before, after
         for name, after in d.places:
             if name not in known:
-                known[name] = Variable(name, "place", "changed in its turns" if d.kind == "loop" else "changed on a side")
+                known[name] = Variable(name, "place", "changed in its iterations" if d.kind == "loop" else "changed on a side")
                 statement.variables.append(known[name])
             known[name].after = _short(after)
     for statement in report.statements:

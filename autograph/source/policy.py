@@ -14,6 +14,8 @@ import sysconfig
 from collections.abc import Iterable
 from types import CodeType
 
+from autograph.runtime.messages.raised import LISTED, listed
+
 _PATHS = sysconfig.get_paths()
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _REAL = os.path.realpath(os.path.join(_HERE, "runtime")) + os.sep
@@ -46,9 +48,6 @@ _MADE = {
     ),
     contextlib.__file__: frozenset({"ContextDecorator.__call__.<locals>.inner"}),
 }
-
-
-_listed: dict[str, bool] = {}  # by file, or folder with its separator: is what stands there converted?
 
 
 def include(*modules: str) -> None:
@@ -84,20 +83,19 @@ def _list(modules: Iterable[str], converted: bool) -> None:
             raise ModuleNotFoundError(f"there is no module `{module}`", name=module)
         folders = spec.submodule_search_locations
         for place in [os.path.join(f, "") for f in folders] if folders else [spec.origin or ""]:
-            _listed[place] = converted
+            LISTED[place] = converted
 
 
 def is_listed(code: CodeType) -> bool | None:
     """Whether the code of a module that `include` or `exclude` names is converted; None of any other.  The innermost package counts."""
-    found = [place for place in _listed if code.co_filename == place or place.endswith(os.sep) and code.co_filename.startswith(place)]
-    return _listed[max(found, key=len)] if found else None
+    return listed(code.co_filename)
 
 
 def is_users(code: CodeType) -> bool:
     """Whether code is the user's own."""
     file = code.co_filename
-    if _listed and (listed := is_listed(code)) is not None:
-        return listed
+    if LISTED and (known := is_listed(code)) is not None:
+        return known
     return not (file.startswith(LIBRARIES) or f"site-packages{os.sep}" in file or f"dist-packages{os.sep}" in file)
 
 

@@ -149,7 +149,7 @@ def is_selectable(value: Any) -> bool:
 
 
 def unless_failed_now(value: Any, old: Callable[[], Any]) -> Any:
-    """What is stored: the old value where an error has occurred before, which only traced values know."""
+    """What is stored: the old value where an error has occurred before, which is data-dependent."""
     if not may_have_failed() or not is_selectable(value):
         return value
     return staged_cond(fine(), lambda: value, old, ())

@@ -104,7 +104,7 @@ def _store_traced(x: Any, i: Any, value: Any) -> None:
             "store what is in it, `items[i][j] = v`, or use a `jnp` array",
         )  # fmt: skip
     if in_attempt() and any(v is None for v in x):  # what `rolling` would refuse in the end, after a choice for each item
-        raise Inexact("a list holds None before, and traced values would decide where turns store into it")
+        raise Inexact("a list holds None before, and it is data-dependent where iterations store into it")
     i = inside(i, len(x), "list assignment index out of range")
     touch(Contents(x), late=False)
     if (numbers := joint_of_numbers([*x, value])) is not None:

@@ -24,6 +24,7 @@ from autograph.runtime.jaxapi._jax import is_reference, recording
 from autograph.runtime.jaxapi.tracers import Array, as_object
 from autograph.runtime.messages.errors import AliasError, ArrayStoreError, EffectError, NumpyError
 from autograph.runtime.messages.places import here
+from autograph.runtime.sequences.derived import as_section
 from autograph.runtime.sequences.growing import Growing
 from autograph.runtime.sequences.rows import unknown
 from autograph.runtime.sequences.sections import Section
@@ -59,6 +60,8 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
 def put_item(x: Any, i: Any, value: Any, shared: bool) -> Any:
     """The same; `shared`: something else holds x."""
     i = index_of(i)
+    if isinstance(x, (Array, np.ndarray, Section)):
+        i, value = as_section(i), as_section(value)
     if isinstance(x, Array):
         store_into(x, i, value)
         return x
@@ -85,7 +88,7 @@ def put_item(x: Any, i: Any, value: Any, shared: bool) -> Any:
 
 def store_into(x: Array, i: Any, value: Any) -> None:
     """`x[i] = value` of an array of the trace."""
-    store(x, i, _present(value))
+    store(x, as_section(i), _present(as_section(value)))
 
 
 def _present(value: Any) -> Any:
@@ -200,7 +203,7 @@ def put_path(x: Any, path: tuple[Any, ...], value: Any, shared: bool) -> Any:
 
 
 def _put_inside(x: Growing, i: Any, path: tuple[Any, ...], value: Any) -> Growing:
-    """`x[i][j] = value` of a list whose length traced values decide: the item is a copy, and is stored back.
+    """`x[i][j] = value` of a list of data-dependent length: the item is a copy, and is stored back.
 
     Copies of items that were read before do not see it: nobody may read them any more.
     """
@@ -208,7 +211,7 @@ def _put_inside(x: Growing, i: Any, path: tuple[Any, ...], value: Any) -> Growin
     for row in rows_of(x.base):
         if isinstance(row, Array):
             raise AliasError(
-                "an item of a list whose length traced values decide is stored into, and a name holds one that was read before", here(),
+                "an item of a list of data-dependent length is stored into, and a name holds one that was read before", here(),
                 "read it again after the store (`row = items[i]`)",
             )  # fmt: skip
         now = Contents(row).get()
@@ -219,7 +222,7 @@ def _put_inside(x: Growing, i: Any, path: tuple[Any, ...], value: Any) -> Growin
 
 def _read_before(read: bool) -> EffectError:
     return EffectError(
-        "an item of a list is read by a name that it was given before the list changed, and traced values decide how long the list is: it is a copy",
+        "an item of a list is read by a name that it was given before the list changed, and it is data-dependent how long the list is: it is a copy",
         here(), "read it again after the store (`row = items[i]`)",
     )  # fmt: skip
 

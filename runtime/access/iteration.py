@@ -1,7 +1,7 @@
 """`for_loop`: over a traced range, rows of traced arrays, or anything static; left early once the variable `until` is true.
 
 A traced array without an early end is one `lax.scan_p` (it has reverse mode); a traced range, or a loop that may end early, is a
-`while_loop` over an index; everything else is iterated in Python, and compiled as one turn where it is long and that cannot be seen.
+`while_loop` over an index; everything else is iterated in Python, and compiled as one iteration where it is long and that cannot be seen.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ from autograph.runtime.sequences.speculation import Speculation
 from autograph.runtime.state.iterators import is_held
 from autograph.runtime.untraced.native import loop_known
 from autograph.runtime.values.hints import Hints, hints_here
+from autograph.runtime.values.intervals import UNKNOWN, interval_of, note_interval
 from autograph.runtime.values.values import Unset, blank
 
 Body = Callable[..., Any]
@@ -64,7 +65,7 @@ def for_loop(
       body: a function of the item and the state that returns the new state.
       state: the loop variables.
       until: the name of a loop variable that ends the loop once it is true.
-      targets: the names of loop variables that each turn sets to the item, or a part of it, before anything else.
+      targets: the names of loop variables that each iteration sets to the item, or a part of it, before anything else.
       unread: those of them that no statement reads after the loop, though a function that captures them might.
       held: whether the items are an iterator that something else holds, too; by default that is counted.
 
@@ -98,7 +99,7 @@ def for_loop(
         if rows.rolled is False:
             return given(_unrolled(items, body, values, flag, hints, roll=False))
     elif rows is not None:
-        if targets and (rows.length or rows.tail is not None):  # a turn is made: what they hold before the loop may have another type
+        if targets and (rows.length or rows.tail is not None):  # an iteration is made: what they hold before the loop may have another type
             names = parameter_names(body, len(values))
             values = [blank if n in targets else x for n, x in zip(names, values, strict=True)]
         if rows.tail is not None:
@@ -142,7 +143,7 @@ class _Own:
 
 
 def _tried(compiled: Callable[[], list[Any]], items: Any, body: Body, state: list[Any], flag: int | None, hints: Hints) -> list[Any]:
-    """A loop as one compiled turn; turn by turn where that is refused."""
+    """A loop as one compiled iteration; iteration by iteration where that is refused."""
     unrolled = functools.partial(_unrolled, items, body, state, flag, hints, False)
     return compiled_or_unrolled(getattr(body, "__code__", None), compiled, unrolled)  # type: ignore[no-any-return]
 
@@ -170,9 +171,9 @@ def _through(series: Series, body: Body, state: list[Any], turn: Callable[[Any, 
 
 
 def _with_tail(rows: Rows, body: Body, state: list[Any], flag: int | None, hints: Hints, unread: Sequence[str]) -> list[Any]:
-    """The loop over rows, and one turn more for the last item, which has another type: a smaller batch.
+    """The loop over rows, and one iteration more for the last item, which has another type: a smaller batch.
 
-    Where traced values decide whether that turn is made, `unread` variables are unset after it: they would have one of two types.
+    Where it is data-dependent whether that iteration is made, `unread` variables are unset after it: they would have one of two types.
     """
     tail = rows.tail
     assert tail is not None
@@ -215,8 +216,8 @@ def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints, peels: bool
     token: object = None
 
     def scanned(state: list[Any]) -> list[Any]:
-        stage = Stage(body, state, body, place, items=[rows.spec], turns=rows.length, all_made=True, token=token)
-        if stage.stores_into(rows.over):  # each row is as it is when its turn comes
+        stage = Stage(body, state, body, place, items=[rows.spec], turns=rows.length, all_made=True, token=token, indices=rows.numbers)
+        if stage.stores_into(rows.over):  # each row is as it is when it is reached
             return _scanned(index_rows(builtins.range(rows.length)), _OfItems(rows, body), state, hints)
         out = stage.run_scan(rows.arrays, rows.length, min(hints.unroll, rows.length))
         known = counted(stage, rows.length, state)
@@ -264,7 +265,13 @@ def _counted(r: Range, body: Body, state: list[Any], flag: int | None, hints: Hi
         wrapped = jnp.where(step > 0, after < i, after > i) if not isinstance(step, int) else after < i if step > 0 else after > i
         return jnp.where(wrapped, r.stop, after)  # beyond the largest integer: the loop ends
 
+    start, stop = interval_of(r.start), UNKNOWN if r.lists else interval_of(r.stop)  # lists may grow while it is gone over
+
     def turn(i: Any, *state: Any) -> Any:
+        if isinstance(step, int) and step > 0:
+            note_interval(i, start.low, None if stop.high is None else stop.high - 1)
+        elif isinstance(step, int):
+            note_interval(i, None if stop.low is None else stop.low + 1, start.high)
         return given([following(i), *listed(made(present(r, state).item(i), *state), len(state))])
 
     ends = (r.start, r.stop, step)
@@ -279,7 +286,7 @@ def _counted(r: Range, body: Body, state: list[Any], flag: int | None, hints: Hi
 def _unrolled(
     items: Iterable[Any] | Rows, body: Body, state: list[Any], flag: int | None, hints: Hints, roll: bool, why: str = "", held: bool = False
 ) -> list[Any]:
-    """The loop turn by turn; `why` says what has forbidden to compile one turn."""
+    """The loop iteration by iteration; `why` says what has forbidden to compile one iteration."""
     count = len(state)
     place = Place(getattr(body, "__code__", None))
 
@@ -295,7 +302,7 @@ def _unrolled(
         return _through(series, body, state, turn)
 
     def ended(*state: Any) -> Any:
-        """What a turn leaves that is not made any more: the flag is known there."""
+        """What an iteration leaves that is not made any more: the flag is known there."""
         return given([True if k == flag else x for k, x in enumerate(state)])
 
     check_taken(items)
@@ -308,7 +315,7 @@ def _unrolled(
     with made_turns(roll or bool(why)) as made, iterating(turns):
         for x in walk:
             if left is False:
-                with place.scope("turn", again=run) as run:  # blocks in it remember what those of the turn before have found
+                with place.scope("turn", again=run) as run:  # blocks in it remember what those of the iteration before have found
                     state = turn(x, state)
             else:  # a traced value decides whether the loop goes on: the rest is unrolled under the flag
                 state = listed(staged_cond(left, ended, lambda *s, x=x: body(x, *s), state, (body,)), count)
@@ -320,12 +327,12 @@ def _unrolled(
             if (rest := walk.rest()) is not None:
                 return _counted(rest, body, state, flag, hints)
         joined = made.join()
-    reason = f"one compiled turn is not possible: {why}" if why else f"it runs over {_named(items)} that is known when it is traced"
+    reason = f"one compiled iteration is not possible: {why}" if why else f"it runs over {_named(items)} that is known when it is traced"
     if not joined:
         made.tell(walk.made, reason)
     taking.settle()
     if watching():
-        turns_of = f"{walk.made} turn{'s' * (walk.made != 1)}"
+        turns_of = f"{walk.made} iteration{'s' * (walk.made != 1)}"
         decided("loop", f"scan of {turns_of}, made one by one" if joined else f"unrolled, {turns_of}", reason)
     return state
 

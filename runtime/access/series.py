@@ -27,7 +27,7 @@ class Series:
         self._items = {id(x) for held in lists for x in held}
 
     def is_changed(self, places: Iterable[Any]) -> bool:
-        """Whether places are among those that a turn has changed in which these lists or their items are."""
+        """Whether places are among those that an iteration has changed in which these lists or their items are."""
         mine = {id(held) for held in self.lists}
         return any(isinstance(p, Contents) and id(p.obj) in mine or isinstance(p, Value) and id(p.obj) in self._items for p in places)
 
@@ -92,5 +92,5 @@ class OfSeries:
         arrays = [] if type(k) is int else [(x, x.now) for x in (item if type(item) is tuple else (item,)) if isinstance(x, ArrayTracer)]
         out = self.body(item, *state)
         if any(x.now is not before for x, before in arrays):
-            raise Inexact("a turn stores into an item of the list that the loop goes over")
+            raise Inexact("an iteration stores into an item of the list that the loop goes over")
         return out

@@ -5,6 +5,7 @@ JAX asks an operand of a class that it does not know for the array that stands f
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -24,6 +25,14 @@ OPERATORS = (
 used = False  # is there a class of them?
 
 
+class _Building(threading.local):
+    def __init__(self) -> None:
+        self.makers: list[Callable[[Any], Any]] = []
+
+
+building = _Building()  # while this thread builds a graph: what makes a node that reads a Variable when it is run; the innermost last
+
+
 class Handle:
     """What all such objects share; `value` is the array."""
 
@@ -40,7 +49,7 @@ class Handle:
         return self.value
 
     def __jax_array__(self) -> Any:
-        return self.value
+        return _now(self)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Functions of NumPy, and its operators (`numpy_array * handle`), are JAX's: a tape sees them."""
@@ -73,12 +82,12 @@ class Handle:
         return jax.typeof(self._type())
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
+        if name.startswith("_") or hasattr(type(self), name):  # of a property that has failed, the error is its own
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return getattr(self.value, name)
+        return getattr(_read(self), name)
 
     def __getitem__(self, index: Any) -> Any:
-        return self.value[_values(index)]
+        return _read(self)[_values(index)]
 
     def __len__(self) -> int:
         return len(self._type())
@@ -157,11 +166,33 @@ def _values(x: Any) -> Any:
     return tuple(map(value_of, x)) if type(x) is tuple else value_of(x)
 
 
+def _read(x: Handle) -> Any:
+    """The array that it holds now; while a graph is built, a node for what it holds when that is run."""
+    return building.makers[-1](x) if builds() else x.value
+
+
+def builds() -> bool:
+    """Whether this thread builds a graph now: what a function makes of traced values is no part of one."""
+    return bool(building.makers) and not _jax.staging()
+
+
+def _now(x: Handle) -> Any:
+    """The array that it holds now, for a function of JAX's."""
+    return jnp.asarray(_read(x)) if builds() else x.value
+
+
+def _operand(x: Any) -> Any:
+    """What an operator of a Variable is given: lists of numbers are arrays, as in TensorFlow."""
+    return jnp.asarray(values_in(x)) if type(x) in (list, tuple) else value_of(x)
+
+
 def _operator(name: str) -> Callable[..., Any]:
+    waits = name not in ("__eq__", "__ne__")  # which no node has
+
     def operate(self: Handle, *others: Any) -> Any:
         if others and isinstance(others[0], Deferred):
             return NotImplemented
-        return getattr(self.value, name)(*map(value_of, others))
+        return getattr(_read(self) if waits else self.value, name)(*map(_operand, others))
 
     operate.__name__ = operate.__qualname__ = name
     return operate
@@ -175,5 +206,5 @@ def taken_by_jax(cls: type[Handle]) -> type[Handle]:
     """Let JAX take objects of a class as the arrays that they hold."""
     global used
     used = True
-    _jax.takes_as_array(cls, lambda x: content(x.value), lambda x: x._type())
+    _jax.takes_as_array(cls, lambda x: content(_now(x)), lambda x: x._type())
     return cls

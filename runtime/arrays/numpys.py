@@ -17,7 +17,7 @@ import numpy as np
 from autograph.runtime.arrays.indices import as_index
 from autograph.runtime.arrays.parts import Index, Part, as_tuple, composed, count_axes, is_basic, moved
 from autograph.runtime.jaxapi.private import core
-from autograph.runtime.jaxapi.tracers import CHANGED, GIVEN, LISTS, Array, content, home_trace, is_number, numpys_type, taken_by_jax
+from autograph.runtime.jaxapi.tracers import CHANGED, GIVEN, LISTS, OF_NUMPY, Array, content, home_trace, is_number, taken_by_jax
 
 KINDS = "biufc"
 _moments = itertools.count(1)
@@ -220,7 +220,7 @@ def numpys(x: Any) -> Any:
         if x.ndim:
             return Numpys(x.now, x.home)
         if x.scalar is None and not getattr(x.aval, "weak_type", False):  # what NumPy computes of no axis is a number
-            x.scalar = numpys_type(x)
+            x.scalar = OF_NUMPY
         return x
     if type(x) in (tuple, list):
         return type(x)(map(numpys, x))

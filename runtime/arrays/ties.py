@@ -1,4 +1,4 @@
-"""Which arrays are one, where only traced values decide that.
+"""Which arrays are one, where that is data-dependent.
 
 A branch or loop that gives one of several arrays gives an object of its own, which holds the value, and is *tied* to those that it may be: a
 store into one is a store into each other where they are the same array.  So reading costs nothing, and what nobody holds any more is not stored
@@ -201,6 +201,22 @@ def chosen(x: Array, sides: Sequence[Who], choose: Callable[[Sequence[Any]], Any
     be(x, one_of)
 
 
+def counts(x: Any) -> bool:
+    """Whether it matters which array a value is: not of one without axes, which nothing is stored into, unless a tape asks."""
+    return isinstance(x, Array) and (x.ndim > 0 or bool(frames()) and frames()[0].tagging)
+
+
+def note_handed_on(values: Sequence[Any]) -> None:
+    """A branch or loop hands arrays on: if a tape asks which is which, that has to be carried along."""
+    if values and frames() and not frames()[0].tagging:
+        frames()[0].memory["hands on"] = True
+
+
+def are_told_apart() -> bool:
+    """Whether it is known, where that matters for a tape, which array each is."""
+    return not frames() or "hands on" not in frames()[0].memory
+
+
 class Given(NamedTuple):
     """An array that a block gives, when it has ended: one that lasts, or one of the block's, which may be some arrays that last."""
 
@@ -237,7 +253,8 @@ class Given(NamedTuple):
 def described(values: Sequence[Any], tags: Mapping[int, Any] = MappingProxyType({})) -> list[Given | None]:
     """At the end of a block: which arrays it gives."""
     here = home_trace()
-    arrays = [x for x in values if isinstance(x, Array) and x.ndim]
+    note_handed_on([x for x in values if isinstance(x, Array) and not x.ndim and x.home() is not here])
+    arrays = [x for x in values if counts(x)]
     count = Counter(map(id, arrays))
     keys = {k: n for n, k in enumerate(count)}
 
@@ -251,12 +268,12 @@ def described(values: Sequence[Any], tags: Mapping[int, Any] = MappingProxyType(
             tuple(root for root in roots.values() if root.home() is not here), frozenset(keys[k] for k in roots if k in keys), tags.get(id(x)),
         )  # fmt: skip
 
-    return [given(x) if isinstance(x, Array) and x.ndim else None for x in values]
+    return [given(x) if counts(x) else None for x in values]
 
 
 def lasting(x: Any) -> Any:
     """An array of the trace around, which a side leaves as it is; anything else as it is."""
-    return Given(x, 0, (), False) if isinstance(x, Array) and x.ndim else x
+    return Given(x, 0, (), False) if counts(x) else x
 
 
 def tie(results: list[Any], sides: Sequence[Sequence[Given | None]], choose: Callable[[Sequence[Any]], Any], tags: Mapping[Any, Any]) -> None:
@@ -265,7 +282,7 @@ def tie(results: list[Any], sides: Sequence[Sequence[Given | None]], choose: Cal
     one: dict[tuple[Any, ...], Any] = {}
     for i, result in enumerate(results):
         given = [side[i] if type(side[i]) is Given else None for side in sides]
-        if not isinstance(result, Array) or not result.ndim or all(g is None or g.is_new for g in given):
+        if not counts(result) or all(g is None or g.is_new for g in given):
             continue
         if all(g is not None for g in given):
             key = tuple((id(g.array), g.key) for g in given if g is not None)

@@ -1,4 +1,4 @@
-"""Which arrays the variables of a loop are: by what a turn moves, or by tags that the loop carries."""
+"""Which arrays the variables of a loop are: by what an iteration moves, or by tags that the loop carries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime.arrays.ties import Given, Identity, Who, also_of, be, chosen, described, who
+from autograph.runtime.arrays.ties import Given, Identity, Who, also_of, be, chosen, counts, described, note_handed_on, who
 from autograph.runtime.frames import frames
 from autograph.runtime.jaxapi.tracers import Array, content, home_trace
 
@@ -27,10 +27,10 @@ class Unbound:
 
 
 class Turns:
-    """The arrays among the variables of a loop: what they held before it, what a turn begins with, and what it ends with.
+    """The arrays among the variables of a loop: what they held before it, what an iteration begins with, and what it ends with.
 
-    Where a store has to know which array one is, the loop carries their tags (`tagged`).  An array that a turn makes has the number of the first
-    variable that holds it when the turn ends; two variables that no turn can make one (`apart`) are never tied.
+    Where a store has to know which array one is, the loop carries their tags (`tagged`).  An array that an iteration makes has the number of the
+    first variable that holds it when the iteration ends; two variables that no iteration can make one (`apart`) are never tied.
     """
 
     def __init__(
@@ -41,7 +41,8 @@ class Turns:
         more: Sequence[Identity] = (),
         lost: Mapping[int, Any] = MappingProxyType({}),
     ) -> None:
-        self.before = [x if isinstance(x, (Array, Unbound)) and x.ndim else None for x in before]
+        note_handed_on([x for x in before if isinstance(x, Array)])
+        self.before = [x if counts(x) or isinstance(x, Unbound) and x.ndim else None for x in before]
         self.ends: list[Given | None] = []
         self.failed = False  # does an iteration certainly end in an error?
         self.alike: list[tuple[Identity, ...]] = []
@@ -50,8 +51,8 @@ class Turns:
         self.tagged, self.apart = tagged, apart
         self.slots = [Identity() if x is not None else None for x in self.before]
         self.moves: list[Any] = []
-        self.more = list(more)  # the arrays from outside that turns give
-        # The variables that may hold a view at a place that only a turn before knew: of which arrays, and of those of which variables.
+        self.more = list(more)  # the arrays from outside that iterations give
+        # The variables that may hold a view at a place that only an iteration before knew: of which arrays, and of those of which variables.
         self.lost, self.more_lost = dict(lost), False
 
     def _every(self, shape: tuple[int, ...] | None = None) -> tuple[Identity, ...]:
@@ -62,7 +63,7 @@ class Turns:
         return tuple({i.number: i for i in every}.values())
 
     def given(self) -> list[Identity]:
-        """The arrays from outside that the last turn has given, which are not yet among those that a variable may be."""
+        """The arrays from outside that the last iteration has given, which are not yet among those that a variable may be."""
         known = {i.number for i in self._every()}
         here = {id(frame.trace) for frame in frames() if frame.trace is not None}
         ends = [given for given in self.ends if given is not None]
@@ -80,7 +81,7 @@ class Turns:
         return [who(x).tag() for x in self.before if x is not None]
 
     def begin(self, params: Sequence[Any], tags: Sequence[Any] = ()) -> None:
-        """A turn begins: a variable may hold what it held before the loop, or what a turn before has given it."""
+        """An iteration begins: a variable may hold what it held before the loop, or what an iteration before has given it."""
         self.params = list(params)[: len(self.before)]
         self.held = {id(p): p.now for p in self.params if isinstance(p, Array)}
         for k, tag in zip(self.arrays, tags or [None] * len(self.arrays), strict=True):
@@ -96,7 +97,7 @@ class Turns:
             self._lose(k, p, self.params)
 
     def numbers(self, ends: Sequence[Any]) -> list[Any]:
-        """The tags when a turn ends, one for each variable that holds an array."""
+        """The tags when an iteration ends, one for each variable that holds an array."""
         mine = [(k, ends[k]) for k in self.arrays]
         own, here = {id(slot) for slot in self.slots}, home_trace()
         made: dict[int, int] = {}
@@ -132,7 +133,7 @@ class Turns:
         return out
 
     def chooses(self) -> bool:
-        """Whether which array a variable holds afterwards depends on how many turns are made."""
+        """Whether which array a variable holds afterwards depends on how many iterations are made."""
         return any(end is not None and bool(end.possible) for end in self.ends)
 
     def end(self, ends: Sequence[Any], failed: bool) -> None:
@@ -162,7 +163,7 @@ class Turns:
             also_of(x, [*roots, *(of[j] for j in sorted(variables) if j < len(of) and isinstance(of[j], Array))])
 
     def never_one(self) -> set[tuple[int, int]]:
-        """The pairs of variables that are never one array, by what a turn moves; none where a turn chooses."""
+        """The pairs of variables that are never one array, by what an iteration moves; none where an iteration chooses."""
         arrays = self.arrays
         pairs = {(k, j) for k in arrays for j in arrays if k < j}
         if any(self.moves[k] is None for k in arrays):
@@ -191,7 +192,7 @@ class Turns:
             maybe |= new
 
     def results(self, results: list[Any], before: Sequence[Any], made: Callable[[], Any] | None, tags: Sequence[Any] = ()) -> None:
-        """Tie what the loop gives to what its last turn gave, and, unless it is certain that one is `made`, to what there was before."""
+        """Tie what the loop gives to what its last iteration gave, and, unless it is certain that one is `made`, to what there was before."""
         if self.tagged:
             for k, tag in zip(self.arrays, tags, strict=True):
                 if isinstance(results[k], Array) and results[k] is not before[k]:
@@ -205,13 +206,13 @@ class Turns:
         one: dict[Any, Any] = {}
         ends = [*self.ends, *[None] * (len(results) - len(self.ends))]  # an error code may have been added
         for k, (result, x, end) in enumerate(zip(results, before, ends, strict=True)):
-            if not isinstance(result, Array) or not result.ndim or result is x:
+            if not counts(result) or result is x:
                 continue
             if end is None:
                 if self.failed and isinstance(x, Array) and x.shape == result.shape:
                     be(result, who(x))  # without an error there was no iteration
                 continue
-            x = x if isinstance(x, Array) and x.ndim else None
+            x = x if counts(x) else None
             if end.is_new and (made is None or x is None):
                 continue
             key = id(end.array), end.key, id(x) if made is not None else 0
@@ -245,7 +246,7 @@ def _may_be_one(x: Any, y: Any) -> bool:
 
 
 def _move(end: Any, place: dict[int, int]) -> Any:
-    """What a turn does to a variable: it takes the array of another, one of outside, or makes one; None where traced values choose."""
+    """What an iteration does to a variable: it takes the array of another, one of outside, or makes one; None where traced values choose."""
     if not isinstance(end, Array):
         return None
     if id(end) in place:

@@ -67,12 +67,12 @@ class Block:
         self.kept: dict[str, Any] = {}  # what its shared variables hold where it ends in an error
         self.left = False  # does it certainly end in an error?
         self.wrote: dict[Location, Spec] = {}  # what it sets of the state outside
-        self.rows: dict[Var, jax.Array] = {}  # what stands in it for an item of an array in each turn
+        self.rows: dict[Var, jax.Array] = {}  # what stands in it for an item of an array in each iteration
         with place.scope(part, staged=True) as frame:
             self.frame, frame.around = frame, _jax.current_trace()
             frame.chosen = chosen
             frame.preset = dict(preset or outside or {})
-            if preset is not None:  # a turn of a loop: it starts only if nothing has failed before
+            if preset is not None:  # an iteration of a loop: it starts only if nothing has failed before
                 frame.values[ERROR] = 0
 
             def run(*flat: Any) -> Sequence[Any]:
@@ -206,7 +206,7 @@ class Block:
         ]
 
     def look_up(self, tables: Mapping[Var, Sequence[Any]]) -> None:
-        """Let variables be some numbers, one in each turn."""
+        """Let variables be some numbers, one in each iteration."""
         used = {u for e in self.eqns for u in e.invars if isinstance(u, Var)} | {u for u in self.outvars if isinstance(u, Var)}
         env = {v: Var(v.aval) for v in tables if v in used}
         with np.errstate(over="ignore"):  # of a float that is too large the operations have been computed before the loop

@@ -16,6 +16,7 @@ import jax
 import numpy as np
 from jax import lax
 
+from autograph.runtime.arrays.handles import Handle
 from autograph.runtime.arrays.numpys import as_kind
 from autograph.runtime.arrays.ties import NeedsTags, described, lasting, tie
 from autograph.runtime.blocks.block import Block
@@ -39,6 +40,7 @@ from autograph.runtime.sequences.room import refuse_or_grow, with_room
 from autograph.runtime.state.copies import copies_in, note_copies_at
 from autograph.runtime.state.lifted import Location, Tag, goes_with_block, joined, left_spec, load, may_be_missing, outer_spec, spec_out, store, taken
 from autograph.runtime.state.made import new_objects
+from autograph.runtime.state.reading import Held
 from autograph.runtime.stores.outside import taken_in
 from autograph.runtime.stores.stores import Value
 from autograph.runtime.values.fitting import SIDES, does_not_fit, fitted
@@ -133,6 +135,11 @@ def staged_cond(
     return _roomy(lambda state: _Sides([then, orelse], state, sources, facts_of(p), p, meetings).bind(p), state, then)
 
 
+def _as_value(x: Any) -> Any:
+    """Of a Variable that a side has made with a value of its trace, the value: no other side has the Variable."""
+    return x.value if isinstance(x, Handle) and _jax.made_here(x.value) and not any(Held(x) in frame.saved for frame in frames()) else x
+
+
 def _roomy(bind: Callable[[Sequence[Any]], Any], state: Sequence[Any], source: Any) -> Any:
     """A branch, whose lists may become longer on some side."""
     return with_room(bind, list(state), Place(getattr(source, "__code__", None)), 1, loop=False)
@@ -189,6 +196,7 @@ class _Sides:
             values = [block.kept.get(name, nothing) for name in names]
             out = values[0] if len(values) == 1 else tuple(values) or nothing
         out = self._opened(map_maybe(known, out, CONTAINERS))
+        out = tuple(map(_as_value, out)) if type(out) is tuple else _as_value(out)
         self.new.update(new_objects(block.frame, [out, *block.held().values()]))
         held = block.held()
         tags = note_tags([out, *held.values()])

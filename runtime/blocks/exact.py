@@ -1,6 +1,6 @@
-"""Python numbers in a compiled turn: Python's are exact, and in the turn the index is an int32.
+"""Python numbers in a compiled iteration: Python's are exact, and in the iteration the index is an int32.
 
-An abstract interpretation of the turn's jaxpr follows what is computed from the index and other Python numbers alone: integers with their
+An abstract interpretation of the iteration's jaxpr follows what is computed from the index and other Python numbers alone: integers with their
 bounds, fractions, and truth values.  Where such a number meets an array it is one operand among others, and the result an array, as in Python.
 `Inexact` is raised where the compiled value could be another than Python's for more than rounding.
 """
@@ -24,7 +24,7 @@ Interval = tuple[int, int]
 
 
 class Inexact(Exception):
-    """A Python number of the turn would not be what it is in Python: the reason."""
+    """A Python number of the iteration would not be what it is in Python: the reason."""
 
 
 class Integer(NamedTuple):
@@ -44,13 +44,13 @@ class Fraction(NamedTuple):
 
 
 class Truth(NamedTuple):
-    """A truth value that Python would know; its value, if it is the same in all turns."""
+    """A truth value that Python would know; its value, if it is the same in all iterations."""
 
     value: bool | None = None
 
 
 class Mixed(NamedTuple):
-    """A number in some turns, as Python knows, and an array in others: an array where it is an operand."""
+    """A number in some iterations, as Python knows, and an array in others: an array where it is an operand."""
 
     number: Any = None  # what it is where it is a number
 
@@ -75,7 +75,7 @@ def within(interval: Interval, what: str) -> Interval:
 
 
 class Numbers:
-    """The Python numbers of a turn; `strict`: bounds are asked for.
+    """The Python numbers of an iteration; `strict`: bounds are asked for.
 
     `ahead` takes the variables that only Python's own arithmetic tells, where they can be computed before the loop, with what they are: comparisons
     of floats, remainders, integers that may not fit.
@@ -86,18 +86,18 @@ class Numbers:
         self.ahead = ahead
         self.lists = lists
         self._depth = 0
-        self._chosen = 0  # branches and loops around, of which traced values decide whether they are made
+        self._chosen = 0  # branches and loops around, of which it is data-dependent whether they are made
 
     @staticmethod
     def constant(x: Any) -> Number:
-        """What a Python number is that no turn changes."""
+        """What a Python number is that no iteration changes."""
         if isinstance(x, (bool, int)):
             return Truth(x) if isinstance(x, bool) else Integer((x, x))
         return Fraction(magnitudes.of_number(x) if isinstance(x, float) else None)
 
     @staticmethod
     def unknown(x: Any) -> Number:
-        """What a Python number is that turns change."""
+        """What a Python number is that iterations change."""
         return Truth() if isinstance(x, bool) else Integer(None) if isinstance(x, int) else Fraction()
 
     def follow(self, eqns: Sequence[Any], known: Known) -> Known:
@@ -111,7 +111,7 @@ class Numbers:
         return known
 
     def _looked_at(self, e: Any, known: Known) -> Sequence[Number | None]:
-        """What an equation gives; one of numbers alone that the compiled turn cannot compute as Python does is computed ahead, if it may be."""
+        """What an equation gives; one of numbers alone that the compiled iteration cannot compute as Python does is computed ahead, if it may be."""
         v = e.outvars[0] if len(e.outvars) == 1 else None
         ahead = None if self._depth else self.ahead
         if v is None or self.strict and ahead is None:
@@ -135,7 +135,7 @@ class Numbers:
             return [found]
 
     def _results(self, e: Any, known: Known) -> Sequence[Number | None]:
-        name, none = e.primitive.name, [None] * len(e.outvars)
+        name, none, operation = e.primitive.name, [None] * len(e.outvars), _jax.operation(e)
         given = [None if isinstance(g := _of(v, known), Mixed) else g for v in e.invars]
         if name == "scan":
             return self._scan(e, given)
@@ -143,13 +143,13 @@ class Numbers:
             return self._while(e, given)
         if name == "cond":
             return self._cond(e, given)
-        if name in ("jit", "pjit") and e.params["name"] in _DIVISIONS and all(isinstance(g, Integer) for g in given):
-            return [Integer(self._divided(e.params["name"], given[0], given[1]))]  # type: ignore[arg-type]
-        if name in ("jit", "pjit") and e.params["name"] == LEAVES and isinstance(given[0], Truth):
+        if operation in _DIVISIONS and all(isinstance(g, Integer) for g in given):
+            return [Integer(self._divided(operation, given[0], given[1]))]  # type: ignore[arg-type]
+        if operation == LEAVES and isinstance(given[0], Truth):
             if self.strict and given[0].value is not False:
                 raise Leaves("a slice is shorter at the end of what it is taken of")
             return [given[0]]
-        if name in ("jit", "pjit") and e.params["name"] in (LOADED, STORED):
+        if operation in (LOADED, STORED):
             return [self._of_list(e, given)] if self.lists else none
         if programs(e):
             return self._call(e, given)
@@ -280,7 +280,7 @@ class Numbers:
         going = test.outvars[0]
         if not isinstance(going, Literal) and isinstance(
             found.get(going, Mixed()), Mixed
-        ):  # traced values end it: what its turns change is traced in either form
+        ):  # traced values end it: what its iterations change is traced in either form
             fixed_ones = _unchanged(body, fixed, carry)
             self._chosen += 1
             self._inside(body, [*given[tests : tests + fixed], *(g if k in fixed_ones else None for k, g in enumerate(carry))])
@@ -290,7 +290,7 @@ class Numbers:
         return self._turns(body, given[tests : tests + fixed], carry, [], None, limits)
 
     def _settled(self, body: Any, consts: Sequence[Any], carry: Sequence[Any], rows: Sequence[Any]) -> list[Number | None]:
-        """Which of the variables of a loop are numbers in all turns; Python's have weak types."""
+        """Which of the variables of a loop are numbers in all iterations; Python's have weak types."""
         first = len(body.invars) - len(rows) - len(carry)
         carry = [g if v.aval.weak_type else None for v, g in zip(body.invars[first:], carry, strict=False)]
         loose = Numbers(strict=False, lists=self.lists)
@@ -308,7 +308,7 @@ class Numbers:
         self, body: Any, consts: Sequence[Any], numbers: Sequence[Any], rows: Sequence[Any], turns: int | None,
         limits: dict[int, Interval] | None = None,
     ) -> list[Number | None]:  # fmt: skip
-        """The variables of a loop of which Python would know the turns, after it; `numbers` are those that are settled."""
+        """The variables of a loop of which Python would know the iterations, after it; `numbers` are those that are settled."""
         if not self.strict:
             self._inside(body, [*consts, *map(_changing, numbers), *rows])
             return [*map(_changing, numbers)]
@@ -332,13 +332,13 @@ class Numbers:
 
 
 def constant_step(eqns: Sequence[Any], v: Any, out: Any) -> int | None:
-    """The constant that a turn adds to an integer variable."""
+    """The constant that an iteration adds to an integer variable."""
     step = added(eqns, v, out)
     return step if isinstance(step, int) else None
 
 
 def added(eqns: Sequence[Any], v: Any, out: Any) -> int | float | None:
-    """The constant that a turn adds to a variable."""
+    """The constant that an iteration adds to a variable."""
     for e in eqns:
         if out in e.outvars and e.primitive.name in ("add", "sub") and e.invars[0] is v and isinstance(e.invars[1], Literal):
             step = np.asarray(e.invars[1].val)
@@ -384,14 +384,14 @@ def union(numbers: Sequence[Number | None]) -> Number | None:
 
 
 def _changing(number: Number | None) -> Number | None:
-    """What a number is of which a turn leaves another one."""
+    """What a number is of which an iteration leaves another one."""
     if isinstance(number, Fraction):
         return Fraction()
     return Integer(None) if isinstance(number, Integer) else Truth() if isinstance(number, Truth) else number
 
 
 def _logic(name: str, values: Sequence[bool | None]) -> bool | None:
-    """What a logical operation gives, as far as it is the same in all turns."""
+    """What a logical operation gives, as far as it is the same in all iterations."""
     if name in ("and", "or"):
         decides = name == "or"
         return decides if decides in values else None if None in values else not decides
@@ -417,7 +417,7 @@ def _unchanged(body: Any, first: int, carry: Sequence[Any]) -> set[int]:
 
 
 def _limits(test: Any, tests: int, given: Sequence[Number | None]) -> dict[int, Interval]:
-    """The bounds of a variable that the test of a loop compares with what no turn changes."""
+    """The bounds of a variable that the test of a loop compares with what no iteration changes."""
     found: dict[int, Interval] = {}
     numbers = {v: g for v, g in zip(test.invars, given, strict=True) if isinstance(g, Integer)}
     for e in test.eqns:

@@ -1,7 +1,7 @@
-"""A `while` whose test Python knows in every turn (`while t < 3.0: ...; t += dt`), as one compiled turn wherever a static range would be one.
+"""A `while` with a static test (`while t < 3.0: ...; t += dt`), rolled wherever a loop over a static range would be.
 
-A turn and the test are traced with their numbers as variables.  What the turns make of the numbers that Python alone computes is followed with
-Python's own (`replayed.py`) until the test fails: that is how many turns there are.
+An iteration and the test are traced with their numbers as variables.  What the iterations make of the numbers that Python alone computes is
+followed with Python's own (`replayed.py`) until the test fails: that is how many iterations there are.
 """
 
 from __future__ import annotations
@@ -29,19 +29,22 @@ from autograph.runtime.values.heap import HeapLocation
 from autograph.runtime.values.hints import rolling
 from autograph.runtime.values.specs import types
 
-_MADE = 3  # turns that are made in Python at least
+_MADE = 3  # iterations that are made in Python at least
 _MOST = 10_000_000
 
 
 def is_worth_a_trial(turns: int, size: int) -> bool:
-    """Whether to look for one compiled turn after some turns in Python, of which the last was `size` operations."""
+    """Whether to look for one compiled iteration after some iterations in Python, of which the last was `size` operations."""
     return turns >= _MADE and size > 0 and (4 * turns * size > LONG or rolling() == "always")
 
 
 def rest_of_while(
     test: Callable[..., Any], body: Callable[..., Any], state: list[Any], source: Callable[..., Any], stored: Sequence[Any], size: int
 ) -> tuple[list[Any], int] | str:
-    """The state after the turns that are left, and how many; why they are not compiled, "" if they are few. A turn is of `size` equations."""
+    """The state after the iterations that are left, and how many; why they are not compiled, "" if they are few.
+
+    An iteration is of `size` equations.
+    """
     if (mode := rolling()) == "never":
         return ""
 
@@ -69,7 +72,7 @@ def rest_of_while(
 
 
 def _count(stage: Stage, test: Callable[..., Any], state: list[Any], names: Sequence[str]) -> int:
-    """How many turns are made from a state on."""
+    """How many iterations are made from a state on."""
     block = stage.block
     turn = slots_of(stage, state, names)
     asking = stage.asking(test)

@@ -1,7 +1,7 @@
-"""How long a `while` makes a list at most, where its test compares the length, or a number that turns count, with a number that is known.
+"""How long a `while` makes a list at most, where its test compares the length, or a number that iterations count, with a number that is known.
 
 `while len(out) < n and token != END: out.append(token)` needs room for n items.  The test is traced and read: a conjunction holds where each of
-its parts does.  A flag that `break` sets is what the turn before has left in it, so the turn is read, too.
+its parts does.  A flag that `break` sets is what the iteration before has left in it, so the iteration is read, too.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _SWAPPED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "n
 
 
 class Limits(NamedTuple):
-    """How many turns a loop makes at most, if that is known, and how many items lists have at most when a turn begins."""
+    """How many iterations a loop makes at most, if that is known, and how many items lists have at most when an iteration begins."""
 
     turns: int | None
     lengths: dict[Bound, int]
 
 
 class _Number(NamedTuple):
-    """A loop variable that is one number: of which list the length, or what it is before the loop; in the test, and at both ends of a turn."""
+    """A loop variable that is one number: of which list the length, or what it is before the loop; in the test, and at both ends of an iteration."""
 
     what: Any
     tested: Any
@@ -54,13 +54,13 @@ class _Compared(NamedTuple):
 
 
 def limits_of(loop: Settling, before: Marks) -> Limits:
-    """Those of a loop of which one turn has been traced; `before`: what was known of lengths when it began."""
+    """Those of a loop of which one iteration has been traced; `before`: what was known of lengths when it began."""
     test, block = loop.test, loop.block
     if loop.turns is not None or test is None or not any(bound.top > top for bound, (top, _, _) in before.items()):
         return Limits(loop.turns, {})
     asked = Block(lambda *s: truth(test(*s[: len(s) - loop.extra])), loop.specs, loop.place, "limit", lambda _, p: [p], [test], outside=block.wrote)
     numbers = list(_numbers(loop, asked))
-    found: list[tuple[_Number, _Compared, int]] = []  # with how many turns lie between the comparison and the turn that it allows
+    found: list[tuple[_Number, _Compared, int]] = []  # with how many iterations lie between the comparison and the iteration that it allows
     flags: list[tuple[Any, bool]] = []  # what iterations leave in flags, and what that has to be for the loop to go on
 
     def read(eqns: Sequence[Any], p: Any, value: bool, at: Mapping[Any, tuple[_Number, int]]) -> None:
@@ -81,7 +81,7 @@ def limits_of(loop: Settling, before: Marks) -> Limits:
     lengths: dict[Bound, int] = {}
     for number, c, ago in found:
         begin, step = _counts(block, number, before, flags)
-        first = ago > 0 or number.tested is not c.variable  # it is not asked before the first turn
+        first = ago > 0 or number.tested is not c.variable  # it is not asked before the first iteration
         limit = _limit(c, begin, step, first)
         if limit is None:
             continue
@@ -111,9 +111,9 @@ def _numbers(loop: Settling, asked: Block) -> Iterator[_Number]:
 
 
 def _counts(block: Block, number: _Number, before: Marks, flags: Sequence[tuple[Any, bool]]) -> tuple[int | None, int | None]:
-    """What a number is before the loop, and what each turn adds to it, if that is known: one after which the loop goes on."""
+    """What a number is before the loop, and what each iteration adds to it, if that is known: one after which the loop goes on."""
     if isinstance(bound := number.what, Bound):
-        begin = None if in_block() else before[bound][1]  # in a turn of another loop it counts from the first of them
+        begin = None if in_block() else before[bound][1]  # in an iteration of another loop it counts from the first of them
         return begin, bound.exact - begin if begin is not None and bound.exact is not None else None
     step = constant_step(block.eqns, number.inner, number.outer)
     for flag, value in flags if step is None else ():
@@ -149,7 +149,7 @@ def _step_beside(eqns: Sequence[Any], inner: Any, outer: Any, flag: Any, value: 
 
 
 def _limit(c: _Compared, begin: int | None, step: int | None, first: bool) -> int | None:
-    """The last number at which a turn may begin; None if the comparison limits nothing."""
+    """The last number at which an iteration may begin; None if the comparison limits nothing."""
     if c.how == "ne":  # which stops what comes by
         if begin is None or step not in (1, -1) or (c.number - begin) * step < int(first):
             return None

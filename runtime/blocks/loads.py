@@ -29,15 +29,17 @@ from autograph.runtime.jaxapi.tracers import Array, as_object
 from autograph.runtime.messages.errors import ConcreteValueError
 from autograph.runtime.messages.places import here
 from autograph.runtime.sequences.columns import rows_in_column
+from autograph.runtime.sequences.derived import as_section
 from autograph.runtime.sequences.number_lists import noted
 from autograph.runtime.sequences.rows import unknown, weak_integers
 from autograph.runtime.sequences.sections import Section
-from autograph.runtime.sequences.slicing import at_places, masked, sliced, split_index
+from autograph.runtime.sequences.slicing import at_places, has_places, loaded_at_each, masked, sliced, split_index
 from autograph.runtime.sequences.subscripts import Span, has_span, is_mask, load_span, settled, store_span
 from autograph.runtime.state.lifted import touch
 from autograph.runtime.untraced.told import forget_told
 from autograph.runtime.values.heap import Contents, base_of, own_method
 from autograph.runtime.values.identity import doubt_all
+from autograph.runtime.values.intervals import interval_of
 from autograph.runtime.values.joining import Mismatch, join
 from autograph.runtime.values.packing import pack, unpack
 from autograph.runtime.values.spec_text import describe
@@ -61,7 +63,9 @@ def get_item(x: Any, i: Any) -> Any:
         x = present(x, "'NoneType' object is not subscriptable")
     if isinstance(x, Counted):
         return x[i]
-    if isinstance(x, Numpys) and (is_basic(i) and not has_span(i) and split_index(i) is None or is_known(x) and not _is_traced(i)):
+    if isinstance(i, Counted) and isinstance(x, (jax.Array, np.ndarray)):
+        i = as_section(i)
+    if isinstance(x, Numpys) and not has_span(i) and (is_basic(i) and split_index(i) is None or is_known(x) and not _is_traced(i)):
         if is_known(x) and _is_traced(i):
             i = _checked(x, i)
         return item(x, i)
@@ -79,6 +83,8 @@ def get_item(x: Any, i: Any) -> Any:
             return masked(x, i)
         if isinstance(i, Section) and i.ndim == 1 and jnp.issubdtype(i.dtype, jnp.integer):
             return at_places(x, i)
+        if type(i) is tuple and has_places(i):
+            return loaded_at_each(x, i)
     if isinstance(x, AxisConcatenator) and traced(i):
         return getattr(jnp, "r_" if isinstance(x, type(np.r_)) else "c_")[i]
     if isinstance(x, jax.Array) and 0 in x.shape:
@@ -121,6 +127,9 @@ def inside(i: Any, length: int, text: str) -> Any:
     if length == 0:
         fail(True, IndexError, text)
     i = weak_integers(i)  # whatever its type can hold
+    low, high = interval_of(i)
+    if low is not None and high is not None and -length <= low and high < length and (low >= 0 or high < 0):
+        return i if low >= 0 else i + length
     fail(lax.bitwise_or(jnp.any(i < -length), jnp.any(i >= length)), IndexError, text)
     return jnp.where(i < 0, i + length, i)
 
@@ -136,7 +145,7 @@ def _of_nothing(x: Any, i: Any) -> Any:
 def _is_traced(i: Any) -> bool:
     if isinstance(i, builtins.slice):
         return any(map(_is_traced, (i.start, i.stop, i.step)))
-    return unknown(i) or type(i) is tuple and any(map(_is_traced, i))
+    return unknown(i) or isinstance(i, Section) or type(i) is tuple and any(map(_is_traced, i))
 
 
 def _checked(x: Any, i: Any) -> tuple[Any, ...]:

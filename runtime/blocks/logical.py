@@ -14,6 +14,7 @@ from autograph.runtime.frames import changed_outside, in_block
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages.errors import BranchTypeError, NotStagedError, OptionalError
 from autograph.runtime.messages.places import here
+from autograph.runtime.messages.raised import in_library
 from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.sequences.rows import unknown
 from autograph.runtime.state.lifted import may_have_failed
@@ -110,7 +111,7 @@ def is_bool(x: Any, symbol: str, right: bool) -> bool:
     Raises:
       NotStagedError: (AG501) x is a traced bool.
     """
-    if unknown(x) and x.dtype == bool and x.shape == ():
+    if unknown(x) and x.dtype == bool and x.shape == () and not in_library():
         raise NotStagedError(
             f"`{symbol} {right}` of a traced truth value: it is an array, though it may have been a bool before", here(),
             "use the value itself as the condition: `if x:`, `if not x:`",
@@ -128,7 +129,7 @@ def matched(subject: Any, numbers: bool) -> Any:
     subject = map_maybe(known, subject)
     if has_maybe(subject):
         raise OptionalError(
-            "a pattern looks into a value that may be None, and traced values decide whether it is",
+            "a pattern looks into a value that may be None, depending on traced values",
             here(),
             "begin with `case None:`, or test it before",
         )

@@ -1,8 +1,8 @@
 """`while_loop`: a loop whose test may be traced.
 
 A loop whose test is static runs in Python.  One whose test is traced is one `lax.while_p` whose body was traced once, and once more only
-if a loop variable had to be promoted.  If the test becomes traced in the first turn, that turn is thrown away and the loop is staged from
-its start; if later, the finished turns stay and the rest is staged.
+if a loop variable had to be promoted.  If the test becomes traced in the first iteration, that iteration is thrown away and the loop is staged from
+its start; if later, the finished iterations stay and the rest is staged.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def while_loop(test: Callable[..., Any], body: Callable[..., Any], *state: Any) 
       state: the loop variables; the names in errors are the parameters of `body`.
 
     Returns:
-      The state after the last turn; a Python number that no turn changed is still a Python number.
+      The state after the last iteration; a Python number that no iteration changed is still a Python number.
 
     Raises:
       LoopTypeError: (AG201) a loop variable changes shape or structure.
@@ -72,7 +72,7 @@ def run_while(
     limit: int | None = None,
     most: int | None = None,
 ) -> list[Any]:
-    """The state after a loop of at most `most` turns, if that is known; its lists may grow.
+    """The state after a loop of at most `most` iterations, if that is known; its lists may grow.
 
     `source` is the body that the user wrote, where `body` is a wrapper around it that has `hidden` variables before the user's.
 
@@ -84,7 +84,7 @@ def run_while(
     finite = bool(hidden)  # it ends, though an error has occurred
     begin: list[Spec] | None = None
     p, state = _going(test, state, finite)
-    certain = p is True  # at least one turn is made
+    certain = p is True  # at least one iteration is made
     if not place.remembers:
         turns, size, why = 0, 0, ""
         looked = finite or not _jax.compiling()
@@ -102,9 +102,9 @@ def run_while(
                     looked = True
                     if not isinstance(rest := rest_of_while(test, body, after, source, stored_into(run, after), size), str):
                         if watching():
-                            decided("loop", f"scan of {rest[1]} turns", "the test is known when it is traced, in every turn")
+                            decided("loop", f"scan of {rest[1]} iterations", "the test is known when it is traced, in every iteration")
                         return rest[0]
-                    why = f"; one compiled turn is not possible: {rest}" if rest else ""
+                    why = f"; one compiled iteration is not possible: {rest}" if rest else ""
                     if only_errors_end_it and not _is_constant(test, state):  # Python knows the test, and makes all iterations
                         p, finite, only_errors_end_it = True, True, False
                 if turns == 1 and not isinstance(p, bool) and _jax.staging() and not run.changed:
@@ -118,10 +118,10 @@ def run_while(
             if not joined:
                 made.tell(turns, f"its test is static{why}")
             if watching():
-                how = f"{'scan of' if joined else 'Python,'} {turns} turn{'s' * (turns != 1)}{', made one by one' * joined}"
-                decided("loop", how, f"the test is known when it is traced, in every turn{why}")
+                how = f"{'scan of' if joined else 'Python,'} {turns} iteration{'s' * (turns != 1)}{', made one by one' * joined}"
+                decided("loop", how, f"the test is known when it is traced, in every iteration{why}")
             return state
-    p = True if begin is not None else p  # not that of the turn that is thrown away
+    p = True if begin is not None else p  # not that of the iteration that is thrown away
     staging = functools.partial(_staged, test, body, source=source, hidden=hidden, most=most, place=place)
     if p is not True:
         return with_room(functools.partial(staging, before=state, begin=begin, certain=certain, p=p, token=None), state, place, most or 8)  # type: ignore[no-any-return]
@@ -146,7 +146,7 @@ def _staged(
     test: Callable[..., Any], body: Callable[..., Any], state: list[Any], *, before: list[Any], begin: list[Spec] | None, source: Callable[..., Any],
     hidden: tuple[str, ...], most: int | None, place: Place, certain: bool, p: Any, token: object,
 ) -> list[Any]:  # fmt: skip
-    """The state after the iterations that traced values decide; `begin` are the types after one that was thrown away.
+    """The state after the iterations that are data-dependent; `begin` are the types after one that was thrown away.
 
     A list that has become a `Growing` since `before`, or became one in that iteration, has the type that it has now.
     """
@@ -182,7 +182,7 @@ def _staged(
 
 
 def _limited(test: Callable[..., Any], body: Callable[..., Any], state: list[Any], source: Callable[..., Any], hidden: Any, limit: int) -> list[Any]:
-    """A loop that may not make more than `limit` turns."""
+    """A loop that may not make more than `limit` iterations."""
 
     def counted(turns: Any, *state: Any) -> Any:
         return given([turns + 1, *listed(body(*state), len(state))])
@@ -195,7 +195,7 @@ def _limited(test: Callable[..., Any], body: Callable[..., Any], state: list[Any
         p = truth(test(*state))
         return more if p is True else p if more is True or p is False else lax.bitwise_and(p, more)
 
-    turns, *after = run_while(going, counted, [0, *state], source, ("the number of turns", *hidden), most=limit)
+    turns, *after = run_while(going, counted, [0, *state], source, ("the number of iterations", *hidden), most=limit)
     over = turns >= limit
     p = truth(test(*after)) if over is not False else False
     if p is False:
@@ -203,7 +203,7 @@ def _limited(test: Callable[..., Any], body: Callable[..., Any], state: list[Any
     when = over if p is True else p if over is True else lax.bitwise_and(p, over)
     if hints_here().exceeded == "nan":
         return [_nan(x, when) if x is not y else x for x, y in zip(after, state, strict=True)]
-    fail(when, StepLimitError, f"this loop makes more than max_steps={limit} turns", advice="allow more turns")
+    fail(when, StepLimitError, f"this loop makes more than max_steps={limit} iterations", advice="allow more iterations")
     return after
 
 

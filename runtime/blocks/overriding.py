@@ -17,7 +17,7 @@ class overriding:
     """`with overriding() as leaves: try: ... finally: ...; leaves.jumps = flag`: where the flag is true, no error comes out.
 
     Raises:
-      StagedRaiseError: (AG404) traced values decide whether there is an error, or whether the `finally` jumps while one is on its way.
+      StagedRaiseError: (AG404) it is data-dependent whether there is an error, or whether the `finally` jumps while one is on its way.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class overriding:
             return False
         if error is None:
             if code_now() is not self.before:
-                raise _refusal("which may give up an error that only traced values decide", self.place)
+                raise _refusal("which may give up a data-dependent error", self.place)
             return False
         if jumps is not True:
             raise _refusal(f"where traced values say so, and {type(error).__name__} may be on its way", self.place) from None

@@ -1,7 +1,7 @@
-"""Python's numbers that change from turn to turn: what they are in each, computed before the loop as Python computes them.
+"""Python's numbers that change from iteration to iteration: what they are in each, computed before the loop as Python computes them.
 
-What a turn computes of the index and other Python numbers alone (`exact.py` says which those are) is evaluated with Python's own numbers, turn
-by turn, from the equations of the compiled turn: the constants in them are Python's, and only values of the same kind are met.
+What an iteration computes of the index and other Python numbers alone (`exact.py` says which those are) is evaluated with Python's own numbers,
+iteration by iteration, from the equations of the compiled iteration: the constants in them are Python's, and only values of the same kind are met.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from autograph.runtime.blocks.exact import Inexact, programs
+from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi._jax import Var
 from autograph.runtime.values.values import NUMBERS
 
@@ -25,12 +26,12 @@ _EXACT = 1 << 24  # integers up to here are float32 as well
 def replayed(
     eqns: Sequence[Any], index: Var, items: builtins.range, numbers: Mapping[Var, tuple[Any, Any]], inner: Sequence[Var], last: Sequence[Any]
 ) -> tuple[dict[Var, list[Any]], list[Any]]:
-    """The values of some variables before each turn and after the last, and in each turn of `inner`, which it computes; those of `last` at the end.
+    """The values of some variables before each iteration and after the last, in each of `inner`, which it computes, and of `last` at the end.
 
-    `numbers` are what they are before the loop, and what a turn makes of them.  What of `last` is an array at the end is None.
+    `numbers` are what they are before the loop, and what an iteration makes of them.  What of `last` is an array at the end is None.
 
     Raises:
-      Inexact: Python would raise an error in a turn, or what it computes is not known here, or not to be told.
+      Inexact: Python would raise an error in an iteration, or what it computes is not known here, or not to be told.
     """
     values: dict[Var, list[Any]] = {**{v: [x] for v, (x, _) in numbers.items()}, **{v: [] for v in inner}}
     after: list[Any] = []
@@ -45,10 +46,10 @@ def replayed(
 def turns_made(
     eqns: Sequence[Any], numbers: Mapping[Var, tuple[Any, Any]], test: Sequence[Any], asked: Mapping[Var, Var], going: Any, most: int
 ) -> int:
-    """How many turns a loop makes whose test asks such numbers alone; `asked` are the variables of the equations of its test that stand for them.
+    """The trip count of a loop whose test asks such numbers alone; `asked` are the variables of the equations of its test that stand for them.
 
     Raises:
-      Inexact: the test asks for more, or there are more than `most` turns.
+      Inexact: the test asks for more, or there are more than `most` iterations.
     """
     now = {v: x for v, (x, _) in numbers.items()}
     for count, after in enumerate(_turns(eqns, itertools.repeat({}, most), numbers, [])):
@@ -58,11 +59,11 @@ def turns_made(
         if p is not True:
             raise Inexact("its test does not ask Python's numbers alone")
         now = dict(zip(numbers, after, strict=True))
-    raise Inexact(f"it makes more than {most} turns")
+    raise Inexact(f"it makes more than {most} iterations")
 
 
 def _turns(eqns: Sequence[Any], items: Iterable[dict[Any, Any]], numbers: Mapping[Var, tuple[Any, Any]], more: Sequence[Any]) -> Iterator[list[Any]]:
-    """What numbers, and more variables, are after each turn."""
+    """What numbers, and more variables, are after each iteration."""
     outs = [*(out for _, out in numbers.values()), *more]
     needed = _needed(eqns, outs)
     now: dict[Any, Any] = {v: x for v, (x, _) in numbers.items()}
@@ -119,9 +120,10 @@ def _results(e: Any, given: list[Any]) -> Sequence[Any]:
     if name == "cond":
         return unknown if given[0] is None else _inside(e.params["branches"][int(given[0])].jaxpr, given[1:])
     if name in ("jit", "pjit") and None not in given:
-        if e.params["name"] == "round" and len(programs(e)[0].eqns) > 1:  # Python rounds the decimal number, not its multiple
+        operation = _jax.operation(e)
+        if operation == "round" and len(programs(e)[0].eqns) > 1:  # Python rounds the decimal number, not its multiple
             raise Inexact("a Python float is rounded to some digits")
-        return [_DIVISIONS[e.params["name"]](*given)] if e.params["name"] in _DIVISIONS else _inside(programs(e)[0], given)
+        return [_DIVISIONS[operation](*given)] if operation in _DIVISIONS else _inside(programs(e)[0], given)
     kind = getattr(getattr(e.outvars[0].aval, "dtype", None), "kind", "")
     if None in given:
         return unknown

@@ -1,7 +1,7 @@
-"""A loop over a static range as one compiled turn, wherever a turn can be compiled and Python's numbers in it stay what they are.
+"""A loop over a static range as one compiled iteration, wherever an iteration can be compiled and Python's numbers in it stay what they are.
 
-The first turn is made as it is written; the others are one compiled turn if they are many operations, if a trial turn with a traced index
-works, and if what the turn computes from the index and other Python numbers alone is what Python computes (`blocks/exact.py`).
+The first iteration is made as it is written; the others are one compiled iteration if they are many operations, if a trial iteration with a traced
+index works, and if what the iteration computes from the index and other Python numbers alone is what Python computes (`blocks/exact.py`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi._jax import Literal, Var
 from autograph.runtime.messages.places import parameter_names
 from autograph.runtime.repeats.repeats import made_turns
-from autograph.runtime.repeats.sizes import LONG, size_of
+from autograph.runtime.repeats.sizes import LONG, size_of_all
 from autograph.runtime.sequences.growing import Growing
 from autograph.runtime.sequences.lengths import Marks, iterating
 from autograph.runtime.sequences.room import with_room
@@ -43,7 +43,7 @@ from autograph.runtime.values.specs import Kept, Spec, Type, has_option, spec_of
 from autograph.runtime.values.value_objects import opened
 from autograph.runtime.values.values import NUMBERS, Maybe, parts
 
-_LOOKED_AT = 3  # turns
+_LOOKED_AT = 3  # iterations
 _FEWEST = 4
 
 
@@ -57,13 +57,13 @@ def rest_rolled(
     turn: Turn,
     spoil: Callable[[Iterable[Any]], bool] = lambda _: False,
 ) -> list[Any]:
-    """The state after a static loop: one compiled turn if its turns are many operations and that cannot be seen.
+    """The state after a static loop: one compiled iteration if its iterations are many operations and that cannot be seen.
 
-    The first turn tells what a turn costs.  It is thrown away if what the state is before the loop can stand in all turns, and is made apart if not.
-    `turn` makes one as it is written.  Where changes of some places `spoil` it all turns are made.
+    The first iteration tells what an iteration costs.  It is thrown away if what the state is before the loop can stand in all iterations, and is
+    made apart if not. `turn` makes one as it is written.  Where changes of some places `spoil` it all iterations are made.
     """
     count, made = len(items), 0
-    stored: list[Any] = []  # the arrays into which the first turn stores
+    stored: list[Any] = []  # the arrays into which the first iteration stores
     code = getattr(body, "__code__", None)
     place = Place(code)
 
@@ -71,32 +71,32 @@ def rest_rolled(
         return with_room(lambda s: _rolled(rest, body, s, whole, stored, spoil), state, place, count)  # type: ignore[no-any-return]
 
     def unrolled(rest: builtins.range, state: list[Any], why: str, size: int = 0) -> list[Any]:
-        """`size`: how many operations all turns together are, if they are many."""
+        """`size`: how many operations all iterations together are, if they are many."""
         with made_turns() as repeats, iterating(len(rest)):
             with place.scope("turn") as run:
                 for item in rest:
-                    run.count = 0  # blocks in a turn remember what those of the turn before have found
+                    run.count = 0  # blocks in an iteration remember what those of the iteration before have found
                     state = turn(item, state)
                     repeats.mark()
             joined = repeats.join()
         if not joined:
             repeats.tell(count, f"one compiled iteration is not possible: {why}" if size else why)
         if watching():
-            of = f"{count} turn{'s' * (count != 1)}"
-            why = f"one compiled turn is not possible: {why}; about {size} operations" if size else why
+            of = f"{count} iteration{'s' * (count != 1)}"
+            why = f"one compiled iteration is not possible: {why}; about {size} operations" if size else why
             decided("loop", f"scan of {of}, made one by one" if joined else f"unrolled, {of}", why)
         return state
 
     def apart(state: list[Any]) -> list[Any]:
-        """The turns after one that is made as it is written."""
+        """The iterations after one that is made as it is written."""
         rest = items[made + 1 :]
 
         return compiled_or_unrolled(code, lambda: compiled(rest, state, False), lambda why: unrolled(rest, state, why, size))  # type: ignore[no-any-return]
 
     mode = rolling()
     if mode == "never" or count < (2 if mode == "always" else _FEWEST):
-        return unrolled(items, state, "`ag.loops(roll='never')`" if mode == "never" else "the range is known, and it has few turns")
-    while made < min(_LOOKED_AT, count):  # a turn may be shorter than the others, as at a border
+        return unrolled(items, state, "`ag.loops(roll='never')`" if mode == "never" else "the range is known, and it has few iterations")
+    while made < min(_LOOKED_AT, count):  # an iteration may be shorter than the others, as at a border
         speculation = Speculation(positions=True)
         with place.scope("turn") as frame, iterating(count - made):
             after = turn(items[made], state)
@@ -104,11 +104,11 @@ def rest_rolled(
             break
         made, state = made + 1, after
     else:
-        return unrolled(items[made:], state, "the range is known, and its turns are few operations")
+        return unrolled(items[made:], state, "the range is known, and its iterations are few operations")
     if speculation.has_moved():  # a trial would take items as well
-        return unrolled(items[made + 1 :], after, "a turn takes items of an iterator from outside of the loop")
+        return unrolled(items[made + 1 :], after, "an iteration takes items of an iterator from outside of the loop")
     if spoil(frame.saved):
-        return unrolled(items[made + 1 :], after, "a turn changes what the loop goes over", size)
+        return unrolled(items[made + 1 :], after, "an iteration changes what the loop goes over", size)
     stored = stored_into(frame, state)
     if frame.changed or place.memory.get(("apart", code)) is not None:
         return apart(after)
@@ -118,41 +118,43 @@ def rest_rolled(
 
 
 def stored_into(turn: Frame, state: Sequence[Any]) -> list[Any]:
-    """The arrays of a state into which a turn has stored."""
+    """The arrays of a state into which an iteration has stored."""
     held = {id(part) for x in state for part in parts(x)}
     return [location.obj for location in turn.saved if isinstance(location, Value) and id(location.obj) in held]
 
 
 def cost(turns: int, before: int) -> int:
-    """How many operations some turns of a loop are, going by what one has recorded since `before`."""
-    return turns * sum(map(size_of, _jax.recorded(before)))
+    """How many operations some iterations of a loop are, going by what one has recorded since `before`."""
+    return turns * size_of_all(_jax.recorded(before))
 
 
 def _rolled(
     items: builtins.range, body: Callable[..., Any], state: list[Any], whole: bool, stored: Sequence[Any], spoil: Callable[[Iterable[Any]], bool]
 ) -> list[Any]:
     names = parameter_names(body, len(state))
-    stage = turn_staged(body, state, names, len(items), stored)
+    stage = turn_staged(body, state, names, len(items), stored, items)
     if spoil(stage.block.wrote):
-        raise Inexact("a turn changes what the loop goes over")
+        raise Inexact("an iteration changes what the loop goes over")
     for place, spec in stage.block.wrote.items():
         if isinstance(place, HeapLocation) and _is_set_somewhere(place.get(), spec):
-            raise Inexact(f"{place.name} is None before, and traced values would decide where turns set it")
+            raise Inexact(f"{place.name} is None before, and it is data-dependent where iterations set it")
     if whole:
         for x, spec, name in zip(state, stage.specs, names, strict=False):
             if not _stands(x, spec):
-                raise Inexact(f"`{name}` gets another type in the first turn")
+                raise Inexact(f"`{name}` gets another type in the first iteration")
     return scanned(stage, items, state, names)
 
 
 def _is_set_somewhere(held: Any, spec: Any) -> bool:
-    """Whether a place holds None, or nothing, that turns set, but not certainly all of it."""
+    """Whether a place holds None, or nothing, that iterations set, but not certainly all of it."""
     pairs = zip(held.values, spec.values, strict=True) if isinstance(held, Items) else [(held, spec)]
     return any(has_option(part) and not isinstance(x, Maybe) for x, part in pairs)
 
 
-def turn_staged(body: Callable[..., Any], state: list[Any], names: Sequence[str], turns: int, stored: Sequence[Any]) -> Stage:
-    """A turn with a traced index."""
+def turn_staged(
+    body: Callable[..., Any], state: list[Any], names: Sequence[str], turns: int, stored: Sequence[Any], indices: builtins.range | None = None
+) -> Stage:
+    """The body of a rolled loop: an iteration with a traced index, which is one of `indices`."""
     for x, name in zip(state, names, strict=True):
         if (
             type(x) not in NUMBERS
@@ -162,15 +164,15 @@ def turn_staged(body: Callable[..., Any], state: list[Any], names: Sequence[str]
         ):
             raise Inexact(f"`{name}` holds Python numbers")
     index = Type((), jax.dtypes.canonicalize_dtype(int), True)
-    return Stage(body, state, body, Place(getattr(body, "__code__", None)), items=[index], turns=turns, all_made=True, stored=stored)
+    return Stage(body, state, body, Place(getattr(body, "__code__", None)), items=[index], turns=turns, all_made=True, stored=stored, indices=indices)
 
 
 def scanned(stage: Stage, items: builtins.range, state: list[Any], names: Sequence[str]) -> list[Any]:
-    """The state after all turns, as one compiled turn."""
+    """The state after all iterations, as one compiled iteration."""
     block = stage.block
     turn = slots_of(stage, state, names)
     found = settled(block, turn.index, items, turn.slots)
-    if turn.code is not None and not isinstance(turn.code, Literal) and found.get(turn.code) == Integer((0, 0)):  # what is checked holds in all turns
+    if turn.code is not None and not isinstance(turn.code, Literal) and found.get(turn.code) == Integer((0, 0)):  # the checks hold
         block.forget_written(ERROR, len(types(stage.specs)))
         stage.guarded = may_have_failed()
     out = stage.run_scan([], len(items), 1, items)
@@ -188,18 +190,18 @@ def _with_numbers(held: Any, numbers: dict[int, Any]) -> Any:
 
 
 def _stands(x: Any, spec: Spec) -> bool:
-    """Whether what a variable is before a loop can stand for what it is in all turns: Python numbers for arrays of their kind."""
+    """Whether what a variable is before a loop can stand for what it is in all iterations: Python numbers for arrays of their kind."""
     if type(x) in NUMBERS and isinstance(spec, Type):
         return np.dtype(spec.dtype).kind in ("f" if isinstance(x, float) else "c" if isinstance(x, complex) else "b" if isinstance(x, bool) else "iu")
     return isinstance(spec, Kept) and spec.value is x or bool(spec == widen(spec_of(x)))  # an array that is stored into keeps its type
 
 
 class TurnSlots(NamedTuple):
-    """The variables of a staged turn, and what is told of the numbers among them after the loop: by the position in the state, and by the place."""
+    """The variables of a staged iteration, and what the numbers among them are after the loop: by position in the state, and by place."""
 
     index: Any
     slots: list[Slot]
-    code: Any  # the error code after a turn
+    code: Any  # the error code after an iteration
     final: dict[int, Any]
     places: dict[HeapLocation, dict[int, Any]]
 
@@ -235,7 +237,7 @@ def slots_of(stage: Stage, state: list[Any], names: Sequence[str]) -> TurnSlots:
 
 
 def _slots(name: str, x: Any, spec: Spec, pairs: Sequence[tuple[Any, Any]], stays: Callable[[Any], None], always: Any, known: Marks) -> list[Slot]:
-    """The variables of a turn that stand for what a variable or place holds; `known` is what is known of lengths before the loop."""
+    """The variables of an iteration that stand for what a variable or place holds; `known` is what is known of lengths before the loop."""
     if isinstance(x, Growing):
         (length, after), *buffers = pairs
         _, exact, _ = known.get(x.kind.bound, (0, None, 0))
@@ -247,8 +249,8 @@ def _slots(name: str, x: Any, spec: Spec, pairs: Sequence[tuple[Any, Any]], stay
 
 
 def counted(stage: Stage, turns: int, state: list[Any]) -> dict[int, int]:
-    """The Python integers that each turn of a compiled loop changes by a constant: what they are after it."""
-    if stage.guarded:  # turns after an error change nothing
+    """The Python integers that each iteration of a compiled loop changes by a constant: what they are after it."""
+    if stage.guarded:  # iterations after an error change nothing
         return {}
     block = stage.block
     mine, outs = iter(block.invars[len(types(stage.items)) :]), iter(block.outvars)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -48,6 +49,7 @@ from autograph.runtime.stores.stores import Value
 from autograph.runtime.values.fitting import LOOP, fitted, unsettled
 from autograph.runtime.values.heap import Contents, HeapLocation, under_vmap
 from autograph.runtime.values.identity import reopened, replaced, twins
+from autograph.runtime.values.intervals import note_interval
 from autograph.runtime.values.joining import Mismatch, join
 from autograph.runtime.values.knowledge import Fact, Facts, facts_of, known, note
 from autograph.runtime.values.packing import as_is, blank_uses, pack
@@ -72,11 +74,11 @@ from autograph.runtime.values.value_objects import closed, opened
 from autograph.runtime.values.values import CONTAINERS, NUMBERS, Blank, Maybe, Unset, is_value, map_maybe, nothing
 
 _MOST_RUNS = 30  # the lattice of types is finite and low: this is never reached by types that settle
-ROTATED = "the test is part of the turn"
+ROTATED = "the test is part of the iteration"
 
 
 class Rotate(Retrace):
-    """The test of a loop may fail: it has to be part of the turn."""
+    """The test of a loop may fail: it has to be part of the iteration."""
 
 
 def unless_failed(p: Any) -> Any:
@@ -100,8 +102,12 @@ class Settling:
         self, body: Callable[..., Any], state: list[Any], source: Callable[..., Any], place: Place,
         begin: Sequence[Spec] | None = None, items: Sequence[Spec] = (), test: Callable[..., Any] | None = None,
         hidden: tuple[str, ...] = (), turns: int | None = None, all_made: bool = False, stored: Sequence[Array] = (), token: object = None,
+        indices: builtins.range | None = None,
     ) -> None:  # fmt: skip
-        """`token`: whoever stages it can trace the first iteration apart, if `Peel` with this is raised."""
+        """`token`: whoever stages it can trace the first iteration apart, if `Peel` with this is raised.
+
+        `indices`: the range of which the first item of an iteration is one.
+        """
         given_state = [taken_in(x) for x in state]
         state = [opened(x) for x in given_state]
         self.opens = any(a is not b for a, b in zip(state, given_state, strict=True))  # does it carry the fields of objects?
@@ -110,20 +116,20 @@ class Settling:
         self.untagged, self.hidden, self.test = body, hidden, test and self.asking(test)
         self.copies: dict[Any, Any] = {}  # where variables hold what is a copy, or has one, when an iteration ends
         self.more_copies = False
-        self.by_object: set[int] = set()  # identities of arrays that are the same objects in each turn
+        self.by_object: set[int] = set()  # identities of arrays that are the same objects in each iteration
         self.tagged, self.extra = False, 0  # does it carry which array is which, and as how many variables?
         self.apart: set[tuple[int, int]] = set()
-        self.more, self.lost = list[Any](), dict[int, Any]()  # what turns give of the arrays outside, and leave of views
+        self.more, self.lost = list[Any](), dict[int, Any]()  # what iterations give of the arrays outside, and leave of views
         entry = [widen(spec_in_block(x)) for x in state]
         self.opened = [widen(spec_of(x)) for x in state]  # with what lists and dicts hold before the loop
         self.preset: dict[Location, Spec] = {}
-        self.entry, self.left = entry, dict[Location, Spec]()  # what the loop begins with, and what a turn leaves in places
+        self.entry, self.left = entry, dict[Location, Spec]()  # what the loop begins with, and what an iteration leaves in places
         self.specs = self._from_memory(entry)
         if begin is not None:
             self.specs = self.joined(self.specs, [widen(s) for s in begin])
         self._foresee(stored)
         self.remembered, self.turns, self.all_made = marks(), turns, all_made
-        self.token = token
+        self.token, self.indices = token, indices
         self._settle()
         own = self.specs[: len(entry)]
         kept = {k: self.preset.get(Value(s.value)) for k, s in enumerate(own) if isinstance(s, Kept) and isinstance(s.value, Array)}
@@ -239,11 +245,11 @@ class Settling:
 
     def _place_changes(self, location: HeapLocation) -> Exception:
         m, place = Mismatch("", widen(outer_spec(location, lifting())), self.left[location]), self._place(location, self.block)
-        why = two(m, "before the loop", "after one turn")
+        why = two(m, "before the loop", "after one iteration")
         return location.refusal(why, place, instead_of_change(m, location, place, for_turns(m, location.bare)))
 
     def _foresee(self, stored: Iterable[Array]) -> None:
-        """Arrays from outside into which turns store: variables that hold them hold the same objects in each turn."""
+        """Arrays from outside into which iterations store: variables that hold them hold the same objects in each iteration."""
         for x in stored:
             if not isinstance(x, View) and Value(x) not in self.preset:
                 self.preset[Value(x)] = spec_of(x)
@@ -251,6 +257,8 @@ class Settling:
         self.specs = [self._kept(x, s) for x, s in zip(self.state, self.specs, strict=True)] if self.by_object else self.specs
 
     def _begin(self, args: list[Any]) -> None:
+        if self.indices:
+            note_interval(args[0], min(self.indices[0], self.indices[-1]), max(self.indices[0], self.indices[-1]))
         note_copies_at(args[len(self.items) :], self.copies)
         begun = [x for a, s in zip(args[len(self.items) :], self.specs, strict=True) for x in pack(a, s, as_is)]
         frame = lifting()[-1]
@@ -258,12 +266,12 @@ class Settling:
         self.loop.begin([*begun[: self._own()], *outside], begun[self._own() :] if self.tagged else ())
 
     def _moves_what_is_stored(self) -> bool:
-        """Whether a turn gives a variable an array from outside into which turns store."""
+        """Whether an iteration gives a variable an array from outside into which iterations store."""
         stored = {id(location.obj) for location in self.block.wrote if isinstance(location, Value)}
         return self.settled and any(end is not None and end.array is not None and id(end.array) in stored for end in self.loop.ends)
 
     def stores_into(self, arrays: Iterable[Any]) -> bool:
-        """Whether a turn stores into one of some arrays of outside."""
+        """Whether an iteration stores into one of some arrays of outside."""
         stored = {id(location.obj) for location in self.block.wrote if isinstance(location, Value)}
         return any(id(x.root if isinstance(x, View) else x) in stored for x in arrays)
 
@@ -295,7 +303,7 @@ class Settling:
         self.opened += [CODE] * len(tags)
 
     def _kept(self, x: Any, spec: Spec) -> Spec:
-        """The spec of a variable, some arrays of which are the same objects in each turn."""
+        """The spec of a variable, some arrays of which are the same objects in each iteration."""
         kept = spec_in_block(x, lambda container: True, lambda array: id(array) in self.by_object)
         return _with_kept(spec, kept)
 
@@ -368,7 +376,7 @@ class Settling:
         self.raw = [spec_out(x) for x in outs]
         found = copies_in(outs)
         self.more_copies, self.copies = not found.keys() <= self.copies.keys(), {**found, **self.copies}
-        self.numbers = [x if type(x) in NUMBERS else None for x in outs]  # that a turn gives, whatever the index
+        self.numbers = [x if type(x) in NUMBERS else None for x in outs]  # that an iteration gives, whatever the index
         held = block.held()
         block.given = twins({**dict(enumerate(outs)), **held}, goes_with_block)
         begun = {location: at_begin(location, block.frame) for location in held}
@@ -377,7 +385,7 @@ class Settling:
         moved = {id(a): k for k, a in enumerate(args)}
         specs = self.raw
         joint = list(self.specs)
-        for _ in range(_MOST_RUNS):  # what a turn only moves from one variable to another is promoted in the same run
+        for _ in range(_MOST_RUNS):  # what an iteration only moves from one variable to another is promoted in the same run
             old, joint = joint, self.joined(joint, [joint[moved[id(x)]] if id(x) in moved else s for x, s in zip(outs, specs, strict=True)])
             if joint == old:
                 break
@@ -407,7 +415,7 @@ class Settling:
         left = [(held[loc], block.wrote[loc]) if loc in held else (load(loc), self.preset[loc]) for loc in order]
         self.loop.end(ends + [x for value, spec in left for x in pack(value, spec, as_is)], block.left)
         self.order = order
-        # A variable that a turn sets and never takes from the turn before only gets its type: the run stands.
+        # A variable that an iteration sets and never takes from the iteration before only gets its type: the run stands.
         self.settled = self.settled or blank_uses.count == self.uses
         return packed if self.settled else []
 
@@ -431,11 +439,11 @@ class Settling:
         return out
 
     def _place(self, location: Location, block: Block) -> errors.Place | None:
-        """Where a turn first changes it."""
+        """Where an iteration first changes it."""
         return block.frame.places.get(location) or place_of(caller())
 
     def _joined_state(self, location: Location, before: Spec, after: Spec, block: Block) -> Spec:
-        """The spec that covers what turns leave in a place outside."""
+        """The spec that covers what iterations leave in a place outside."""
         place = self._place(location, block)
         try:
             joint = joined(location, before, after)
@@ -444,7 +452,7 @@ class Settling:
             refuse_or_grow(location, (before, after), [block.frame])
             if "vmap" in transformation() and described(m.a) == described(m.b):
                 raise under_vmap(location, place) from None
-            why = two(m, "before the loop", "after one turn")
+            why = two(m, "before the loop", "after one iteration")
             raise location.refusal(why, place, instead_of_change(m, location, place, for_turns(m, location.bare))) from None
         return joint
 
@@ -455,7 +463,7 @@ class Settling:
         where = f" (line {at.line})" if at else ""
         before, after = pair(describe(m.a), describe(m.b))
         return LoopTypeError(
-            f"loop variable `{name}{m.path}` is {before} before the loop and {after} after one turn{where}{why}",
+            f"loop variable `{name}{m.path}` is {before} before the loop and {after} after one iteration{where}{why}",
             place_of(caller()), instead(m.a, m.b, for_turns(m, name)), [(at, after)],
         )  # fmt: skip
 
@@ -491,7 +499,7 @@ def _known(value: Any) -> Any:
 
 
 def _stays(begun: Any, ended: Any) -> bool:
-    """Whether arrays that a turn was given by object are what it ends with."""
+    """Whether arrays that an iteration was given by object are what it ends with."""
     if isinstance(begun, Array) and begun.home() is not _jax.current_trace():
         return ended is begun
     if is_leaf(begun) or not isinstance(begun, (tuple, list, dict)) or type(begun) is not type(ended) or len(begun) != len(ended):

@@ -38,7 +38,7 @@ class Sunk(NamedTuple):
     one_sided: bool  # does only one side store?
 
     def would_copy(self) -> bool:
-        """Whether a loop copies the arrays in each turn if the sides are a select: on a CPU, XLA then reads one array again to store into another."""
+        """Whether a loop copies the arrays in each iteration if the branches are a select: on a CPU, XLA reads one again to store into another."""
         return sum(map(bool, self.stores)) > 1 and jax.default_backend() == "cpu"
 
     def stored(self, outs: Sequence[Any]) -> list[Any]:

@@ -51,9 +51,9 @@ class Stage(Settling):
         return fitted(self.state, self.specs, self.names, LOOP)
 
     def results(self, outs: Sequence[Any], certain: bool, made: Callable[[], Any] | None = None) -> list[Any]:
-        """The state after the loop; a number or array that no turn changes is what it was before.
+        """The state after the loop; a number or array that no iteration changes is what it was before.
 
-        If it is `certain` that a turn is made, what every turn sets is set.
+        If it is `certain` that an iteration is made, what every iteration sets is set.
         """
         count = len(types(self.specs))
         kinds = types([*self.specs, *self.block.wrote.values()])
@@ -69,7 +69,7 @@ class Stage(Settling):
         own = self._own()
         flat = iter(zip(found[count:], raw[count:], strict=True))
         at = {location: [next(flat) for _ in types([spec])] for location, spec in self.block.wrote.items()}
-        none = {  # of one value: the error code that no turn changes after all
+        none = {  # of one value: the error code that no iteration changes after all
             location: [(None, None)] * (len(types([self.preset[location]])) if location in self.preset else 1)
             for location in self.order if location not in at
         }  # fmt: skip
@@ -129,20 +129,20 @@ class Stage(Settling):
         def finish(block: Block, p: Any) -> list[Any]:
             return [] if block.frame.written else [where_active(unless_failed(p) if self.guarded and p is not False else p)]
 
-        # The test sees what the turns leave in the state outside.
+        # The test sees what the iterations leave in the state outside.
         asked = Block(lambda *s: truth(asking(*s[: len(s) - self.extra])), self.specs, self.place, "test", finish, [test], outside=body.wrote)
         if (
             asked.frame.written or asked.frame.rebound or asked.left or any(e.effects for e in asked.eqns)
         ):  # a reference is read: JAX's test would see an old value
             raise Rotate
         if (axes := _jax.axes_of(asked.outvars[0].aval)) and any(not axes <= t.axes for t in types([*self.specs, *body.wrote.values()])):
-            self.specs = [over(s, axes) for s in self.specs]  # devices that stop after different turns hold different values
+            self.specs = [over(s, axes) for s in self.specs]  # devices that stop after different iterations hold different values
             self.preset.update((location, over(spec, axes)) for location, spec in body.wrote.items())
             self._settle()
             return self.run_while(test, certain)
         if self.numbers_at and tells(asked.eqns, [asked.invars[n] for n in self.numbers_at]):
             self.refuse_number()
-        self.tell("while_loop", "traced values decide how many turns are made")
+        self.tell("while_loop", "the trip count is data-dependent")
         asked.connect(body.wrote)
         carry, inner = self._carried()
         tested = [
@@ -163,7 +163,7 @@ class Stage(Settling):
 
     def run_scan(self, xs: Sequence[Any], length: int, unroll: int, index: range | None = None) -> list[Any]:
         self._check()
-        self.tell(f"scan of {length} turns", "the number of turns is known")
+        self.tell(f"scan of {length} iterations", "the number of iterations is known")
         block = self.block
         block.connect(block.wrote)
         carry, inner = self._carried()
@@ -196,12 +196,12 @@ def _with_numbers(outs: Sequence[Any], first: int, groups: Sequence[Group]) -> l
 
 
 def _first_test(test: _jax.ClosedJaxpr, values: Sequence[Any]) -> Any:
-    """Whether the first turn of a loop was made."""
+    """Whether the first iteration of a loop was made."""
     return _jax.jaxpr_as_fun(test)(*values)[0]
 
 
 def _surely(value: Any, raw: Spec) -> Any:
-    """A loop variable after a turn, of which `raw` is the spec."""
+    """A loop variable after an iteration, of which `raw` is the spec."""
     if not isinstance(value, Maybe) or isinstance(raw, Option) or _bare(raw):
         return value
     return None if isinstance(raw, Static) and raw.value is None else value.value

@@ -1,7 +1,7 @@
-"""The items of an iterator, one by one, where only traced values decide how many of them Python would take.
+"""The items of an iterator, one by one, where it is data-dependent how many of them Python would take.
 
-An item is taken for every turn that may be made.  What its iterator changes meanwhile (the position in an attribute) is, after the loop, what the
-turns that were made have left.
+An item is taken for every iteration that may be made.  What its iterator changes meanwhile (the position in an attribute) is, after the loop, what
+the iterations that were made have left.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _refusal(items: Any, why: str) -> NotStagedError:
 
 
 def needs_position(error: Ending) -> BaseException:
-    """What is raised where only traced values decide that an iterator ends: the function is traced again with that object's numbers as constants.
+    """What is raised where it is data-dependent whether an iterator ends: the function is traced again with that object's numbers as constants.
 
     Where they are no inputs of the function, it is the error itself.
     """

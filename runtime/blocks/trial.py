@@ -1,4 +1,4 @@
-"""A loop whose number of turns is known is compiled as one turn by our choice: where that cannot be, it is made turn by turn, as under `jax.jit`."""
+"""A loop with a static trip count is rolled by our choice: where that cannot be it is unrolled, as under `jax.jit`."""
 
 from __future__ import annotations
 

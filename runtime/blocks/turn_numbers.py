@@ -1,7 +1,7 @@
-"""The Python numbers among the variables of a compiled turn: which stay numbers, what they are in each turn, and what they are after the loop.
+"""The Python scalars among the variables of a compiled iteration: which stay scalars, what they are in each, and what they are after the loop.
 
-A number that each turn sets to a constant, or adds one to, is told by its equation.  Any other that Python alone computes is computed before the
-loop (`replayed.py`), and looked up by each turn; so are comparisons of floats, remainders, and integers that may not fit.  What traced values
+A number that each iteration sets to a constant, or adds one to, is told by its equation.  Any other that Python alone computes is computed before the
+loop (`replayed.py`), and looked up by each iteration; so are comparisons of floats, remainders, and integers that may not fit.  What traced values
 decide is an array from the start.
 """
 
@@ -21,13 +21,13 @@ from autograph.runtime.values.heap import Items
 
 
 class Slot(NamedTuple):
-    """One array that a turn takes and leaves, for a variable or a place in an object."""
+    """One array that an iteration takes and leaves, for a variable or a place in an object."""
 
     name: str
     before: Any  # the Python number that it is before the loop, or None: an array
     v: Var
     out: Any
-    always: Any  # the Python number that each turn leaves, if it is known to
+    always: Any  # the Python number that each iteration leaves, if it is known to
     single: bool  # whether it is all that the variable holds
     stands: bool  # whether an array of its type can be for the number
     is_list: bool  # whether it is of a list
@@ -36,7 +36,7 @@ class Slot(NamedTuple):
 
 
 def settled(block: Block, index: Var, items: builtins.range, slots: Sequence[Slot]) -> Known:
-    """Let a turn have Python's numbers, and tell what they are after the loop; what the variables of the turn are known to be.
+    """Let an iteration have Python's numbers, and tell what they are after the loop; what the variables of the iteration are known to be.
 
     Raises:
       Inexact: a number would be another than Python's, for more than rounding.
@@ -99,7 +99,7 @@ def settled(block: Block, index: Var, items: builtins.range, slots: Sequence[Slo
 
 
 def _check_kind(s: Slot, values: list[Any]) -> None:
-    """Check a number that Python alone computes: its values in all turns, and after them."""
+    """Check a number that Python alone computes: its values in all iterations, and after them."""
     if {type(x) for x in values} != {type(s.before)}:
         raise Inexact(f"the Python number `{s.name}` becomes one of another kind")
     if type(s.before) is int:
@@ -112,12 +112,12 @@ def _is_used(v: Any, block: Block, ahead: Collection[Any]) -> bool:
 
 
 def _of(s: Slot, found: Known) -> Number | None:
-    """What a turn is known to leave; of a constant nothing is asked."""
+    """What an iteration is known to leave; of a constant nothing is asked."""
     return None if isinstance(s.out, Literal) else found.get(s.out)
 
 
 def _still_numbers(eqns: Any, known: Known, candidates: dict[Any, Slot], ahead: dict[Any, Number]) -> tuple[set[Any], Known]:
-    """Which of some variables are Python numbers in all turns: computed of such numbers alone; `ahead` takes what is to be computed before."""
+    """Which of some variables are Python numbers in all iterations: computed of such numbers alone; `ahead` takes what is to be computed before."""
     now = set(candidates)
     while True:
         ahead.clear()
@@ -129,14 +129,14 @@ def _still_numbers(eqns: Any, known: Known, candidates: dict[Any, Slot], ahead: 
 
 
 def _check_sometimes(s: Slot, eqns: Any, known: Known, now: Number | None) -> None:
-    """Check a variable that is a Python number in some turns only: the array of the compiled turn is to give what the number does."""
+    """Check a variable that is a Python number in some iterations only: the array of the compiled iteration is to give what the number does."""
     number = now.number if isinstance(now, Mixed) else None
     if number is None or s.length:
         return
     aval = s.v.aval
     kind = "f" if isinstance(number, Fraction) else "b" if isinstance(number, Truth) else "iu"
     if not aval.weak_type or np.dtype(aval.dtype).kind not in kind:
-        raise Inexact(f"`{s.name}` becomes a Python number in some turns")
+        raise Inexact(f"`{s.name}` becomes a Python number in some iterations")
     Numbers().follow(eqns, {**known, s.v: number if s.before is None else union([Numbers.constant(s.before), number]) or Mixed()})
 
 
@@ -156,14 +156,14 @@ def _refuse_items(lists: dict[Any, str], eqns: Any, found: Known) -> None:
 
 
 def number_slots(block: Block, index: Var, slots: Sequence[Slot]) -> dict[Var, tuple[Any, Any]]:
-    """The variables that are Python numbers in all turns: what they are before the loop, and what a turn makes of them."""
+    """The variables that are Python numbers in all iterations: what they are before the loop, and what an iteration makes of them."""
     numbers = {s.v: s for s in slots if s.before is not None}
     still, _ = _still_numbers(block.eqns, {index: Integer(None)}, numbers, {})
     return {v: (numbers[v].before, numbers[v].out) for v in still}
 
 
 def _after(s: Slot, index: Any, items: builtins.range, eqns: Any) -> tuple[Number, Any] | None:
-    """What a Python number is in the turns, and what it is after them, where its equation tells."""
+    """What a Python number is in the iterations, and what it is after them, where its equation tells."""
     x, out = s.before, s.out
     if out is s.v:
         return Numbers.constant(x), x
@@ -190,7 +190,7 @@ def _summed(x: float, step: Any, turns: int) -> float:
 
 
 def _compute_sum(block: Block, index: Var, items: builtins.range, s: Slot) -> None:
-    """Compute a Python float to which each turn adds a constant from the index: a sum of float32 would be less exact than Python's."""
+    """Compute a Python float to which each iteration adds a constant from the index: a sum of float32 would be less exact than Python's."""
     step = added(block.eqns, s.v, s.out)
     assert step is not None
     block.compute(s.v, index, lambda i: s.before + (i - items[0]) * (step / items.step))

@@ -32,6 +32,7 @@ from autograph.runtime.messages.errors import ConcreteValueError, NotStagedError
 from autograph.runtime.messages.places import here
 from autograph.runtime.output.said import saying
 from autograph.runtime.sequences.columns import MAKERS, made_of_column
+from autograph.runtime.sequences.derived import as_section
 from autograph.runtime.sequences.growing import refuse_hidden
 from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.sequences.rows import traced_part, unknown
@@ -185,6 +186,8 @@ def _of_sections(f: Any, *args: Any, **kwargs: Any) -> Any:
     """A call of a function of `jax.numpy` that slices of unknown length may be given to."""
     if f.__name__ in MAKERS and (made := made_of_column(f.__name__, f, args, kwargs)) is not NotImplemented:
         return made
+    if f.__name__ in ("array", "asarray") and args:
+        args = (as_section(args[0]), *args[1:])
     given = any(isinstance(x, Section) for x in (*args, *kwargs.values()))
     return function_of(f.__name__, args, kwargs) if given else f(*args, **kwargs)
 
@@ -275,7 +278,7 @@ def _needs_value(f: Any) -> Callable[..., Any]:
     return function
 
 
-_BUILTINS: dict[Any, str] = {f: f.__name__ for f in (min, max, sum, any, all, int, float, bool, complex, sorted)}
+_BUILTINS: dict[Any, str] = {f: f.__name__ for f in (min, max, sum, any, all, int, float, bool, complex, sorted, list)}
 _BUILTINS |= {bytes: "", bytearray: "", memoryview: "", ascii: ""}
 _ALONG = frozenset({"scan", "map", "associative_scan"})
 _OF_TREES = ("jax.tree", "jax._src.tree")

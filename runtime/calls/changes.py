@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from autograph.runtime.arrays.handles import Handle
 from autograph.runtime.arrays.ties import NeedsTags
 from autograph.runtime.frames import Frame
 from autograph.runtime.garbage import collect_recent
@@ -24,9 +25,9 @@ from autograph.runtime.state.arguments import mutable_parts
 from autograph.runtime.state.forgetting import forget_local
 from autograph.runtime.state.made import Made
 from autograph.runtime.state.needs import NeedsState
-from autograph.runtime.state.objects import Walk, places_in
-from autograph.runtime.state.opaque import cannot_keep
-from autograph.runtime.state.reading import unknown
+from autograph.runtime.state.objects import Walk, is_state, lasts, places_in
+from autograph.runtime.state.opaque import cannot_keep, holds_variables, made_places
+from autograph.runtime.state.reading import Created, unknown
 from autograph.runtime.stores.numpy_arguments import check_stored_back
 from autograph.runtime.stores.outside import changed_outside
 from autograph.runtime.values.heap import Entry, HeapLocation, Items, entries
@@ -61,7 +62,8 @@ class Change(NamedTuple):
     """What a call leaves in a place: of which object (of the arguments or of those reached), under which name, and the spec of the value.
 
     Of an "input": what an array holds that changes in place wherever it is.  Of a "home": which input the place holds itself, if any; the new
-    arrays that another place gets as well are numbered after the inputs.
+    arrays that another place gets as well are numbered after the inputs.  Of "made" the name is the place itself, in an object that the call has
+    made: its program is for one call.
 
     `late` are specs of what it leaves instead if an error has occurred by then; the code at that time goes before the arrays.
     """
@@ -86,8 +88,10 @@ jax.tree_util.register_pytree_node(Changes, lambda c: (c.arrays, Found(c.found))
 class Begin:
     """The beginning of a trace: the arguments, and what the objects in reach hold."""
 
-    def __init__(self, args: Any, kwargs: Any, walk: Walk | None = None, inputs: Sequence[Any] = ()) -> None:
-        self.walk = walk
+    def __init__(
+        self, args: Any, kwargs: Any, walk: Walk | None = None, inputs: Sequence[Any] = (), given: Sequence[tuple[HeapLocation, Any]] = ()
+    ) -> None:
+        self.walk, self._given = walk, given
         self.inputs = {id(x): k for k, x in reversed(list(enumerate(inputs)))}
         self.outputs: dict[int, int] = {}
         self.args, self.kwargs = args, kwargs
@@ -99,6 +103,9 @@ class Begin:
         self.leaves = [trees.leaves(x) for x in self.parts]
         self.own: dict[int, int] = {}
         self.changed_at: dict[HeapLocation, Any] = {}
+        self.created = Created()
+        self.makes = False  # does a place keep a Variable that the trace has made, or what holds one?
+        self.kept: list[Any] = []  # the objects with Variables that places keep
         self.containers = {id(x) for x in (*self.parts, *(walk.objects if walk else ())) if is_container(x)}
         self.places = {("place", k): p.get() for k, p in enumerate(walk.places if walk else ())}
         held = inputs if walk is not None else [x for leaves in self.leaves for x in leaves]
@@ -149,7 +156,7 @@ class Begin:
 
         keep_twins(frame, self._lasts)
         forget_local(frame, out)
-        self.own, self.changed_at = frame.own, frame.places
+        self.own, self.changed_at, self.created = frame.own, frame.places, frame.created or self.created
         stored = {id(x): (k, x) for k, x, before in reversed(self.held) if x.now is not before}
         if self.walk is not None:
             for k, x in stored.values():
@@ -199,6 +206,9 @@ class Begin:
             if place not in covered:
                 look("place", k, place, self.places["place", k], place.get())
 
+        for place in made_places(self.kept):
+            found.append(Change("made", 0, place, spec := self._spec(None, place.get(), place, stored)))
+            arrays.extend(pack(place.get(), spec, as_is))
         new = {x.who.possible[0].number: k for k, x in reversed(list(enumerate(arrays))) if isinstance(x, Array) and _is_one(x)}
         for held_at, x in chosen:
             if (tag := self._which(x, new)) is not None:
@@ -233,13 +243,19 @@ class Begin:
         return Changes(found, list(map(content, arrays)))
 
     def put_back(self, frame: Frame) -> None:
-        """At the end of the trace: what code changed without telling (`vars(x)`, `functools.cached_property`) is what it was."""
+        """At the end of the trace: what code changed without telling (`vars(x)`, `functools.cached_property`) is what it was.
+
+        So is what the inputs stood in, of objects too that are forgotten.
+        """
+        for place, held in self._given:
+            if place not in frame.saved:  # of an object that nothing holds any more but the function, of which it is a place
+                place.put(held)
         objects = [("argument", x) for x in self.parts] + [("object", x) for x in (self.walk.objects if self.walk else ())]
         for (_, x), before in zip(objects, self.before.values(), strict=True):
             now = self._snapshot(x)
             for place in dict.fromkeys([*before, *now]):
                 old = before.get(place, Unset(place.name))
-                if place not in frame.saved and not _unchanged(old, now.get(place, Unset(place.name))):
+                if place not in frame.saved and not _unchanged(old, now.get(place, Unset(place.name))) and not lasts(place):
                     place.put(old)
 
     def _which(self, x: Any, new: dict[int, int]) -> Any:
@@ -332,6 +348,11 @@ class Begin:
             return Static(Known("object", number))
         if is_container(value) and not traced(value):
             return Static(Known("outside", value))
+        if self.created and holds_variables(held := value.value if isinstance(value, Maybe) else value, self.created):
+            self.makes = True
+            if is_state(held) and not isinstance(held, Handle):
+                self.kept.append(held)
+                return spec_of(value)
         if (what := cannot_keep(value, self.own)) is not None:
             raise place.error(
                 f"{place.name} would keep a `{type(value).__name__}` {what}", self.changed_at.get(place) or here(),
@@ -376,10 +397,13 @@ def parts_of(held: Any) -> list[Any]:
 
 
 def _numbers(before: Any, after: Any, name: Any) -> set[Any]:
-    """The names of numbers that have changed: they have to be inputs."""
+    """The names of numbers that have changed: they have to be inputs.
+
+    A flag that is known before and after the call stays a constant (`if not self.ready: ...; self.ready = True`): there are two programs.
+    """
     if isinstance(before, Items):
         if not isinstance(after, Items) or not before.alike(after):
             return set()
         pairs = zip(before.values, after.values, strict=True)
         return {(*name, k) for k, (a, b) in enumerate(pairs) if isinstance(a, NUMBERS) and not _unchanged(a, b)}
-    return {name} if isinstance(before, NUMBERS) else set()
+    return {name} if isinstance(before, NUMBERS) and not (type(before) is type(after) is bool) else set()

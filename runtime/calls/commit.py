@@ -68,6 +68,9 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> d
                 new = tag - len(walk.arrays)
                 _put_home(change, _array(("input", tag) if new < 0 else ("new", new), changes, walk, became), walk)
             continue
+        if change.where == "made":
+            change.name.put(unpack(change.spec, arrays))
+            continue
         if change.where == "place":
             place: HeapLocation = walk.places[change.number]
         else:

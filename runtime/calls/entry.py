@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import enum
 import functools
+import gc
 import inspect
 import sys
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from autograph.runtime.effects.deferred import Exit, received, values_of
 from autograph.runtime.effects.optional import optional_result
 from autograph.runtime.effects.replay import EffectsOnce
 from autograph.runtime.explaining.raw_errors import mark_of, named
-from autograph.runtime.frames import Frame, root, watched
+from autograph.runtime.frames import Frame, frames, root, stands, watched
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi._jax import eval_trace, trace_state
 from autograph.runtime.jaxapi.dead_outputs import drop_recorded
@@ -26,13 +26,14 @@ from autograph.runtime.jaxapi.tracers import arrays_among, given, objects_of, ta
 from autograph.runtime.messages.errors import ArrayStoreError, NotStagedError
 from autograph.runtime.messages.places import here, transformation
 from autograph.runtime.sequences.regrown import refuse_left
-from autograph.runtime.state.forgetting import forget_local
+from autograph.runtime.state.forgetting import forget_born, forget_local, holds_no_array, refuse_beneath, restore_traced
 from autograph.runtime.state.lifted import ERROR, reachable, restore, touch
 from autograph.runtime.state.made import reached
 from autograph.runtime.state.reading import refuse_assigned
 from autograph.runtime.stores.outside import adopt_arrays, changed_outside
 from autograph.runtime.stores.stores import unknown_array
-from autograph.runtime.values.heap import HeapLocation, Items, changed_under
+from autograph.runtime.values.formatting import show_tracers
+from autograph.runtime.values.heap import HeapLocation, changed_under
 from autograph.runtime.values.identity import settle
 from autograph.runtime.values.values import counted_in, has_maybe
 
@@ -53,10 +54,14 @@ def entered(fn: Callable[..., Any], begin: Callable[[], None] = lambda: None, fr
             with objects_of(_jax.current_trace()):
                 args, kwargs = tuple(map(given, args)), {k: given(v) for k, v in kwargs.items()}
                 out, frame = _traced(staged, fn, begin, args, kwargs)
+                stands()
                 _refuse_arrays(frame)
                 refuse_assigned(frame)
                 if watched():  # a function of ours around has handed this one to JAX
-                    _hand_on(frame, fresh, (args, kwargs))
+                    box = [out]
+                    del out  # references are counted
+                    _hand_on(frame, fn, fresh, (args, kwargs), box)
+                    out = box.pop()
                 if type(code := frame.values.pop(ERROR)) is not int:
                     received(code, values_of(frame.values))
                 out = taken(out)
@@ -69,40 +74,41 @@ def entered(fn: Callable[..., Any], begin: Callable[[], None] = lambda: None, fr
     return outside
 
 
-def _hand_on(frame: Frame, fresh: bool, given: tuple[Any, Any]) -> None:
+def _hand_on(frame: Frame, fn: Callable[..., Any], fresh: bool, given: tuple[Any, Any], out: list[Any]) -> None:
     """What a function under a transformation of JAX's has changed of the code around.
 
     Values that hold no array stay, as when Python runs it.  Sound because such values cannot hold a tracer of the trace that has ended (a list or
-    object of the code around may), and because the function is traced again whenever the code around is: JAX would not trace one again that it knows,
-    and a change of it would be missing then.
+    object of the code around may).  A function that is not `fresh` JAX may know, and not trace when the code around is traced again: it is traced
+    in another context of JAX's then (`restore`).
 
     Objects that it is given stay as it leaves them: JAX makes them anew for the call, and a library that passes one on is in the same trace, and
     may read it.  If it is one of the code around after all, JAX names the leak, as without us.
     """
+    forget_born(frame, fn)
+    if _left(frame, given):
+        gc.collect()  # closures that hold themselves; what else is left is an error, so that the time does not matter
+        forget_local(frame, out)
     changed = [(place, place.get()) for place in frame.written if isinstance(place, HeapLocation)]
-    outside = [place for place, value in changed if not (fresh and _holds_no_array(value, frame.saved[place]))]
-    args, kwargs = given
-    passed = reached([*args, *kwargs.values()]) if outside else {}
-    for place in outside:
-        if id(place.obj) not in passed:
-            restore(frame)
-            raise changed_under(place, transformation())
-    if changed:
+    if left := _left(frame, given):
         restore(frame)
+        raise changed_under(left[0], transformation(), here())
+    if changed:
+        saved, frame.handed = frame.saved, False
+        restore(frame)
+        for around in () if fresh else frames():
+            around.handed = True
         for place, value in changed:
-            if place not in outside:
+            if holds_no_array(value, saved[place]):
                 touch(place, beneath=True)
             place.put(value)
 
 
-def _holds_no_array(value: Any, before: Any = None) -> bool:
-    if isinstance(value, Items):
-        held = before.values if isinstance(before, Items) else ()
-        return all(any(v is x for x in held) or _holds_no_array(v) for v in value.values)
-    return type(value) in _PLAIN or isinstance(value, enum.Enum) or type(value) is tuple and all(map(_holds_no_array, value))
-
-
-_PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), type})
+def _left(frame: Frame, given: tuple[Any, Any]) -> list[HeapLocation]:
+    """The places that would keep a value of the trace of a function, in objects that it was not given."""
+    found = [p for p in frame.written if isinstance(p, HeapLocation) and not holds_no_array(p.get(), frame.saved[p])]
+    args, kwargs = given
+    passed = reached([*args, *kwargs.values()]) if found else {}
+    return [p for p in found if id(p.obj) not in passed]
 
 
 def _traced(staged: Callable[..., Any], fn: Callable[..., Any], begin: Callable[[], None], args: Any, kwargs: Any) -> tuple[Any, Frame]:
@@ -122,6 +128,7 @@ def _traced(staged: Callable[..., Any], fn: Callable[..., Any], begin: Callable[
                     refuse_left(frame, box)
                     if watched():
                         forget_local(frame, box)
+                    refuse_beneath(frame)
                     drop_recorded(recorded, frame.selectors)
                     return box.pop(), frame
                 except Exit:
@@ -130,10 +137,17 @@ def _traced(staged: Callable[..., Any], fn: Callable[..., Any], begin: Callable[
                     if tagging:
                         raise unknown_array() from None
                     restore(frame)
+                except Exception as error:
+                    restore_traced(frame)
+                    show_tracers(error)
+                    raise
+                except BaseException:  # what is around is traced again
+                    restore(frame)
+                    raise
             effects.rewind()
             _jax.drop_effects(recorded)
             for x, now in before:
-                x.now = now
+                x.now, x.who = now, None  # its number was one of the trace that is given up
     raise AssertionError("the second trace returns or raises")
 
 

@@ -16,9 +16,12 @@ import jax
 
 from autograph.runtime.arrays import handles
 from autograph.runtime.calls.commit import commit, reached
+from autograph.runtime.calls.concrete import ConcreteFunction
 from autograph.runtime.calls.loading import adapt
+from autograph.runtime.calls.lowered import Staged
 from autograph.runtime.calls.recall import Recalled
 from autograph.runtime.calls.shortcut import are_plain, shortcut, takes
+from autograph.runtime.calls.signed import as_abstract
 from autograph.runtime.calls.state import State
 from autograph.runtime.calls.traced import Checks, look_again, result, traced_by
 from autograph.runtime.effects.deferred import Checked
@@ -198,33 +201,65 @@ class Function:
         return self._storing[paths]
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
-        return self._lowered("lower", args, kwargs)
+        return Staged(*self._lowered("lower", args, kwargs))
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
-        return self._lowered("trace", args, kwargs)
+        return Staged(*self._lowered("trace", args, kwargs))
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> Any:
+        """The compiled program for some arguments, or `ag.TensorSpec`s of them: it is called as the function."""
+        if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in inspect.signature(self).parameters.values()):
+            return self.lower(*args, **kwargs).compile()  # it is called as it was made
+        return ConcreteFunction(self, args, kwargs, self._options)
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
-        out = self._lowered("eval_shape", args, kwargs)
+        out = self._lowered("eval_shape", args, kwargs)[0]
         return out.value if type(out) is Checked else out
 
-    def _lowered(self, method: str, args: Any, kwargs: Any) -> Any:
-        return self._ordered(Function._lowered_as_given, method, args, kwargs)
+    def _lowered(self, method: str, args: Any, kwargs: Any) -> tuple[Any, Function, bool]:
+        """The stage, the function that calls what is compiled of it, and whether it takes state."""
+        args, kwargs = tuple(map(as_abstract, args)), {k: as_abstract(v) for k, v in kwargs.items()}
+        return self._ordered(Function._lowered_as_given, method, args, kwargs)  # type: ignore[no-any-return]
 
-    def _lowered_as_given(self, method: str, args: Any, kwargs: Any) -> Any:
-        given.seen = True
-        try:
-            if not (self._state.needed or self._checks.scalars or has_static(args) or has_static(kwargs.values())):
+    def _lowered_as_given(self, method: str, args: Any, kwargs: Any) -> tuple[Any, Function, bool]:
+        checks = self._checks
+        while True:
+            arrays = among(args, kwargs, checks.scalars)
+            if arrays and (checks.numpys or checks.scalars):
+                function = self._with(arrays)
                 try:
-                    return getattr(self._jitted, method)(*args, **kwargs)
-                except NeedsState as need:
-                    self._state.note(need)
-                except NeedsArrays:  # it is asked what is a number
-                    pass
-        finally:
-            given.seen = False
-        if self._checks.scalars and (arrays := among(args, kwargs, scalars=True)):
-            return self._with(arrays)._state.run(lambda jitted: getattr(jitted, method), args, kwargs, abstract=True)[0]
+                    return function._staged(method, args, kwargs), function, True
+                except NeedsArrays:  # it is asked for numbers now
+                    checks.scalars = True
+                    continue
+            around, given.paths = given.paths, places(arrays) if arrays else ()
+            given.seen = True
+            try:
+                if not (self._state.needed or has_static(args) or has_static(kwargs.values())):
+                    try:
+                        return getattr(self._jitted, method)(*args, **kwargs), self, False
+                    except NeedsState as need:
+                        self._state.note(need)
+                return self._staged(method, args, kwargs), self, True
+            except NeedsArrays:
+                checks.numpys = checks.numpys or not checks.scalars
+                if not among(args, kwargs, checks.scalars):
+                    return self._staged(method, args, kwargs), self, True
+            finally:
+                given.paths, given.seen = around, False
+
+    def _staged(self, method: str, args: Any, kwargs: Any) -> Any:
+        """What a method of JAX's gives for the arguments and the state."""
         return self._state.run(lambda jitted: getattr(jitted, method), args, kwargs, abstract=True)[0]
+
+    def called_by(self, compiled: Any, stateful: bool, args: Any, kwargs: Any) -> Any:
+        """A call of a program that `lower` has made and that is compiled: what it gives, after what it changes has been put back."""
+        if not stateful:
+            out = compiled(*args, **kwargs)
+            return self._result(out) if type(out) is Checked else out
+        with CHANGING:
+            out, walk, parts = self._state.run(lambda _: compiled, args, kwargs)
+            return self._committed(out, walk, parts, args, kwargs, among(args, kwargs, self._checks.scalars)) if type(out) is Checked else out
 
     def again(self, options: dict[str, Any]) -> Function:
         """The same function with more options."""
@@ -281,10 +316,13 @@ class Method(functools.partial[Any]):
         return own.replace(parameters=list(own.parameters.values())[1:])
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
-        return self.__func__.lower(self.__self__, *args, **kwargs)
+        return self.__func__.lower(self.__self__, *args, **kwargs).bound(self.__self__)
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> Any:
+        return self.__func__.get_concrete_function(self.__self__, *args, **kwargs)
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
-        return self.__func__.trace(self.__self__, *args, **kwargs)
+        return self.__func__.trace(self.__self__, *args, **kwargs).bound(self.__self__)
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         return self.__func__.eval_shape(self.__self__, *args, **kwargs)

@@ -1,4 +1,4 @@
-"""`with` statements of context managers that run the user's code: they are left also after an error that only traced values know, as in Python.
+"""`with` statements of context managers that run the user's code: they are left also after a data-dependent error, as in Python.
 
 What is run at the end is run once for both ways out of the block, so it must not ask for the error, nor stop it.
 """
@@ -40,7 +40,7 @@ class Managed:
                 return call(self.manager)(kind, error, trace)
             if self.why_not is not None and code_now() is not self.before:
                 raise StagedRaiseError(
-                    f"`{self.manager.__name__}` is called at the end of a `with`, where only traced values know of an error, and it {self.why_not}",
+                    f"`{self.manager.__name__}` is called at the end of a `with`, where an error is data-dependent, and it {self.why_not}",
                     self.place, "give `callback` a function that does the same in both cases",
                 )  # fmt: skip
             with as_without_errors(self.before):
@@ -54,7 +54,7 @@ class Managed:
         if why is not None:
             name = self.manager.gen.__name__ if of_generator else f"{type(self.manager).__qualname__}.__exit__"
             raise StagedRaiseError(
-                f"an error that only traced values decide may leave this `with`, and `{name}` {why}", self.place,
+                f"a data-dependent error may leave this `with`, and `{name}` {why}", self.place,
                 "test for it before the `with`, or let the manager do the same in both cases, and not stop the error",
             )  # fmt: skip
         if of_generator:  # after an error only what its `finally` says is run, as of any function

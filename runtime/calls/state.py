@@ -55,6 +55,10 @@ class NotPrepared(Retrace):
     """A call that was to run a compiled program would have to be traced."""
 
 
+class Once:
+    """The guard of a program for one call."""
+
+
 class State:
     """The stateful calls of one function."""
 
@@ -63,6 +67,7 @@ class State:
         self.places: list[HeapLocation] = []
         self.dynamic: set[Any] = set()
         self.pinned: set[Any] = set()
+        self.makers: set[Any] = set()  # the guards of programs that make Variables: another call of the kind makes others, and is traced
         self.made: set[Any] = set()  # the codes of functions that the function makes anew, and whose attributes it changes
         self.reads = Reads(fn)
         self.variables: dict[str, Any] = getattr(inspect.unwrap(fn), "__globals__", {})
@@ -104,8 +109,11 @@ class State:
                         note_read(variable)
                     walk = self._walk(roots)
             CALLS.walks.append((walk, roots))
+            guards = tuple(walk.guards)
+            if self.makers and guards in self.makers:
+                guards = (*guards, Once())
             try:
-                out = get(self.jitted)(Held(walk.arrays, tuple(walk.guards)), *positional, **named)
+                out = get(self.jitted)(Held(walk.arrays, guards), *positional, **named)
             except NeedsState as need:
                 self.note(need, walk)
                 if need.identical:
@@ -167,7 +175,7 @@ class State:
         walk = CALLS.walks[-1][0]
         for cls in {type(x) for x in walk.objects}:
             calls.adopt(cls)
-        slots: list[tuple[HeapLocation, Any, Any]] = []
+        given: list[tuple[HeapLocation, Any]] = []
         one: dict[int, Any] = {}  # by identity: what is one array outside is one here
         found = [numpys_of(x) if isinstance(a, (np.ndarray, Numpys)) else x for x, a in zip(held.arrays, walk.arrays, strict=True)]
         inputs = [one.setdefault(id(a), x) if isinstance(a, ARRAYS) and a.ndim else x for x, a in zip(found, walk.arrays, strict=True)]
@@ -176,13 +184,13 @@ class State:
         for place, spec in walk.slots:
             frame.saved[place] = before = place.get()
             place.put(unpack(spec, arrays))
-            slots.append((place, before, place.get()))
+            given.append((place, before))
         named = arrays_in(self.variables)
         for name, value in named.items():
             if id(value) in one:  # a global variable that holds one of them as well
                 frame.saved.setdefault(Variable(self.variables, name), value)
                 self.variables[name] = one[id(value)]
-        return Begin(args, kwargs, walk, inputs)
+        return Begin(args, kwargs, walk, inputs, given)
 
     def arguments(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
         """The user's arguments of the call that is being traced."""

@@ -21,7 +21,7 @@ from autograph.runtime.effects.leaving import has_late, leaving, packed, settled
 from autograph.runtime.effects.optional import optional_result
 from autograph.runtime.effects.replay import EffectsOnce
 from autograph.runtime.explaining.raw_errors import UNFINISHED, named, unfinished
-from autograph.runtime.frames import TRACING, Frame, frames, root, unwatched
+from autograph.runtime.frames import TRACING, Frame, frames, root, stands, unwatched
 from autograph.runtime.garbage import paused
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi._jax import eval_trace
@@ -37,6 +37,7 @@ from autograph.runtime.state.reads import EVERYTHING, Watch
 from autograph.runtime.state.retraces import Traces
 from autograph.runtime.stores.numpy_arguments import Arguments, NeedsArrays, among, given
 from autograph.runtime.stores.stores import unknown_array
+from autograph.runtime.values.formatting import show_tracers, shows_values
 from autograph.runtime.values.values import Blank, has_maybe, is_value, map_maybe
 
 
@@ -135,7 +136,7 @@ def traced_by(
                     effects.rewind()
                     _jax.drop_effects(recorded)
                     for x, now in before:
-                        x.now = now
+                        x.now, x.who = now, None  # its number was one of the trace that is given up
                 if called is not None and (checks.numpys or checks.scalars) and among(*called, scalars=checks.scalars):
                     raise NeedsArrays
         except (NeedsState, NeedsArrays) as need:
@@ -177,8 +178,9 @@ def traced_by(
                     early = True
                 except Exception as error:
                     changed = may_have_failed() or frame.written or mine.stored() or begin.stored()
-                    changed = changed or frame.printed
+                    changed = changed or frame.printed or shows_values(error)
                     if not (changed and defer(error)):  # what was changed before is committed
+                        show_tracers(error)
                         raise
                 if early:
                     _look_for_state(begin, frame, getattr(inspect.unwrap(fn), "__globals__", {}), frozenset(watch.seen))
@@ -195,12 +197,15 @@ def traced_by(
                     raise unfinished(fn)
                 frame.memory.clear()  # what it remembers may hold objects that the function made
                 changes = begin.changes(frame, box, direct, getattr(inspect.unwrap(fn), "__globals__", {}), frozenset(watch.seen))
+                if begin.makes and state is not None and begin.walk is not None:
+                    state.makers = state.makers | {tuple(begin.walk.guards)}
                 box[:] = [begin.given(x) for x in box]
                 drop_recorded(recorded, frame.selectors)
             finally:
                 begin.put_back(frame)
                 restore(frame)
                 CHANGED.end(around)
+        stands()
         if checks.direct and (checks.numpys or checks.scalars):
             checks.undo()
         traces.note(passed[0], passed[1], held.guards if state is not None else ())

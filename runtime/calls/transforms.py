@@ -1,7 +1,7 @@
 """`jax.grad`, `jax.vmap`, `lax.scan` and their kin, called from converted code that is being traced.
 
 What the function that they are given does beside its result goes through them as more outputs: its error code, and the state that it
-changes.  Under `jax.vmap` the error is that of the first lane that fails, under `lax.scan` of the first turn.
+changes.  Under `jax.vmap` the error is that of the first lane that fails, under `lax.scan` of the first iteration.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from autograph.runtime.effects.optional import optional_result
 from autograph.runtime.explaining.raw_errors import named
 from autograph.runtime.frames import Frame, lifting, root, unwatched
 from autograph.runtime.jaxapi import _jax, trees
-from autograph.runtime.jaxapi.tracers import contents_in, objects_in, of_objects
+from autograph.runtime.jaxapi.tracers import content, contents_in, objects_in, of_objects
 from autograph.runtime.messages.errors import EffectError, NotStagedError
 from autograph.runtime.messages.places import here
-from autograph.runtime.messages.raised import is_users
-from autograph.runtime.state.forgetting import forget_local
+from autograph.runtime.messages.raised import is_users, listed
+from autograph.runtime.state.forgetting import forget_born, forget_local, holds_no_array
 from autograph.runtime.state.lifted import ERROR, ErrorValues, left_spec, load, reachable, restore, store
 from autograph.runtime.values.heap import HeapLocation, under_vmap
 from autograph.runtime.values.identity import settle
@@ -88,17 +88,21 @@ class _Run:
                         raise counted.refusal(f"a function under `{self.name}` returns it")
                     settle(frame, box)
                     forget_local(frame, box)
+                    forget_born(frame, self.fn)
                     state = self._changed(frame)
+                    with unwatched():  # now: what the result holds may not be known for the function's own, and is emptied below
+                        box = [contents_in(box.pop())]
                 finally:
                     restore(frame)
                 error = None
                 if (code := frame.values[ERROR]) is not self.before[ERROR]:
                     error = jnp.asarray(code, jnp.int32), values_of(frame.values)
             with unwatched():
-                if self.has_aux:
-                    result, aux = box.pop()
-                    return contents_in((result, (aux, error, state)))
-                return contents_in((box.pop(), error, state))
+                error, state = contents_in((error, state))
+            if self.has_aux:
+                result, aux = box.pop()
+                return result, (aux, error, state)
+            return box.pop(), error, state
 
         return self._recorded(inside) if self.name in _DIFFERENTIATE and _is_users(self.fn) else inside
 
@@ -143,11 +147,12 @@ class _Run:
         arrays: list[Any] = []
         for place in [p for p in frame.written if isinstance(p, HeapLocation)]:
             value = place.get()
+            plain = holds_no_array(value, frame.saved[place])
             spec = left_spec(place, value, frame)
             flat = pack(value, spec, as_is)
-            if self.name in ("scan", "map"):
-                raise self._refusal(place, frame, "each turn", "write the loop as a `for`")
-            if self.name == "vmap" and any(_jax.made_here(x) for x in flat):
+            if self.name in ("scan", "map") and not plain:
+                raise self._refusal(place, frame, "each iteration", "write the loop as a `for`")
+            if self.name == "vmap" and any(_jax.made_here(content(x)) for x in flat):  # not what is the same in all lanes: JAX computes that around
                 raise under_vmap(place, frame.places.get(place))
             if place in frame.late:
                 raise self._refusal(place, frame, "after a possible error", "change it before, or return the new value")
@@ -159,7 +164,7 @@ class _Run:
         return EffectError(f"{place.name} is changed under `{self.name}`, {how}", frame.places.get(place), advice)
 
     def leave(self, error: Any, state: _State, stacked: bool = False, backwards: bool = False) -> None:
-        """Hand on what the function did; the errors are `stacked` where it has run for several lanes or turns."""
+        """Hand on what the function did; the errors are `stacked` where it has run for several lanes or iterations."""
         arrays = iter(state.arrays)
         for place, spec in state.found:
             store(place, unpack(spec, arrays))
@@ -185,9 +190,9 @@ class _Run:
 
 
 def _is_users(f: Any) -> bool:
-    """Whether loops of ours may be in a function: one of a library's gets the kind of tracers that JAX gives it."""
+    """Whether a function is the user's own: one of a library's, also of one that `ag.include` names, gets the kind of tracers that JAX gives it."""
     code = getattr(inspect.unwrap(f), "__code__", None) if callable(f) else None
-    return code is None or is_users(code.co_filename)
+    return code is None or is_users(code.co_filename) and not listed(code.co_filename)
 
 
 def is_transformation(f: Any) -> bool:
@@ -212,9 +217,14 @@ def threaded(f: Any, plain: Callable[..., Any], call: Callable[[Any], Any]) -> C
         def transformed(*args: Any, **kwargs: Any) -> Any:
             return _later(f, bound, first, call, args, kwargs) if reachable() else without(*args, **kwargs)
 
+        for name in _OF_JITTED if hasattr(without, "lower") else ():
+            setattr(transformed, name, getattr(without, name))
         return transformed
 
     return transformation
+
+
+_OF_JITTED = ("lower", "trace", "eval_shape", "clear_cache")  # what a jitted function has beside its call
 
 
 def _later(f: Any, bound: inspect.BoundArguments, first: str, call: Any, args: Any, kwargs: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -12,14 +13,27 @@ import numpy as np
 
 from autograph.runtime.datasets.orders import Step
 from autograph.runtime.jaxapi import trees
+from autograph.runtime.messages.errors import DatasetError
+from autograph.runtime.messages.places import here
+
+_Items = Callable[[], Iterator[Any]]
 
 
-def numbered(step: Step, items: Callable[[], Iterator[Any]], random: np.random.Generator) -> Callable[[], Iterator[Any]]:
+def numbered(step: Step, items: _Items, random: np.random.Generator) -> _Items:
     """What a method makes of items, as they come; `items` begins anew each time it is called."""
     return lambda: _STEPS[step.name](step, items, random)
 
 
-def _shuffled(step: Step, items: Callable[[], Iterator[Any]], random: np.random.Generator) -> Iterator[Any]:
+def addressed(step: Step, items: _Items, random: np.random.Generator) -> _Items:
+    """The same of the numbers of items: a tuple, to which methods that count add theirs."""
+    if step.name == "enumerate":
+        return lambda: ((*x, np.int32(k)) for k, x in enumerate(items(), step.size or 0))
+    if step.name == "flat":
+        return lambda: ((*x, np.int32(k)) for x in items() for k in range(step.size or 0))
+    return numbered(step, items, random)
+
+
+def _shuffled(step: Step, items: _Items, random: np.random.Generator) -> Iterator[Any]:
     assert step.size is not None
     random = random if step.again else np.random.default_rng(step.seed)
     buffer: list[Any] = []
@@ -34,7 +48,7 @@ def _shuffled(step: Step, items: Callable[[], Iterator[Any]], random: np.random.
     yield from buffer
 
 
-def _repeated(step: Step, items: Callable[[], Iterator[Any]], random: np.random.Generator) -> Iterator[Any]:
+def _repeated(step: Step, items: _Items, random: np.random.Generator) -> Iterator[Any]:
     for _ in itertools.count() if step.size is None else range(step.size):
         empty = True
         for x in items():
@@ -44,23 +58,68 @@ def _repeated(step: Step, items: Callable[[], Iterator[Any]], random: np.random.
             return
 
 
-def _batched(step: Step, items: Callable[[], Iterator[Any]], random: np.random.Generator) -> Iterator[Any]:
+def stacked(step: Step, rest: Iterator[Any], stack: Callable[[list[Any]], Any]) -> Iterator[Any]:
+    """As many items at once."""
     assert step.size is not None
-    rest = items()
     while len(part := list(itertools.islice(rest, step.size))) == step.size or part and not step.drop:
-        yield trees.map(lambda *parts: np.stack(parts), *part)
+        yield stack(part)
 
 
-def _taken(step: Step, items: Callable[[], Iterator[Any]], random: np.random.Generator) -> Iterator[Any]:
+def stack(items: list[Any]) -> Any:
+    """Items along a new first axis.
+
+    Raises:
+      DatasetError: (AG707) they have several shapes.
+    """
+    try:
+        return trees.map(lambda *parts: np.stack(parts), *items)
+    except ValueError:
+        shapes = dict.fromkeys(str(trees.map(np.shape, x)) for x in items)
+        if len(shapes) < 2:
+            raise
+        raise DatasetError(
+            f"`batch` is given items of the shapes {' and '.join([*shapes][:3])}", here(), "use `padded_batch`, or let `map` make them of one shape"
+        ) from None
+
+
+def _batched(step: Step, items: _Items, random: np.random.Generator) -> Iterator[Any]:
+    return stacked(step, items(), stack)
+
+
+def _windowed(step: Step, items: _Items, random: np.random.Generator) -> Iterator[Any]:
+    assert step.size is not None
+    wanted, held, rest = step.stride * (step.size - 1) + 1, deque[Any](), items()
+    while True:
+        held.extend(itertools.islice(rest, wanted - len(held)))
+        if not held or step.drop and len(held) < wanted:
+            return
+        yield stack([*held][:: step.stride])
+        for _ in range(min(step.shift, len(held))):
+            held.popleft()
+        if step.shift > wanted:
+            for _ in itertools.islice(rest, step.shift - wanted):
+                pass
+
+
+def _taken(step: Step, items: _Items, random: np.random.Generator) -> Iterator[Any]:
     return itertools.islice(items(), step.size)
 
 
-def _skipped(step: Step, items: Callable[[], Iterator[Any]], random: np.random.Generator) -> Iterator[Any]:
+def _skipped(step: Step, items: _Items, random: np.random.Generator) -> Iterator[Any]:
     return itertools.islice(items(), step.size, None)
 
 
-_STEPS: dict[str, Callable[[Step, Callable[[], Iterator[Any]], np.random.Generator], Iterator[Any]]] = {
-    "shuffle": _shuffled, "repeat": _repeated, "batch": _batched, "take": _taken, "skip": _skipped,
+def _shard(step: Step, items: _Items, random: np.random.Generator) -> Iterator[Any]:
+    return itertools.islice(items(), step.shift, None, step.size)
+
+
+def _counted(step: Step, items: _Items, random: np.random.Generator) -> Iterator[Any]:
+    return ((np.int32(k), x) for k, x in enumerate(items(), step.size or 0))
+
+
+_STEPS: dict[str, Callable[[Step, _Items, np.random.Generator], Iterator[Any]]] = {
+    "shuffle": _shuffled, "repeat": _repeated, "batch": _batched, "take": _taken, "skip": _skipped, "window": _windowed, "shard": _shard,
+    "enumerate": _counted,
 }  # fmt: skip
 
 _END = object()

@@ -1,4 +1,4 @@
-"""A loop on flat lists of arrays as data that derivatives are made of: its test and turn, what depends on what, and which leaves are active.
+"""A loop on flat lists of arrays as data that derivatives are made of: its test and iteration, what depends on what, and which leaves are active.
 
 A leaf is active if it carries a derivative.  The derivative of a loop is a loop again, over the leaves and the tangents of the active ones.
 """
@@ -43,10 +43,10 @@ def is_zero(tangent: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Loop:
-    """`while test(tc, x): x = turn(c, x)`, closed over no tracer; `quiet` is the turn without what it prints, for turns that are made again.
+    """`while test(tc, x): x = turn(c, x)`, closed over no tracer; `quiet` is the iteration without what it prints, to be made again.
 
-    `via_pullback`: the turn has no derivative of its own in forward mode, because a `jax.custom_vjp` is in it.  `order` counts the derivatives
-    that the turn consists of.
+    `via_pullback`: the iteration has no derivative of its own in forward mode, because a `jax.custom_vjp` is in it.  `order` counts the derivatives
+    that the iteration consists of.
     """
 
     test: Callable[[list[Any], list[Any]], Any]
@@ -85,7 +85,7 @@ class Loop:
 
     @functools.cached_property
     def dependencies(self) -> list[Mask]:
-        """For each leaf of the carry, on which of the constants and of the carry a turn makes it depend."""
+        """For each leaf of the carry, on which of the constants and of the carry an iteration makes it depend."""
         if self.same is not None:
             return self.same.dependencies
         jaxpr = jax.make_jaxpr(self.quiet)(list(self.const_types), list(self.carry_types)).jaxpr
@@ -101,17 +101,17 @@ class Loop:
 
     @functools.cached_property
     def test_axes(self) -> Axes:
-        """The axes of a mesh along which the number of turns may differ."""
+        """The axes of a mesh along which the number of iterations may differ."""
         if not any(map(axes_of, (*self.test_types, *self.carry_types))):
             return frozenset()
         return axes_of(jax.make_jaxpr(self.test)(list(self.test_types), list(self.carry_types)).out_avals[0])
 
     def count(self) -> Any:
-        """The type of the number of turns."""
+        """The type of the number of iterations."""
         return count_type(self.test_axes)
 
     def reached(self, consts: Sequence[bool], carry: Sequence[bool], ok: Callable[[Any], bool] = lambda aval: True) -> Mask:
-        """The leaves of the carry that some leaves reach in any number of turns, through leaves of types that are `ok`."""
+        """The leaves of the carry that some leaves reach in any number of iterations, through leaves of types that are `ok`."""
         found = [f and ok(a) for f, a in zip(carry, self.carry_types, strict=True)]
         while True:
             flags = [*consts, *found]
@@ -132,7 +132,7 @@ class Loop:
         return dataclasses.replace(self, const_active=const_active, carry_active=carry_active, same=self)
 
     def on_active(self, c: list[Any], x: list[Any], turn: Turn) -> tuple[Callable[..., Any], list[Any], list[Any]]:
-        """The turn as a function of the active leaves alone, which also gives the other leaves; and the active leaves."""
+        """The iteration as a function of the active leaves alone, which also gives the other leaves; and the active leaves."""
 
         def active(const: list[Any], carry: list[Any]) -> tuple[list[Any], list[Any]]:
             out = turn(merge(self.const_active, const, drop(self.const_active, c)), merge(self.carry_active, carry, drop(self.carry_active, x)))
@@ -141,7 +141,7 @@ class Loop:
         return active, pick(self.const_active, c), pick(self.carry_active, x)
 
     def tangent(self, c: list[Any], x: list[Any], dc: list[Any], dx: list[Any], turn: Turn) -> tuple[list[Any], list[Any]]:
-        """The carry after a turn, and the tangents of its active leaves."""
+        """The carry after an iteration, and the tangents of its active leaves."""
         active, const, carry = self.on_active(c, x, turn)
         if self.via_pullback:  # the transpose of the pullback, which is linear
             on, pull, off = jax.vjp(active, const, carry, has_aux=True)
@@ -173,7 +173,7 @@ class Loop:
         )  # fmt: skip
 
     def masked(self, axes: Axes) -> Loop:
-        """A loop that counts its turns, and in which nothing changes after `n` of them: n and a carry that is safe to evaluate are constants."""
+        """A loop that counts its iterations, and in which nothing changes after `n` of them: n and a carry that is safe to evaluate are constants."""
         count = count_type(axes)
 
         def step(c: list[Any], x: list[Any]) -> list[Any]:
@@ -190,7 +190,7 @@ class Loop:
         )  # fmt: skip
 
     def batched(self, lanes: Callable[[Turn, list[Any], list[Any]], Turn], const_types: Types, carry_types: Types, c: Any, x: Any) -> Loop:
-        """All lanes as one loop of a known number of turns."""
+        """All lanes as one loop of a known number of iterations."""
         turn = lanes(self.quiet, [0 if b else None for b in c], [0 if b else None for b in x])
         return dataclasses.replace(
             self, turn=turn, quiet=turn, test_types=(), const_types=const_types, carry_types=carry_types, effects=frozenset(), same=self
@@ -235,7 +235,7 @@ def _operation(error: BaseException) -> Place | None:
 
 
 def traced(step: Turn, const_types: Types, carry_types: Types) -> Turn:
-    """A turn that has been traced: each use evaluates its jaxpr."""
+    """An iteration that has been traced: each use evaluates its jaxpr."""
     closed = jax.make_jaxpr(lambda c, x: step(c, x))(list(const_types), list(carry_types))
     run = _jax.jaxpr_as_fun(closed)
     return lambda c, x: list(run(*c, *x))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 from jax import lax
 
 from autograph.runtime.derivatives.differentiable import Loop, inexact, is_zero
+from autograph.runtime.derivatives.host_calls import Log, on_host
 from autograph.runtime.derivatives.loop_primitives import bind
 from autograph.runtime.derivatives.loop_rules import instantiated
 from autograph.runtime.jaxapi import _jax
@@ -58,17 +61,31 @@ def _derivative_of(
             "custom_vjp_call" in _jax.primitives(turn), place=place,
         )  # fmt: skip
 
-    def derivative(*given: Any) -> list[Any]:
+    def with_log(log: Log) -> Loop:
+        """The loop whose functions on the host are called once: its first constant is the number of the run."""
         loop = as_data()
+        return dataclasses.replace(
+            loop, turn=lambda c, x: log.forwards(*c, *x), quiet=lambda c, x: log.again(*c, *x),
+            const_types=(jax.core.ShapedArray((), np.int32), *loop.const_types), const_active=(False, *loop.const_active),
+            via_pullback=log.has_custom_vjp(),
+        )  # fmt: skip
+
+    def derivative(*given: Any) -> list[Any]:
+        log = Log(turn, place) if on_host(turn.effects) else None
+        loop, more = (as_data(), 0) if log is None else (with_log(log), 1)
         primals, tangents = split(given, len(given) // 2)
         _, dc, dx = split(tangents, tests, fixed)
-        _, c, x = split(primals, tests, fixed)
-        active = loop.activated([not is_zero(t) for t in dc], [not is_zero(t) for t in dx])
+        tc, c, x = split(primals, tests, fixed)
+        active = loop.activated([False] * more + [not is_zero(t) for t in dc], [not is_zero(t) for t in dx])
         if not active.active_carry:
             out, on = list(plain(*primals)), []
         else:
-            moved = [*instantiated(active.const_active, dc, c), *instantiated(active.carry_active, dx, x)]
-            _, *found = bind("both", active, *primals, *moved)
+            moved = [*instantiated(active.const_active[more:], dc, c), *instantiated(active.carry_active, dx, x)]
+            run = []
+            if log is not None:
+                log.refuse_active([v.aval for v in turn.jaxpr.invars], [*active.const_active[more:], *active.carry_active])
+                run = [log.begin()]
+            _, *found = bind("both", active, *tc, *run, *c, *x, *moved)
             out, on = split(found, loop.carry)
         none = [jax.custom_derivatives.SymbolicZero(jax.typeof(o).to_tangent_aval()) for o, a in zip(out, active.carry_active, strict=True) if not a]
         return [*out, *merge(active.carry_active, on, none)]

@@ -1,6 +1,6 @@
 """The primitives of a loop of unknown length and its derivatives, as JAX sees them: types, compilation and `jax.vmap`.
 
-    run   (tc, c, x)               ->  n, x             the loop; it counts its turns
+    run   (tc, c, x)               ->  n, x             the loop; it counts its iterations
     both  (tc, c, x, dc, dx)       ->  n, x, dx         forward mode: one loop over values and tangents
     lin   (n, c, x, dc, dx)        ->  dx               its part that is linear, in dc and dx
     adj   (n, c, x, ct)            ->  c', x'           the transpose of `lin`: linear in ct
@@ -37,7 +37,7 @@ class Kind(NamedTuple):
     compute: Callable[..., list[Any]]
     fixed: Callable[[Loop], int]  # the number of operands that it is not linear in
     types: Callable[[Loop], list[Any]]
-    tests: bool = False  # whether it finds the number of turns itself, and does what the turns do besides
+    tests: bool = False  # whether it finds the number of iterations itself, and does what the iterations do besides
 
 
 def _active(loop: Loop) -> list[Any]:
@@ -72,8 +72,8 @@ KINDS = {
 def bind(kind: str, loop: Loop, *operands: Any) -> list[Any]:
     """Bind a primitive.
 
-    Devices of a mesh whose numbers of turns differ all make as many as the longest: the transposed turn may hold a collective operation, of a
-    replicated value that the turn reads.
+    Devices of a mesh whose numbers of iterations differ all make as many as the longest: the transposed iteration may hold a collective operation,
+    of a replicated value that the iteration reads.
     """
     found = list(operands)
     if not KINDS[kind].tests and (axes := axes_of(jax.typeof(found[0]))):
@@ -124,7 +124,7 @@ def _options(axis: Any) -> tuple[tuple[str, Any], ...]:
 
 def _batch(name: str, axis: Any, args: Sequence[Any], dims: Sequence[Any], *, loop: Loop, stack: Stack) -> Any:
     kind, options = KINDS[name], _options(axis)
-    named = any(k == "axis_name" for k, _ in options)  # a turn may hold a collective operation over the lanes
+    named = any(k == "axis_name" for k, _ in options)  # an iteration may hold a collective operation over the lanes
     operands = [jnp.moveaxis(a, d, 0) if d not in (None, 0) else a for a, d in zip(args, dims, strict=True)]
     batched = [d is not None for d in dims]
     if not any(batched) and not named:
@@ -149,9 +149,10 @@ def _batch(name: str, axis: Any, args: Sequence[Any], dims: Sequence[Any], *, lo
 
 
 def _own_counts(loop: Loop, operands: list[Any], batched: list[bool], stack: Stack) -> tuple[Loop, list[Any], list[bool], Stack]:
-    """Lanes with numbers of turns of their own: as many as the longest are made, masked.
+    """Lanes with numbers of iterations of their own: as many as the longest are made, masked.
 
-    A lane that has finished is evaluated where it began; one that makes no turn, where the longest begins: a turn may have no derivative there.
+    A lane that has finished is evaluated where it began; one that makes no iteration, where the longest begins: an iteration may have no derivative
+    there.
     """
     n, carry = operands[0], slice(1 + loop.consts, 1 + loop.consts + loop.carry)
 

@@ -186,7 +186,7 @@ class _Split(NamedTuple):
     known: Kind
     linear: str  # the name of the linear part
     values: Callable[[Loop], int]  # the number of results that are values
-    counts: bool  # whether the number of turns is a result of the known part, and the operands of the test are not needed any more
+    counts: bool  # whether the number of iterations is a result of the known part, and the operands of the test are not needed any more
 
     def known_stack(self, loop: Loop, stack: Stack) -> Stack:
         fixed, values = self.whole.fixed(loop), self.values(loop)

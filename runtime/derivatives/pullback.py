@@ -1,7 +1,7 @@
-"""The pullback of one turn as data: what it reads from step to step, what stays, and which leaves of the carry are needed to make a turn again.
+"""The pullback of one iteration as data: what it reads from step to step, what stays, and which leaves of the carry make an iteration again.
 
-The way back through a loop either stores what the pullbacks read, or stores states and makes turns again (Griewank and Walther, Algorithm 799:
-Revolve, 2000; here with fixed strides, as the number of turns is known only when the loop has run).
+The way back through a loop either stores what the pullbacks read, or stores states and makes iterations again (Griewank and Walther, Algorithm 799:
+Revolve, 2000; here with fixed strides, as the number of iterations is known only when the loop has run).
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from autograph.runtime.jaxapi.mesh import room, zeros
 from autograph.runtime.values.masks import drop, merge, pick
 
 BUDGET = 32 * 2**20  # bytes of stored states, all levels together
-REACH = 2**19  # turns that the levels reach; a longer loop is swept in blocks of so many
+REACH = 2**19  # iterations that the levels reach; a longer loop is swept in blocks of so many
 DENSE = 2**20  # bytes of what pullbacks read, in the innermost level
-ROWS = 64  # the fewest turns for which that is worth it
+ROWS = 64  # the fewest iterations for which that is worth it
 _LOOPS = frozenset({"while", "scan", "ag_loop", "ag_loop_jvp", "ag_loop_tangents", "ag_loop_vjp", "ag_loop_vjp_jvp", "ag_loop_vjp_tangents"})
 FEW_LEVELS = 2**18  # bytes of a level that spares another, where a level is a further copy of much work
-SHORT = 2**17  # above so many bytes of buffers, a loop of few turns gets its own small buffer
+SHORT = 2**17  # above so many bytes of buffers, a loop of few iterations gets its own small buffer
 
 
 def size(aval: Any) -> int:
@@ -32,9 +32,9 @@ def size(aval: Any) -> int:
 
 
 class Pullback:
-    """The pullback of a loop's turn.  One jaxpr gives the next carry and the residuals, which are the leaves of `jax.vjp`'s result.
+    """The pullback of a loop's iteration.  One jaxpr gives the next carry and the residuals, which are the leaves of `jax.vjp`'s result.
 
-    Residuals that no turn changes are computed once; a leaf of the carry that residuals do not depend on, such as an output array that is only
+    Residuals that no iteration changes are computed once; a leaf of the carry that residuals do not depend on, such as an output array that is only
     written to, is not stored.
     """
 
@@ -72,27 +72,27 @@ class Pullback:
         return merge(self.needed, state, others)
 
     def next(self, c: list[Any], state: list[Any]) -> list[Any]:
-        """The state after a turn."""
+        """The state after an iteration."""
         return pick(self.needed, self.loop.quiet(c, self.full(state)))
 
     def linear(self, c: list[Any], state: list[Any]) -> tuple[list[Any], list[Any]]:
-        """The state after a turn, and its residuals."""
+        """The state after an iteration, and its residuals."""
         out = self.run(*c, *self.full(state))
         return pick(self.needed, out[: self.loop.carry]), list(out[self.loop.carry :])
 
     def changing(self, residuals: list[Any]) -> list[Any]:
-        """The residuals that change from turn to turn, each once."""
+        """The residuals that change from iteration to iteration, each once."""
         return list({k: r for k, r in zip(self.slots, residuals, strict=True) if k is not None}.values())
 
     def apply(self, fixed: list[Any], changing: list[Any], cotangents: list[Any]) -> tuple[list[Any], list[Any]]:
-        """The cotangents of the active constants and of the carry before a turn."""
+        """The cotangents of the active constants and of the carry before an iteration."""
         leaves = [f if k is None else changing[k] for k, f in zip(self.slots, fixed, strict=True)]
         consts, carry = jax.tree.unflatten(self.tree, leaves)(cotangents)
         return list(consts), list(carry)
 
 
 def loop_closed(loop: Loop, needed: list[bool]) -> tuple[bool, ...]:
-    """The leaves of the carry that some of them are computed from in any number of turns."""
+    """The leaves of the carry that some of them are computed from in any number of iterations."""
     while True:
         more = [n or any(m and depends[loop.consts + k] for m, depends in zip(needed, loop.dependencies, strict=True)) for k, n in enumerate(needed)]
         if more == needed:
@@ -120,13 +120,13 @@ def pullback_of(loop: Loop) -> Pullback:
 
 
 def plan(loop: Loop, lanes: int = 1) -> Plan:
-    """The fewest levels that reach `REACH` turns within the budget; `checkpoints` rows in each, if that is what the user said."""
+    """The fewest levels that reach `REACH` iterations within the budget; `checkpoints` rows in each, if that is what the user said."""
     back = pullback_of(loop)
     state, residuals = lanes * back.state_size, lanes * back.residual_size
     if loop.checkpoints:
         k = loop.checkpoints
         return Plan(k * residuals <= DENSE, k, k, max(2, math.ceil(math.log(REACH, max(2, k)))), ())
-    single = back.has_loops or loop.order > 1  # much work in a turn: one copy of it, or nested loops and hessians grow too large
+    single = back.has_loops or loop.order > 1  # much work in an iteration: one copy of it, or nested loops and hessians grow too large
     inner = min(128 if single else 1024, DENSE // residuals)
     dense = inner >= ROWS
     most = max(1024, FEW_LEVELS // state) if single else 1024
@@ -139,7 +139,7 @@ def plan(loop: Loop, lanes: int = 1) -> Plan:
     row = residuals if dense else state
     held = inner * row + (levels - 1) * rows * state
     short: list[int] = []
-    if held > SHORT and not single:  # a loop of few turns must not pay for filling the buffers of a long one
+    if held > SHORT and not single:  # a loop of few iterations must not pay for filling the buffers of a long one
         few = max(4, SHORT // row)
         while few * row <= held // 2 and (few < inner or not dense) and len(short) < 2:
             short.append(few)

@@ -23,7 +23,7 @@ Sums = tuple[list[Any], list[Any]]  # the cotangents of the carry, and those of 
 
 
 def run(loop: Loop, operands: list[Any]) -> list[Any]:
-    """The number of turns, and the carry after them."""
+    """The number of iterations, and the carry after them."""
     tc, c, x = split(operands, len(loop.test_types), loop.consts)
     start = varying(jnp.int32(0), loop.test_axes)
     n, x = lax.while_loop(lambda s: loop.test(tc, s[1]), lambda s: (s[0] + 1, loop.turn(c, s[1])), (start, x))
@@ -31,13 +31,13 @@ def run(loop: Loop, operands: list[Any]) -> list[Any]:
 
 
 def both(loop: Loop, operands: list[Any]) -> list[Any]:
-    """The number of turns, the carry after them, and the tangents of its active leaves."""
+    """The number of iterations, the carry after them, and the tangents of its active leaves."""
     tc, c, x, dc, dx = split(operands, len(loop.test_types), loop.consts, loop.carry, loop.active_consts)
     return run(loop.doubled, [*tc, *c, *dc, *x, *dx])
 
 
 def tangents(loop: Loop, operands: list[Any]) -> list[Any]:
-    """The tangents after a known number of turns."""
+    """The tangents after a known number of iterations."""
     (n,), c, x, dc, dx = split(operands, 1, loop.consts, loop.carry, loop.active_consts)
 
     def turn(s: Any) -> Any:
@@ -49,7 +49,7 @@ def tangents(loop: Loop, operands: list[Any]) -> list[Any]:
 
 
 def cotangents(loop: Loop, operands: list[Any], lanes: int = 1) -> list[Any]:
-    """The cotangents of the active constants and of the carry before a known number of turns."""
+    """The cotangents of the active constants and of the carry before a known number of iterations."""
     (n,), c, x, ct = split(operands, 1, loop.consts, loop.carry)
     return _Sweep(loop, n, c, x, lanes).cotangents(ct)
 
@@ -82,14 +82,14 @@ def _down(count: Any, turn: Callable[[Any, Sums], Sums], sums: Sums) -> Sums:
 
 
 class _Sweep:
-    """The way back through `n` turns from `x`: states at fixed strides in each level, what the pullbacks read in the innermost."""
+    """The way back through `n` iterations from `x`: states at fixed strides in each level, what the pullbacks read in the innermost."""
 
     def __init__(self, loop: Loop, n: Any, c: list[Any], x: list[Any], lanes: int) -> None:
         self.loop, self.n, self.c = loop, n, c
         self.back: Pullback = pullback_of(loop)
         self.plan = plan(loop, lanes)
         self.start = pick(self.back.needed, x)
-        self.fixed = self.back.linear(c, self.start)[1]  # of these only the residuals that no turn changes are used
+        self.fixed = self.back.linear(c, self.start)[1]  # of these only the residuals that no iteration changes are used
         self.zero = like(jnp.int32(0), jax.typeof(n))
 
     def cotangents(self, ct: list[Any]) -> list[Any]:
@@ -106,17 +106,17 @@ class _Sweep:
         return [*consts, *carry]
 
     def _span(self, level: int) -> int:
-        """The turns that so many levels reach."""
+        """The iterations that so many levels reach."""
         return int(min(self.plan.inner * self.plan.rows ** (level - 1), 2**30))
 
     def _block(self, s: Any) -> Any:
-        """The last turns that all levels together reach: all of them, mostly."""
+        """The last iterations that all levels together reach: all of them, mostly."""
         end, sums = s
         start = jnp.maximum(0, end - self._span(self.plan.levels))
         return start, self._sweep(self.plan.levels, self.start, end - start, sums, start)
 
     def _sweep(self, level: int, x: list[Any], length: Any, sums: Sums, first: Any = 0) -> Sums:
-        """The way back through `length` turns, no more than the span of the level, which begin `first` turns after x."""
+        """The way back through `length` iterations, no more than the span of the level, which begin `first` iterations after x."""
         if level == 1:
             return self._innermost(x, length, self.plan.inner, sums)
         stride = self._span(level - 1)
@@ -129,7 +129,7 @@ class _Sweep:
         return _down(length, lambda k, sums: self._back(_at(stored, k), sums), sums)
 
     def _states(self, x: list[Any], turns: Any, stride: int, rows: int, first: Any = 0) -> list[Any]:
-        """Row k holds the state k strides after the first turns: of what is written to a row the last stays, so that no condition is needed."""
+        """Row k holds the state k strides after the first iterations: of what is written to a row the last stays, so that no condition is needed."""
 
         def turn(s: Any) -> Any:
             i, x, stored = s
@@ -141,7 +141,7 @@ class _Sweep:
         return out
 
     def _residuals(self, x: list[Any], turns: Any, rows: int) -> list[Any]:
-        """Row k holds what the pullback of turn k reads."""
+        """Row k holds what the pullback of iteration k reads."""
 
         def turn(s: Any) -> Any:
             i, x, stored = s
@@ -153,7 +153,7 @@ class _Sweep:
         return out
 
     def _back(self, stored: list[Any], sums: Sums) -> Sums:
-        """One turn back."""
+        """One iteration back."""
         carry, consts = sums
         read = stored if self.plan.dense else self.back.changing(self.back.linear(self.c, stored)[1])
         more, carry = self.back.apply(self.fixed, read, carry)

@@ -16,8 +16,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from autograph.runtime.eager.extras import needed
-from autograph.runtime.eager.graph_of_objects import variables_in
+from autograph.runtime.eager.graph_of_objects import Named, paths_in
 from autograph.runtime.eager.stored import About, loaded, stored
 from autograph.runtime.eager.variables import Variable
 from autograph.runtime.jaxapi._jax import Tracer
@@ -34,7 +36,7 @@ _STATE = "checkpoint.json"  # of a folder: its checkpoints, the latest last
 _FORMAT = 1
 
 
-class Checkpoint:
+class Checkpoint(Named):
     """The Variables that objects hold in attributes, lists, tuples and dicts, and what optimizers remember of them.
 
     Args:
@@ -57,8 +59,23 @@ class Checkpoint:
     def __init__(self, *unnamed: Any, **objects: Any) -> None:
         if unnamed:
             raise CheckpointError("an object has no name in the checkpoint", here(), "give it one: `ag.Checkpoint(model=model)`")
-        self._objects = objects
+        self._objects: dict[str, Any] = dict(objects)
         self.save_counter = 0
+
+    def named(self) -> dict[str, Any]:
+        return self._objects
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_") or name == "save_counter":
+            super().__setattr__(name, value)
+        else:
+            self._objects[name] = value
+
+    def __getattr__(self, name: str) -> Any:
+        objects = self.__dict__.get("_objects", {})
+        if name not in objects:
+            raise AttributeError(f"this checkpoint has no `{name}`")
+        return objects[name]
 
     def save(self, file_prefix: str | os.PathLike[str], max_to_keep: int | None = None) -> str:
         """Write a checkpoint with the next number, and give its path (`prefix-1`), which `restore` takes.
@@ -70,13 +87,41 @@ class Checkpoint:
         Raises:
           CheckpointError: (AG705) a Variable holds a traced value, or the files cannot be written; then nothing has changed.
         """
-        prefix = Path(file_prefix)
-        if os.fspath(file_prefix).endswith((os.sep, "/")) or not prefix.name or prefix.is_dir():
-            raise CheckpointError(f"{os.fspath(file_prefix)!r} is a folder", here(), 'add how the files in it begin: `save(folder + "/ckpt")`')
+        prefix = _named_file(file_prefix)
+        known = _state(prefix.parent)
+        numbers = [int(n[1]) for name in known if (n := re.fullmatch(re.escape(prefix.name) + r"-(\d+)", name))]
+        number = max([self.save_counter, *numbers]) + 1
+        name = f"{prefix.name}-{number}"
+        data, index = self._contents()
+        own = [n for n in known if re.fullmatch(re.escape(prefix.name) + r"-\d+", n)]
+        dropped = [*own, name][: -max_to_keep or None] if max_to_keep and len(own) + 1 > max_to_keep else []
+        _write(prefix.parent / name, data, index, [n for n in (*known, name) if n not in dropped])
+        self.save_counter = number
+        for old in dropped:
+            for file in (f"{old}.json", f"{old}.safetensors"):
+                with contextlib.suppress(OSError):
+                    os.remove(prefix.parent / file)
+        return str(prefix.parent / name)
+
+    def write(self, file_prefix: str | os.PathLike[str]) -> str:
+        """Write a checkpoint without a number, which takes the place of another of this path; gives the path, which `restore` and `read` take.
+
+        Raises:
+          CheckpointError: (AG705) as `save`.
+        """
+        path = _named_file(file_prefix)
+        _write(path, *self._contents(), None)
+        return str(path)
+
+    def _contents(self) -> tuple[bytes, dict[str, Any]]:
+        """What is written: the arrays, and what is said of them."""
         with CHANGING:
-            values = {path: v._array for path, v in variables_in(self._objects).items()}
+            variables = paths_in(self._objects)
+            values = {path: v._array for path, v in variables.items()}
         for name, x in self._objects.items():
-            if not any(path.split("/")[0] == name for path in values) and not isinstance(x, Stream):
+            if isinstance(x, Stream) and (why := x.why_not_saved()):
+                raise CheckpointError(f"`{name}` is an iterator whose place is not saved: {why}", here(), "save a step, and `dataset.skip(step)`")
+            if not any(path.split("/")[0] == name for path in values) and not isinstance(x, (Stream, list, dict, Named)):
                 raise CheckpointError(
                     f"`{name}` is a `{type(x).__name__}` that holds no Variable, and nothing else is saved", here(),
                     "keep what is to be saved in an `ag.Variable`; call a model once before, so that it is built",
@@ -85,32 +130,15 @@ class Checkpoint:
             raise CheckpointError(f"`{traced[0]}` holds a traced value", here(), "save outside of `ag.function`, after the call")
         if far := [path for path, x in values.items() if not (x.is_fully_addressable or x.is_fully_replicated)]:
             raise CheckpointError(f"`{far[0]}` is spread over several processes", here(), "save it with orbax, each process its part")
-        known = _state(prefix.parent)
-        numbers = [int(n[1]) for name in known if (n := re.fullmatch(re.escape(prefix.name) + r"-(\d+)", name))]
-        number = max([self.save_counter, *numbers]) + 1
-        name = f"{prefix.name}-{number}"
-        files = {path: stored(x) for path, x in values.items()}
+        first: dict[int, str] = {}  # a Variable with two paths is written once
+        others = {path: first[id(v)] for path, v in variables.items() if first.setdefault(id(v), path) != path}
+        files = {path: stored(x) for path, x in values.items() if path not in others}
         data = tensors.save({path: array for path, (array, _) in files.items()})
         index = {
-            "format": _FORMAT, "sha256": hashlib.sha256(data).hexdigest(), "variables": {path: about for path, (_, about) in files.items()}
+            "format": _FORMAT, "sha256": hashlib.sha256(data).hexdigest(), "variables": {path: about for path, (_, about) in files.items()},
+            "others": others,
         }  # fmt: skip
-        own = [n for n in known if re.fullmatch(re.escape(prefix.name) + r"-\d+", n)]
-        dropped = [*own, name][: -max_to_keep or None] if max_to_keep and len(own) + 1 > max_to_keep else []
-        try:
-            prefix.parent.mkdir(parents=True, exist_ok=True)
-            _write(prefix.parent / f"{name}.safetensors", data)
-            _write(prefix.parent / f"{name}.json", json.dumps(index, indent=1).encode())
-            _write(prefix.parent / _STATE, json.dumps([n for n in (*known, name) if n not in dropped]).encode())
-        except OSError as error:
-            raise CheckpointError(
-                f"{prefix.parent} cannot be written to: {error.strerror or error}", here(), "free space, or choose a folder"
-            ) from None
-        self.save_counter = number
-        for old in dropped:
-            for file in (f"{old}.json", f"{old}.safetensors"):
-                with contextlib.suppress(OSError):
-                    os.remove(prefix.parent / file)
-        return str(prefix.parent / name)
+        return data, index
 
     def restore(self, path: str | os.PathLike[str] | None) -> Restored:
         """Let the Variables hold what a checkpoint says, and tell what has not matched.
@@ -118,18 +146,74 @@ class Checkpoint:
         A Variable that is made later, by an object that is built when it is first called, gets its value when it is first read.
 
         Args:
-          path: what `save` or `latest_checkpoint` has given.
+          path: what `save` or `latest_checkpoint` has given; None, which a folder without a checkpoint gives, changes nothing.
 
         Raises:
           CheckpointError: (AG705) there is no such checkpoint; a file is broken or has been changed; a shape or dtype is another.  Then no
             Variable has changed.
         """
-        if path is None:
-            raise CheckpointError("there is no checkpoint: the path is None", here(), "`ag.latest_checkpoint` gives None for a folder without one")
-        values = _read(Path(path))
+        values = {} if path is None else _read(Path(path))
         restored = Restored(self._objects, values, str(path))
         restored.apply()
         return restored
+
+    read = restore
+
+
+class Reader:
+    """A checkpoint that is looked into: what it has, by the paths of Variables.
+
+    >>> import tempfile, autograph as ag
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = ag.Checkpoint(x=ag.Variable([1.0, 2.0])).save(folder + "/ckpt")
+    ...     reader = ag.load_checkpoint(path)
+    >>> reader.get_variable_to_shape_map(), reader.get_tensor("x")
+    ({'x': [2]}, array([1., 2.], dtype=float32))
+    """
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = dict(values)
+
+    def get_tensor(self, path: str) -> Any:
+        """The array of a path, as NumPy's.  Raises KeyError if there is none."""
+        return np.asarray(self._values[path])
+
+    def has_tensor(self, path: str) -> bool:
+        """Whether there is an array of this path."""
+        return path in self._values
+
+    def get_variable_to_shape_map(self) -> dict[str, list[int]]:
+        """The shapes by the paths."""
+        return {path: list(x.shape) for path, x in self._values.items()}
+
+    def get_variable_to_dtype_map(self) -> dict[str, Any]:
+        """The dtypes by the paths."""
+        return {path: x.dtype for path, x in self._values.items()}
+
+
+def load_checkpoint(path: str | os.PathLike[str]) -> Reader:
+    """Look into a checkpoint, or the latest one of a folder.
+
+    Raises:
+      CheckpointError: (AG705) there is none, or it is broken.
+
+    As `tf.train.load_checkpoint` (https://www.tensorflow.org/api_docs/python/tf/train/load_checkpoint).
+    """
+    found = latest_checkpoint(path) if Path(path).is_dir() else os.fspath(path)
+    if found is None:
+        raise CheckpointError(f"there is no checkpoint in {os.fspath(path)}", here(), "give what `save` has given, or its folder")
+    return Reader(_read(Path(found)))
+
+
+def list_variables(path: str | os.PathLike[str]) -> list[tuple[str, list[int]]]:
+    """The paths in a checkpoint, or the latest one of a folder, and the shapes.
+
+    Raises:
+      CheckpointError: (AG705) there is none, or it is broken.
+
+    As `tf.train.list_variables` (https://www.tensorflow.org/api_docs/python/tf/train/list_variables).
+    """
+    return sorted(load_checkpoint(path).get_variable_to_shape_map().items())
 
 
 class Restored:
@@ -148,11 +232,11 @@ class Restored:
 
     def apply(self) -> None:
         """Hand out what Variables that are there now have not got yet."""
-        found = variables_in(self._objects)
+        found = paths_in(self._objects)
         ready = [(v, path, self._values[path]) for path, v in found.items() if path in self._values]
         restorations[:] = [r for r in restorations if r is not self]  # one that fails is over
         for v, path, value in ready:
-            _check(v, path, value, self._path)
+            check_taken(v, path, value, self._path)
         with CHANGING:
             for v, path, value in ready:
                 v._restore(value)
@@ -168,6 +252,10 @@ class Restored:
             raise CheckpointError(
                 f"{self._path} has values that no Variable has taken: {_some(self.unused)}", here(), "build the objects, and compare"
             )
+        return self
+
+    def expect_partial(self) -> Restored:
+        """Nothing is said of values that no Variable has taken: nothing is in any case."""
         return self
 
     def assert_existing_objects_matched(self) -> Restored:
@@ -187,6 +275,11 @@ def latest_checkpoint(folder: str | os.PathLike[str]) -> str | None:
     """
     known = _state(Path(folder))
     return str(Path(folder) / known[-1]) if known else None
+
+
+def checkpoints_in(prefix: Path) -> list[str]:
+    """The paths of the checkpoints with a prefix, the latest last."""
+    return [str(prefix.parent / name) for name in _state(prefix.parent) if re.fullmatch(re.escape(prefix.name) + r"-\d+", name)]
 
 
 def _state(folder: Path) -> list[str]:
@@ -219,14 +312,16 @@ def _read(path: Path) -> dict[str, Any]:
         if hashlib.sha256(data).hexdigest() != index["sha256"]:
             raise broken("its data is not what was written")
         arrays = tensors.load(data)
-        return {name: loaded(arrays[name], About(**about)) for name, about in index["variables"].items()}
+        values = {name: loaded(arrays[name], About(**about)) for name, about in index["variables"].items()}
+        return values | {name: values[of] for name, of in index.get("others", {}).items()}
     except CheckpointError:
         raise
     except _BROKEN as error:
         raise broken(error) from None
 
 
-def _check(v: Variable, path: str, value: Any, file: str) -> None:
+def check_taken(v: Variable, path: str, value: Any, file: str) -> None:
+    """Raise CheckpointError (AG705) if a Variable cannot hold what a file has for it."""
     if v.shape != value.shape or v.dtype != value.dtype:
         raise CheckpointError(
             f"{file} has {value.dtype}{list(value.shape)} for `{path}`, and the Variable is {v.dtype}{list(v.shape)}", here(),
@@ -235,7 +330,27 @@ def _check(v: Variable, path: str, value: Any, file: str) -> None:
         )  # fmt: skip
 
 
-def _write(file: Path, data: bytes) -> None:
+def _named_file(file_prefix: str | os.PathLike[str]) -> Path:
+    prefix = Path(file_prefix)
+    if os.fspath(file_prefix).endswith((os.sep, "/")) or not prefix.name or prefix.is_dir():
+        raise CheckpointError(f"{os.fspath(file_prefix)!r} is a folder", here(), 'add how the files in it begin: `save(folder + "/ckpt")`')
+    return prefix
+
+
+def _write(path: Path, data: bytes, index: dict[str, Any], known: list[str] | None) -> None:
+    """Write the two files of a checkpoint, and the list of those in the folder, if it is to be in it."""
+    folder = path.parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        written_whole(folder / f"{path.name}.safetensors", data)
+        written_whole(folder / f"{path.name}.json", json.dumps(index, indent=1).encode())
+        if known is not None:
+            written_whole(folder / _STATE, json.dumps(known).encode())
+    except OSError as error:
+        raise CheckpointError(f"{folder} cannot be written to: {error.strerror or error}", here(), "free space, or choose a folder") from None
+
+
+def written_whole(file: Path, data: bytes) -> None:
     """Replace a file as a whole."""
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +11,9 @@ import jax
 import jax.export
 
 from autograph.runtime.calls.calls import call
+from autograph.runtime.calls.function import Function, Method
+from autograph.runtime.calls.signed import Signed, TensorSpec, as_abstract
+from autograph.runtime.jaxapi import trees
 
 
 def export(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -18,7 +23,7 @@ def export(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     Args:
       f: an `ag.function`, a converted function, or one that JAX takes as it is.
-      args, kwargs: arrays, or `jax.ShapeDtypeStruct`s.
+      args, kwargs: arrays, `jax.ShapeDtypeStruct`s, or `ag.TensorSpec`s, of which a size of None is any size.
 
     Raises:
       VariableStateError: (AG702) it assigns a Variable.
@@ -35,4 +40,23 @@ def export(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     >>> float(jax.export.deserialize(saved).call(jnp.float32(2)))
     6.0
     """
-    return jax.export.export(jax.jit(call(getattr(f, "__wrapped__", f))))(*args, **kwargs)
+    sizes = (f"n{k}" for k in itertools.count())
+    scope = jax.export.SymbolicScope()
+
+    def typed(x: Any) -> Any:
+        if not isinstance(x, TensorSpec) or x.shape is None or None not in x.shape:
+            return as_abstract(x)
+        shape = ", ".join(next(sizes) if n is None else str(n) for n in x.shape)
+        return jax.ShapeDtypeStruct(jax.export.symbolic_shape(shape, scope=scope), x.dtype)
+
+    args, kwargs = trees.map(typed, (args, kwargs), is_leaf=lambda x: isinstance(x, TensorSpec))
+    return jax.export.export(jax.jit(_core(f)))(*args, **kwargs)
+
+
+def _core(f: Any) -> Callable[..., Any]:
+    """The function that is compiled, given the object that a method is bound to."""
+    if isinstance(f, Signed):
+        return functools.partial(_core(f.function), *f.bound_to)
+    if isinstance(f, Method):
+        return functools.partial(_core(f.__func__), f.__self__)
+    return call(f.__wrapped__ if isinstance(f, Function) else f)  # type: ignore[no-any-return]

@@ -11,6 +11,22 @@ from autograph.runtime.state.objects import Unseen, is_state, own_attributes
 from autograph.runtime.values.heap import Attribute
 
 
+class Named:
+    """Something that holds objects by names, and is nothing more: a checkpoint."""
+
+    def named(self) -> dict[str, Any]:
+        """What it holds."""
+        raise NotImplementedError
+
+
+def paths_in(objects: Mapping[str, Any]) -> dict[str, Variable]:
+    """The same for each of the objects by itself: a Variable in two of them has a path in each."""
+    found = variables_in(objects)
+    for name, x in objects.items():
+        found.update((path, v) for path, v in variables_in({name: x}).items() if path not in found)
+    return found
+
+
 def variables_in(objects: Mapping[str, Any]) -> dict[str, Variable]:
     """Each Variable once, by its first path: `model/layers/0/kernel`.
 
@@ -50,7 +66,9 @@ def _walk(objects: Mapping[str, Any], seen: set[int]) -> Iterator[tuple[str, Any
             continue
         parts: list[tuple[str, Any]] = []
         if isinstance(x, Stream):  # its arrays are no state
-            parts = [("random", x.random)]
+            parts = x.saved_parts()
+        elif isinstance(x, Named):
+            parts = list(x.named().items())
         elif isinstance(x, dict):
             parts = [(str(key), v) for key, v in x.items()]
         elif isinstance(x, tuple) and hasattr(x, "_fields"):
@@ -59,7 +77,7 @@ def _walk(objects: Mapping[str, Any], seen: set[int]) -> Iterator[tuple[str, Any
             parts = [(str(k), v) for k, v in enumerate(x)]
         elif is_state(x):
             parts = [(name, Attribute(x, name).get()) for name in own_attributes(x)]
-            parts = [part for name, v in parts for part in (vars(v).items() if isinstance(v, Unseen) else [(name, v)])]
+            parts = [part for name, v in parts for part in (vars(v).items() if type(v) is Unseen else [(name, v)])]
         todo += [(f"{path}/{name}", v) for name, v in reversed(parts)]
 
 

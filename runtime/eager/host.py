@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,15 +14,17 @@ import numpy as np
 
 from autograph.runtime.arrays.handles import value_of
 from autograph.runtime.jaxapi import _jax
-from autograph.runtime.messages.errors import ConcreteValueError
+from autograph.runtime.messages.errors import AutographError, ConcreteValueError
 from autograph.runtime.messages.places import here
 from autograph.runtime.output.ordering import ordering
 from autograph.runtime.state.locking import by_the_program
 from autograph.runtime.state.recording import is_inexact
 
 
-def py_func(f: Callable[..., Any], inp: Sequence[Any], Tout: Any, shape: Any = None, stateful: bool = True) -> Any:
+def py_func(f: Callable[..., Any] | None = None, inp: Sequence[Any] | None = None, Tout: Any = None, shape: Any = None, stateful: bool = True) -> Any:
     """`f(*inp)`, run by Python: at once where operations are eager, and in a compiled program whenever it comes there, in the order of such calls.
+
+    Also a decorator, `@ag.py_func(Tout=...)`, of functions that are called so.
 
     It may print, look at the values, and call NumPy, JAX and converted functions.  It is differentiated on the host, by `jax.vjp` of `f`.
 
@@ -44,6 +47,10 @@ def py_func(f: Callable[..., Any], inp: Sequence[Any], Tout: Any, shape: Any = N
     >>> print(squared(jnp.array([[2.0]])))
     [[4.]]
     """
+    if f is None:
+        return functools.partial(py_func, Tout=Tout, shape=shape, stateful=stateful)
+    if inp is None:
+        return functools.wraps(f)(lambda *args: py_func(f, args, Tout, shape, stateful))
     given = [value_of(x) for x in inp]
     several = isinstance(Tout, (list, tuple))
     dtypes = list(Tout) if several else [Tout]
@@ -99,7 +106,7 @@ def _shapes(f: Callable[..., Any], arrays: Sequence[Any], count: int) -> list[tu
     try:
         with contextlib.redirect_stdout(io.StringIO()):  # what it prints of abstract values is nobody's
             out = jax.eval_shape(f, *arrays)
-    except (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError):
+    except (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError, AutographError):  # the last of code that is converted
         name = getattr(f, "__name__", str(f))
         raise ConcreteValueError(
             f"`{name}` looks at the values, so that the shape of its result is not known before it runs",

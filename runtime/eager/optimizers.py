@@ -12,7 +12,14 @@ import jax
 import jax.numpy as jnp
 
 from autograph.runtime.arrays.handles import Deferred, Handle, value_of
+from autograph.runtime.eager import directions
 from autograph.runtime.eager.extras import needed
+from autograph.runtime.eager.schedules import CosineDecay as CosineDecay
+from autograph.runtime.eager.schedules import ExponentialDecay as ExponentialDecay
+from autograph.runtime.eager.schedules import InverseTimeDecay as InverseTimeDecay
+from autograph.runtime.eager.schedules import PiecewiseConstantDecay as PiecewiseConstantDecay
+from autograph.runtime.eager.schedules import PolynomialDecay as PolynomialDecay
+from autograph.runtime.eager.schedules import exponential_decay as exponential_decay
 from autograph.runtime.eager.tape import GradientTape
 from autograph.runtime.eager.variables import Variable
 from autograph.runtime.jaxapi._jax import Tracer
@@ -20,6 +27,17 @@ from autograph.runtime.messages.errors import OptimizerError
 from autograph.runtime.messages.places import here
 from autograph.runtime.state.objects import Unseen
 from autograph.runtime.state.reading import outermost
+
+__all__ = [
+    "Adadelta", "Adagrad", "AdagradOptimizer", "Adam", "AdamOptimizer", "AdamW", "Adamax", "CosineDecay", "ExponentialDecay",
+    "GradientDescentOptimizer", "InverseTimeDecay", "Lion", "Momentum", "MomentumOptimizer", "Nadam", "Optimizer", "PiecewiseConstantDecay",
+    "PolynomialDecay", "RMSPropOptimizer", "RMSprop", "SGD", "exponential_decay", "get_or_create_global_step",
+]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
 
 optax = needed("optax", "optimizers")
 
@@ -163,7 +181,7 @@ class Optimizer:
         gradients, variables = [g for g, _ in there], [v for _, v in there]
         slots = self._state(variables)
         held = jax.tree.map(value_of, slots, is_leaf=_is_variable)
-        values, state = self._update(gradients, held, [v.value for v in variables], self._rate())
+        values, state = self._update(gradients, held, [v.value for v in variables], self._now())
         for v, x in zip([*variables, *_variables(slots)], [*values, *jax.tree.leaves(state)], strict=True):
             v.assign(x)
         self.iterations.assign_add(1)
@@ -171,10 +189,11 @@ class Optimizer:
             global_step.assign_add(1)
         return None
 
-    def _rate(self) -> Any:
+    def _now(self) -> Any:
+        """What a step needs to know beside gradients and what is remembered."""
         return None
 
-    def _updated(self, gradients: list[Any], state: Any, values: list[Any], rate: Any) -> tuple[list[Any], Any]:
+    def _updated(self, gradients: list[Any], state: Any, values: list[Any], now: Any) -> tuple[list[Any], Any]:
         updates, state = self._transformation.update(gradients, state, values)
         return optax.apply_updates(values, updates), state
 
@@ -214,10 +233,35 @@ _RATE = "learning_rate"
 
 
 class _OfEach(Optimizer):
-    """One that changes each Variable by itself: a direction, times a learning rate."""
+    """One that changes each Variable by itself: a direction, times a learning rate.
 
-    def __init__(self, direction: Any, learning_rate: Any) -> None:
-        super().__init__(direction)
+    Args:
+      direction: a transformation of optax, or one of `runtime/eager/directions.py`: it is given the number of the step.
+      after: what is done after the direction has been multiplied by the rate.
+      weight_decay: each step takes this share of a Variable, times the learning rate, before the direction (Loshchilov and Hutter, 2019,
+        https://arxiv.org/abs/1711.05101).
+      clipnorm: the norm that no gradient is longer than.
+      clipvalue: what no number of a gradient is beyond.
+      global_clipnorm: the norm that all gradients of a step together are not longer than.
+
+    Raises:
+      OptimizerError: (AG704) more than one of the three is given.
+
+    The semantics are those of `tf.keras.optimizers.Optimizer` (https://keras.io/api/optimizers).
+    """
+
+    def __init__(
+        self, direction: Any, learning_rate: Any, after: Any = None, *, weight_decay: float | None = None, clipnorm: float | None = None,
+        clipvalue: float | None = None, global_clipnorm: float | None = None, name: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(optax.chain(direction, directions.by_rate(), after or optax.identity()))
+        self.weight_decay, self.name = weight_decay, name or type(self).__name__
+        clips = {"clipnorm": clipnorm, "clipvalue": clipvalue, "global_clipnorm": global_clipnorm}
+        given = [option for option, value in clips.items() if value]
+        if len(given) > 1:
+            names = " and ".join(f"`{x}`" for x in given)
+            raise OptimizerError(f"{names} are given, and gradients are clipped in one way", here(), "give one of them")
+        self.clipnorm, self.clipvalue, self.global_clipnorm = clipnorm, clipvalue, global_clipnorm
         self._held.rate = None
         self.learning_rate = learning_rate
 
@@ -235,27 +279,48 @@ class _OfEach(Optimizer):
         else:
             self._held.rate = Variable(rate, trainable=False, dtype=jnp.result_type(float), name=_RATE)
 
-    def _rate(self) -> Any:
-        rate = self.learning_rate
+    def _now(self) -> Any:
+        """The learning rate and the number of the step, from 1."""
+        rate, done = self.learning_rate, self.iterations.value
         if callable(rate) and not isinstance(rate, Handle):
-            rate = rate(self.iterations.value) if inspect.signature(rate).parameters else rate()
-        return value_of(rate)
+            rate = rate(done) if inspect.signature(rate).parameters else rate()
+        return value_of(rate), done + 1
 
     def _state(self, variables: Sequence[Variable]) -> Any:
         return [self._slot([v]) for v in variables]
 
-    def _updated(self, gradients: list[Any], state: Any, values: list[Any], rate: Any) -> tuple[list[Any], Any]:
-        found = [self._transformation.update([g], s, [x]) for g, s, x in zip(gradients, state, values, strict=True)]
-        return [x - (rate * u).astype(x.dtype) for x, ([u], _) in zip(values, found, strict=True)], [s for _, s in found]
+    def _updated(self, gradients: list[Any], state: Any, values: list[Any], now: Any) -> tuple[list[Any], Any]:
+        rate, step = now
+        if self.weight_decay:
+            values = [x - (x * self.weight_decay * rate).astype(x.dtype) for x in values]
+        changed, states = [], []
+        for g, s, x in zip(self._clipped(gradients), state, values, strict=True):
+            [u], new = self._transformation.update([jnp.asarray(g, x.dtype)], s, [x], rate=rate, step=step)
+            changed.append(x - u.astype(x.dtype))
+            states.append(new)
+        return changed, states
+
+    def _clipped(self, gradients: list[Any]) -> list[Any]:
+        def by(transformation: Any, given: list[Any]) -> list[Any]:
+            return transformation.update(given, transformation.init(given))[0]  # type: ignore[no-any-return]
+
+        if self.clipnorm:
+            return [by(optax.clip_by_global_norm(self.clipnorm), [g])[0] for g in gradients]
+        if self.global_clipnorm:
+            return by(optax.clip_by_global_norm(self.global_clipnorm), gradients)
+        return by(optax.clip(self.clipvalue), gradients) if self.clipvalue else gradients
 
 
 class SGD(_OfEach):
     """Gradient descent, with momentum: `w -= learning_rate * g`.
 
+    With momentum a step is `v = momentum * v - learning_rate * g; w += v`, so that another learning rate is seen by what comes after it only.
+
     Args:
       learning_rate: a number, a Variable, a function without arguments, or a schedule of optax (a function of the step).
-      momentum: how much of the last direction is kept.
-      nesterov: whether the direction looks one step ahead.
+      momentum: how much of the last step is kept.
+      nesterov: whether the step looks one ahead.
+      options: `weight_decay`, `clipnorm`, `clipvalue` and `global_clipnorm`, as all optimizers with a name have them.
 
     >>> import autograph as ag
     >>> w = ag.Variable(3.0)
@@ -266,12 +331,12 @@ class SGD(_OfEach):
     '0.5'
     """
 
-    def __init__(self, learning_rate: Any = 0.01, momentum: float = 0.0, nesterov: bool = False) -> None:
-        super().__init__(optax.trace(momentum, nesterov) if momentum else optax.identity(), learning_rate)
+    def __init__(self, learning_rate: Any = 0.01, momentum: float = 0.0, nesterov: bool = False, **options: Any) -> None:
+        super().__init__(optax.identity(), learning_rate, optax.trace(momentum, nesterov) if momentum else None, **options)
 
 
-class Momentum(SGD):
-    """Gradient descent with momentum.
+class Momentum(_OfEach):
+    """Gradient descent with momentum as in TensorFlow 1: `v = momentum * v + g; w -= learning_rate * v`.
 
     >>> import autograph as ag
     >>> w = ag.Variable(1.0)
@@ -282,62 +347,113 @@ class Momentum(SGD):
     '0.75'
     """
 
-    def __init__(self, learning_rate: Any = 0.01, momentum: float = 0.9, use_nesterov: bool = False) -> None:
-        super().__init__(learning_rate, momentum, use_nesterov)
+    def __init__(self, learning_rate: Any = 0.01, momentum: float = 0.9, use_nesterov: bool = False, **options: Any) -> None:
+        super().__init__(optax.trace(momentum, use_nesterov), learning_rate, **options)
 
 
 class RMSprop(_OfEach):
     """RMSprop (Hinton, lecture 6e of *Neural networks for machine learning*, 2012)."""
 
-    def __init__(self, learning_rate: Any = 0.001, rho: float = 0.9, momentum: float = 0.0, epsilon: float = 1e-7, centered: bool = False) -> None:
-        scale = optax.scale_by_stddev if centered else optax.scale_by_rms
-        direction = scale(decay=rho, eps=epsilon)
-        super().__init__(optax.chain(direction, optax.trace(momentum)) if momentum else direction, learning_rate)
+    def __init__(
+        self, learning_rate: Any = 0.001, rho: float = 0.9, momentum: float = 0.0, epsilon: float = 1e-7, centered: bool = False, **options: Any
+    ) -> None:
+        super().__init__(_rms(rho, epsilon, centered, 0.0), learning_rate, optax.trace(momentum) if momentum else None, **options)
 
 
 class Adam(_OfEach):
-    """Adam (Kingma and Ba, 2015, https://arxiv.org/abs/1412.6980)."""
+    """Adam (Kingma and Ba, 2015, https://arxiv.org/abs/1412.6980); epsilon is added as at the end of its section 2, and as in Keras.
 
-    def __init__(self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-7) -> None:
-        super().__init__(optax.scale_by_adam(beta_1, beta_2, epsilon), learning_rate)
+    Args:
+      amsgrad: whether a step is divided by the largest mean of the squares so far (Reddi, Kale and Kumar, 2018, https://arxiv.org/abs/1904.09237).
+
+    >>> import autograph as ag
+    >>> w = ag.Variable(1.0)
+    >>> optimizer = ag.optimizers.Adam(0.1, weight_decay=0.1, clipnorm=1.0)
+    >>> optimizer.minimize(lambda: w * 5.0)
+    >>> f"{float(w):.2f}"
+    '0.89'
+    """
+
+    def __init__(
+        self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-7, amsgrad: bool = False, **options: Any
+    ) -> None:
+        super().__init__(directions.adam(beta_1, beta_2, epsilon, amsgrad), learning_rate, **options)
+
+
+class AdamW(Adam):
+    """Adam whose steps take a share of the Variables too (Loshchilov and Hutter, 2019, https://arxiv.org/abs/1711.05101)."""
+
+    def __init__(
+        self, learning_rate: Any = 0.001, weight_decay: float = 0.004, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-7,
+        amsgrad: bool = False, **options: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(learning_rate, beta_1, beta_2, epsilon, amsgrad, weight_decay=weight_decay, **options)
+
+
+class Adamax(_OfEach):
+    """Adamax, with the largest gradients in the place of squares (Kingma and Ba, 2015, section 7)."""
+
+    def __init__(self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-7, **options: Any) -> None:
+        super().__init__(directions.adamax(beta_1, beta_2, epsilon), learning_rate, **options)
+
+
+class Nadam(_OfEach):
+    """Adam with Nesterov's momentum (Dozat, 2016, https://openreview.net/forum?id=OM0jvwB8jIp57ZJjtNEZ), whose schedule of the momentum it has."""
+
+    def __init__(self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-7, **options: Any) -> None:
+        super().__init__(directions.nadam(beta_1, beta_2, epsilon), learning_rate, **options)
+
+
+class Adadelta(_OfEach):
+    """Adadelta (Zeiler, 2012, https://arxiv.org/abs/1212.5701)."""
+
+    def __init__(self, learning_rate: Any = 0.001, rho: float = 0.95, epsilon: float = 1e-7, **options: Any) -> None:
+        super().__init__(optax.scale_by_adadelta(rho, epsilon), learning_rate, **options)
 
 
 class Adagrad(_OfEach):
     """Adagrad (Duchi, Hazan and Singer, 2011)."""
 
-    def __init__(self, learning_rate: Any = 0.001, initial_accumulator_value: float = 0.1, epsilon: float = 1e-7) -> None:
-        super().__init__(optax.scale_by_rss(initial_accumulator_value, epsilon), learning_rate)
+    def __init__(self, learning_rate: Any = 0.001, initial_accumulator_value: float = 0.1, epsilon: float = 1e-7, **options: Any) -> None:
+        super().__init__(optax.scale_by_rss(initial_accumulator_value, epsilon), learning_rate, **options)
+
+
+class Lion(_OfEach):
+    """Lion: the sign of a mean of the gradients (Chen et al., 2023, https://arxiv.org/abs/2302.06675)."""
+
+    def __init__(self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.99, **options: Any) -> None:
+        super().__init__(optax.scale_by_lion(beta_1, beta_2), learning_rate, **options)
 
 
 GradientDescentOptimizer = SGD
 MomentumOptimizer = Momentum
-RMSPropOptimizer = RMSprop
-AdagradOptimizer = Adagrad
+
+
+class RMSPropOptimizer(_OfEach):
+    """RMSprop as in TensorFlow 1, where the mean of the squares is 1 at first."""
+
+    def __init__(
+        self, learning_rate: Any = 0.001, decay: float = 0.9, momentum: float = 0.0, epsilon: float = 1e-10, centered: bool = False, **options: Any
+    ) -> None:
+        super().__init__(_rms(decay, epsilon, centered, 1.0), learning_rate, optax.trace(momentum) if momentum else None, **options)
+
+
+class AdagradOptimizer(Adagrad):
+    """Adagrad as in TensorFlow 1: nothing is added to the sum of the squares."""
+
+    def __init__(self, learning_rate: Any = 0.001, initial_accumulator_value: float = 0.1, **options: Any) -> None:
+        super().__init__(learning_rate, initial_accumulator_value, 0.0, **options)
 
 
 class AdamOptimizer(Adam):
     """Adam with the defaults that it has in TensorFlow 1."""
 
-    def __init__(self, learning_rate: Any = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8) -> None:
-        super().__init__(learning_rate, beta1, beta2, epsilon)
+    def __init__(self, learning_rate: Any = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, **options: Any) -> None:
+        super().__init__(learning_rate, beta1, beta2, epsilon, **options)
 
 
-def exponential_decay(learning_rate: float, global_step: Any, decay_steps: float, decay_rate: float, staircase: bool = False) -> Callable[[], Any]:
-    """A learning rate that falls with a step that is counted elsewhere: `learning_rate * decay_rate ** (global_step / decay_steps)`.
-
-    >>> import autograph as ag
-    >>> step = ag.Variable(10)
-    >>> rate = ag.optimizers.exponential_decay(0.1, step, decay_steps=10, decay_rate=0.5)
-    >>> float(rate())
-    0.05000000074505806
-    """
-    schedule = ExponentialDecay(learning_rate, decay_steps, decay_rate, staircase)
-    return lambda: schedule(value_of(global_step))
-
-
-def ExponentialDecay(initial_learning_rate: float, decay_steps: float, decay_rate: float, staircase: bool = False) -> Callable[[Any], Any]:
-    """A learning rate that falls with the step of the optimizer; optax's schedule."""
-    return optax.exponential_decay(initial_learning_rate, decay_steps, decay_rate, staircase=staircase)  # type: ignore[no-any-return]
+def _rms(decay: float, epsilon: float, centered: bool, first: float) -> Any:
+    return (optax.scale_by_stddev if centered else optax.scale_by_rms)(decay=decay, eps=epsilon, initial_scale=first)
 
 
 def _is_variable(x: Any) -> bool:

@@ -21,6 +21,15 @@ from autograph.runtime.messages.places import here
 from autograph.runtime.output.output import afterwards
 from autograph.runtime.values.formatting import as_shown
 
+__all__ = [
+    "Writer", "create_file_writer", "histogram", "image", "scalar", "text",
+]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 _writers: list[tuple[Writer, bool]] = []  # those whose blocks the program is in, the innermost last; is the block compiled?
 
 

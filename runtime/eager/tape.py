@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import weakref
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from types import TracebackType
@@ -12,15 +14,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph.runtime.arrays.handles import is_variable, value_of
+from autograph.runtime.arrays.ties import NeedsTags, are_told_apart, others, same
 from autograph.runtime.calls.loading import adapt
 from autograph.runtime.eager.values import fresh
 from autograph.runtime.exchanged import put_in_all, take_out
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi.passing import Passing
-from autograph.runtime.jaxapi.tracers import content
+from autograph.runtime.jaxapi.tracers import Array, content, home_trace
 from autograph.runtime.messages.errors import TapeError
 from autograph.runtime.messages.places import here
-from autograph.runtime.state.reading import recorders
+from autograph.runtime.state.reading import note_read, recorders
 from autograph.runtime.state.recording import CALLS, CONSTANT, HEAVY, UNSEEN, WRITES, Again, Operation, constants, done, is_inexact
 
 
@@ -53,11 +56,13 @@ class GradientTape:
         self._trace: Any = None
         self._exchanged: dict[Any, bool] = {}
         self._context = ExitStack()
+        self._lent: list[tuple[Array, Any, Any]] = []  # arrays of the function around a block: what they held before the tape, and hold in it
         self.reset()
 
     def __enter__(self) -> GradientTape:
         if self._recording:
             raise TapeError("this tape is recording already", here(), "use another `ag.GradientTape()` for the block inside")
+        self._home = weakref.ref(home_trace())
         adapt()
         put_in_all(self._exchanged)
         self._trace = Passing.over(_jax.innermost_trace(), self._seen)
@@ -73,30 +78,64 @@ class GradientTape:
             recorders.active = tuple(t for t in recorders.active if t is not self)
             self._context.close()
             self._trace.end()
+            for y, before, other in self._lent:
+                if y.now is other:
+                    y.now = before
+            self._lent = []
 
     def watch(self, values: Any) -> None:
         """Record what is done with arrays or Variables, or a pytree of them.
 
         Raises:
           TypeError: one of them is no array.
+          TapeError: (AG703) it may be an array of the function around a compiled loop or branch, in which the tape began before, and is not watched.
         """
-        for x in map(content, trees.leaves(values, is_leaf=is_variable)):
+        for given in trees.leaves(values, is_leaf=is_variable):
+            x = content(given)
             if is_variable(x):
                 self._reads.setdefault(id(x), (x, []))
-                self.note_read(x, x.value)
+                note_read(x)
             elif not isinstance(x, jax.Array):
                 raise TypeError(f"GradientTape.watch takes arrays and Variables, and is given a `{type(x).__name__}`: make it one with `jnp.asarray`")
             elif is_inexact(x):
                 self._live[id(x)] = x
+                if isinstance(given, Array):
+                    self._watch_twins(given)
+
+    def _watch_twins(self, x: Array) -> None:
+        """Other names for what may be the same array, depending on traced values: what is done with those is done with it, if it is.
+
+        Raises NeedsTags if it is not known which array is which.
+        """
+        if not are_told_apart():
+            raise NeedsTags
+        home = home_trace()
+        for y in others(x):
+            if y.home() is not home and home is not self._home():
+                if id(content(y)) in self._live:
+                    continue  # what is done with it is recorded as it is
+                raise TapeError(
+                    "an array is watched in a compiled branch or loop inside of the tape, and may be one of the function around", here(),
+                    "watch it before the branch or loop (`tape.watch(x)`)",
+                )  # fmt: skip
+            one, value, before = same(x, y), content(y), y.now
+            other = self.alias(value)
+            live = id(value) in self._live
+            self._operations.append(Operation([content(x), *([value] if live else [])], [other], functools.partial(_of_one, one, live)))
+            self._live[id(other)] = other
+            y.now = other
+            if y.home() is not home:  # not after the tape, which the block ends before
+                self._lent.append((y, before, other))
 
     def watched_variables(self) -> tuple[Any, ...]:
         """The Variables that are watched, in the order of their first reading."""
-        return tuple(v for v, _ in self._reads.values())
+        return tuple(v for v, _ in self._reads.values()) or self._watched
 
     def reset(self) -> None:
         """Forget what has been recorded."""
+        self._watched: tuple[Any, ...] = ()
         self._live: dict[int, Any] = {}
-        self._inner: dict[int, Any] = {}  # what turns of a loop that is one operation have computed
+        self._inner: dict[int, Any] = {}  # what iterations of a loop that is one operation have computed
         self._operations: list[Operation] = []
         self._reads: dict[int, tuple[Any, list[Any]]] = {}
 
@@ -141,8 +180,69 @@ class GradientTape:
         with self.stop_recording():
             found = self._gradient(target, sources, output_gradients, unconnected_gradients)
         if not self._persistent:
+            watched = self.watched_variables()
             self.reset()
+            self._watched = watched
         return found
+
+    def jacobian(self, target: Any, sources: Any, unconnected_gradients: str | None = None) -> Any:
+        """The derivative of each number of `target` by each of `sources`, of shape `target.shape + source.shape`, in the structure of `sources`.
+
+        Args:
+          target: an array.
+          unconnected_gradients: "zero" gives zeros for what the target does not depend on; by default it is None.
+
+        Raises:
+          TapeError: (AG703) a tape that is not persistent is used for the second time.
+
+        As `tf.GradientTape.jacobian`: one way back for all numbers of the target, by `jax.vmap`.
+
+        >>> import jax.numpy as jnp, autograph as ag
+        >>> x = ag.Variable([1.0, 2.0])
+        >>> with ag.GradientTape() as tape:
+        ...     y = x * x
+        >>> print(tape.jacobian(y, x))
+        [[2. 0.]
+         [0. 4.]]
+        """
+        y = value_of(target)
+        basis = jnp.eye(y.size, dtype=y.dtype).reshape(y.size, *y.shape)
+        rows = jax.vmap(lambda weights: self._pulled(target, sources, weights, unconnected_gradients))(basis)
+        return trees.map(lambda rows: rows.reshape(*y.shape, *rows.shape[1:]), rows)
+
+    def batch_jacobian(self, target: Any, source: Any, unconnected_gradients: str | None = None) -> Any:
+        """The derivative of each row of `target` by the same row of `source`, of shape `(n, *target.shape[1:], *source.shape[1:])`.
+
+        Args:
+          target, source: arrays with the same first axis, of which no row of the target depends on another row of the source.
+
+        Raises:
+          TapeError: (AG703) the first axes differ, or a tape that is not persistent is used for the second time.
+
+        As `tf.GradientTape.batch_jacobian`.
+
+        >>> import jax.numpy as jnp, autograph as ag
+        >>> x = jnp.array([[1.0, 2.0], [3.0, 4.0]])
+        >>> with ag.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> print(tape.batch_jacobian(y, x)[1])
+        [[6. 0.]
+         [0. 8.]]
+        """
+        y, x = value_of(target), value_of(source)
+        if not y.ndim or not x.ndim or len(y) != len(x):
+            raise TapeError(
+                f"`batch_jacobian` is given shapes {y.shape} and {x.shape}, whose first axes are no batch", here(),
+                "give arrays with one first axis, or ask for `tape.jacobian`",
+            )  # fmt: skip
+        count = y.size // len(y) if len(y) else 0
+        basis = jnp.broadcast_to(jnp.eye(count, dtype=y.dtype)[:, None], (count, len(y), count)).reshape(count, *y.shape)
+        rows = jax.vmap(lambda weights: self._pulled(target, source, weights, unconnected_gradients))(basis)
+        return None if rows is None else jnp.moveaxis(rows, 0, 1).reshape(*y.shape, *x.shape[1:])
+
+    def _pulled(self, target: Any, sources: Any, weights: Any, unconnected: str | None) -> Any:
+        return trees.map(content, self.gradient([target], sources, [weights], unconnected))
 
     def _gradient(self, target: Any, sources: Any, weights: Any, unconnected: str | None) -> Any:
         cotangents: dict[int, Any] = {}
@@ -152,7 +252,7 @@ class GradientTape:
 
         targets = list(map(content, trees.leaves(target)))
         for t, weight in zip(targets, [None] * len(targets) if weights is None else trees.leaves(weights), strict=True):
-            values = [t] if not is_variable(t) else self._reads.get(id(t), (t, []))[1][-1:]
+            values = [t] if not is_variable(t) else self._last_read(t)
             for value in values:
                 if id(value) in self._live:
                     add(value, jnp.ones_like(value) if weight is None else jnp.asarray(value_of(weight), value.dtype))
@@ -166,8 +266,8 @@ class GradientTape:
             reads = self._reads.get(id(source), (source, []))[1] if is_variable(source) else [content(source)]
             if any(id(x) in self._inner for x in reads):
                 raise TapeError(
-                    "a gradient is asked by what a turn of a loop has computed, and the loop is one operation of the tape", here(),
-                    "make its turns one by one (`with ag.loops(roll='never'):`)",
+                    "a gradient is asked by what an iteration of a loop has computed, and the loop is one operation of the tape", here(),
+                    "make its iterations one by one (`with ag.loops(roll='never'):`)",
                 )  # fmt: skip
             found = [cotangents[id(x)] for x in reads if id(x) in cotangents]
             if not found:
@@ -179,30 +279,51 @@ class GradientTape:
 
         return trees.map(of, sources, is_leaf=is_variable)
 
+    def _last_read(self, variable: Any) -> list[Any]:
+        """What a Variable that is a target held when it was read last; one that the block only names is read now."""
+        value = content(variable._array)
+        if id(variable) not in self._reads and self._automatic and variable.trainable and is_inexact(value):
+            self.note_read(variable, value)
+        return self._reads.get(id(variable), (variable, []))[1][-1:]
+
     def watches(self, variable: Any) -> bool:
         """Whether a Variable has been read in the block, or is watched."""
         return id(variable) in self._reads
 
-    def note_read(self, variable: Any, value: Any) -> Any:
-        """A Variable is read, which holds `value`; gives what it holds from now on: an assignment before has cut what was recorded."""
-        held, value, watched = value, content(value), id(variable) in self._reads
-        if not self._recording or not (watched or self._automatic and variable.trainable) or not is_inexact(value):
-            return held
-        reads = self._reads.setdefault(id(variable), (variable, []))[1]
-        if not any(value is x for x in reads):
-            if id(value) in self._live:
-                with _jax.set_current_trace(self._trace.below):
-                    held = value = fresh(value)
-            reads.append(value)
-            self._live[id(value)] = value
-        return held
+    def records(self, variable: Any, value: Any) -> bool:
+        """Whether it has to know that a Variable is read, which holds a value."""
+        return self._recording and (id(variable) in self._reads or self._automatic and variable.trainable) and is_inexact(content(value))
+
+    def knows(self, variable: Any, value: Any) -> bool:
+        """Whether it has noted that a Variable is read which holds this array."""
+        found = self._reads.get(id(variable))
+        return found is not None and any(content(value) is x for x in found[1])
+
+    def note_read(self, variable: Any, value: Any) -> None:
+        """A Variable is read, which holds `value`."""
+        value = content(value)
+        self._reads.setdefault(id(variable), (variable, []))[1].append(value)
+        self._live[id(value)] = value
+
+    def alias(self, value: Any) -> Any:
+        """Another array with the same values: no tape sees where it comes from."""
+        with _jax.set_current_trace(self.home):
+            return fresh(content(value))
+
+    @property
+    def home(self) -> Any:
+        """The trace in which its block stands, below all tapes."""
+        below = self._trace
+        while isinstance(below, Passing):
+            below = below.below
+        return below
 
     def sees(self, value: Any) -> bool:
         """Whether it records what is done with a value."""
         return id(content(value)) in self._live
 
     def hide(self, values: Iterable[Any]) -> None:
-        """Turns of a compiled loop have computed these, and may have taken them: no gradient by them is known."""
+        """Iterations of a compiled loop have computed these, and may have taken them: no gradient by them is known."""
         self._inner |= {id(x): x for x in map(content, values) if id(x) in self._live}
 
     def count(self) -> int:
@@ -210,10 +331,10 @@ class GradientTape:
         return len(self._operations)
 
     def take(self, first: int, last: int, made: Container[Any], given: Container[Any]) -> Taken | None:
-        """Forget the operations of turns of a loop, which one operation shall stand for.
+        """Forget the operations of iterations of a loop, which one operation shall stand for.
 
-        `made` and `given`: the variables of what the turns give, and of what they take from outside.  None if these are not all that the derivatives
-        are made of, or a Variable has got its value in a turn.
+        `made` and `given`: the variables of what the iterations give, and of what they take from outside.  None if these are not all that the
+        derivatives are made of, or a Variable has got its value in an iteration.
         """
         of_turns = self._operations[first:last]
         outputs = {id(y) for operation in of_turns for y in operation.outputs}
@@ -234,7 +355,7 @@ class GradientTape:
         self._live |= {id(x): x for x in map(standing, taken.live)}
 
     def record_loop(self, taken: Taken, loop: Any) -> list[Any]:
-        """Record one compiled loop in the place of the operations of its turns; gives what its stand-ins stand for."""
+        """Record one compiled loop in the place of the operations of its iterations; gives what its stand-ins stand for."""
         outside = loop.outside()
         live = {v: x for x in self._live.values() if (v := _variable(x)) in outside}
         if not live:
@@ -306,11 +427,18 @@ class GradientTape:
 
 
 class Taken(NamedTuple):
-    """Operations of turns of a loop that a tape has forgotten, with variables for the tracers that the turns have made."""
+    """Operations of iterations of a loop that a tape has forgotten, with variables for the tracers that the iterations have made."""
 
     first: int
     operations: list[Operation]
     live: list[Any]
+
+
+def _of_one(one: Any, live: bool, cotangents: tuple[Any, ...]) -> list[Any]:
+    """The cotangent of an array belongs to the one that is watched, if it is that, and else to itself."""
+    (ct,) = cotangents
+    zero = jnp.zeros_like(ct)
+    return [jnp.where(one, ct, zero), *([jnp.where(one, zero, ct)] if live else [])]
 
 
 def _variable(x: Any) -> Any:

@@ -6,12 +6,16 @@ and of a branch, exact in the order of the program.
 
 from __future__ import annotations
 
+import functools
+import operator
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from autograph.runtime.access.attributes import noticed
@@ -19,10 +23,12 @@ from autograph.runtime.arrays.handles import Handle, taken_by_jax, value_of
 from autograph.runtime.eager.values import fresh
 from autograph.runtime.frames import watched
 from autograph.runtime.jaxapi._jax import Tracer
+from autograph.runtime.jaxapi.tracers import Array, content
 from autograph.runtime.messages.errors import VariableError
 from autograph.runtime.messages.places import here
 from autograph.runtime.state.locking import CHANGING
 from autograph.runtime.state.reading import Held, creating, note_read, would_keep
+from autograph.runtime.values.values import NUMBERS, traced
 
 
 @taken_by_jax
@@ -53,15 +59,15 @@ class Variable(Handle):
     <ag.Variable shape=() dtype=int32, value=7>
     """
 
-    __slots__ = ("_array", "name", "trainable")
+    __slots__ = ("_array", "_taken_by_user", "name", "trainable")
 
     _array: Any
+    _taken_by_user: int  # the identity of what it held when its value was taken last: a tape knows Variables by their arrays
     name: str | None
     trainable: bool
 
     def __new__(cls, initial_value: Any = None, *args: Any, **options: Any) -> Variable:
-        call = creating() if callable(initial_value) and not isinstance(initial_value, Handle) else None
-        if call is None:
+        if (call := creating()) is None:
             return super().__new__(cls)
         frame = sys._getframe(1)
         if (found := call.next((frame.f_code, frame.f_lasti))) is None:
@@ -69,15 +75,23 @@ class Variable(Handle):
         return found  # type: ignore[no-any-return]
 
     def __init__(self, initial_value: Any, trainable: bool = True, name: str | None = None, dtype: Any = None) -> None:
-        if hasattr(self, "_array"):  # an earlier trace of this call has made it
+        known = hasattr(self, "_array")  # an earlier trace of this call has made it
+        if known and callable(initial_value) and not isinstance(initial_value, Handle):
             return
-        self.name, self.trainable = name, trainable
-        self._array = _first(initial_value, dtype, name)
+        self.name, self.trainable, self._taken_by_user = name, trainable, 0
+        first = _first(initial_value, dtype, name)
+        if not (traced(first) and watched()):
+            self._array = first
+            return
+        if not known:
+            self._array = _before(first)
+        self._put(first)
 
     @property
     def value(self) -> Any:
         """The array that it holds now."""
         note_read(self)
+        self._taken_by_user = id(content(self._array))
         return self._array
 
     def _type(self) -> Any:
@@ -112,6 +126,19 @@ class Variable(Handle):
     def __setitem__(self, index: Any, value: Any) -> None:
         """`v.assign(v.value.at[index].set(value))`."""
         self._changed(lambda held: held.at[value_of(index)].set(value_of(value)))
+
+    def _operated(self, operate: Callable[[Any, Any], Any], value: Any) -> Variable:
+        """`v += value` (or another operator): it stays the Variable, and is assigned."""
+        return self._changed(lambda held: operate(held, jnp.asarray(value_of(value))))
+
+    __iadd__ = functools.partialmethod(_operated, operator.add)
+    __isub__ = functools.partialmethod(_operated, operator.sub)
+    __imul__ = functools.partialmethod(_operated, operator.mul)
+    __itruediv__ = functools.partialmethod(_operated, operator.truediv)
+    __ifloordiv__ = functools.partialmethod(_operated, operator.floordiv)
+    __imod__ = functools.partialmethod(_operated, operator.mod)
+    __ipow__ = functools.partialmethod(_operated, operator.pow)
+    __imatmul__ = functools.partialmethod(_operated, operator.matmul)
 
     def _changed(self, change: Callable[[Any], Any]) -> Variable:
         with CHANGING:
@@ -167,10 +194,22 @@ def _first(value: Any, dtype: Any, name: str | None) -> Any:
         with jax.ensure_compile_time_eval():
             return _first(value(), dtype, name)
     given = value_of(value)
-    array = _as_array(given, dtype, f"the Variable `{name}`" if name else "a Variable")
-    if _is_weak(array):
-        array = lax.convert_element_type(array, array.dtype)
+    with jax.ensure_compile_time_eval() if isinstance(given, (*NUMBERS, np.ndarray)) else nullcontext():  # it is known, in a trace too
+        array = _as_array(given, dtype, f"the Variable `{name}`" if name else "a Variable")
+        if _is_weak(array):
+            array = lax.convert_element_type(array, array.dtype)
+    if isinstance(array, Array) and not isinstance(array.now, Tracer):
+        array = content(array)
     return fresh(array) if array is given else array
+
+
+def _before(array: Any) -> Any:
+    """What a Variable holds before it is given its first value, which only the program computes: nobody reads it."""
+    with jax.ensure_compile_time_eval():
+        if jnp.issubdtype(array.dtype, jax.dtypes.prng_key):
+            data = jax.eval_shape(jax.random.key_data, jax.ShapeDtypeStruct(array.shape, array.dtype))
+            return content(jax.random.wrap_key_data(jnp.zeros(data.shape, data.dtype), impl=jax.random.key_impl(array)))
+        return content(jnp.zeros(array.shape, array.dtype))
 
 
 def _as_array(value: Any, dtype: Any, name: str) -> Any:

@@ -1,1 +1,1 @@
-"""What is not a value: errors that only traced values know (deferred, handled, optional results), and effects on the host."""
+"""What is not a value: data-dependent errors (deferred, handled, optional results), and effects on the host."""

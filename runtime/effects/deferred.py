@@ -1,4 +1,4 @@
-"""Errors that only traced values decide: an int32 code that blocks thread as state, raised by `ag.function` when the call ends.
+"""Data-dependent errors: an int32 code that blocks thread as state, raised by `ag.function` when the call ends.
 
 The first error in program order wins.  A block that certainly fails is left (`Exit`): the rest of that path is not traced.
 """
@@ -45,7 +45,7 @@ class Exit(BaseException):
 
 
 class Ending(NotStagedError):
-    """AG501: only traced values decide whether an iterator of the user's has another item."""
+    """AG501: it is data-dependent whether an iterator of the user's has another item."""
 
     iterator: Any
 
@@ -72,7 +72,7 @@ def ending(iterator: Any) -> Iterator[None]:
 
 def _endless(iterator: Any) -> Ending:
     error = Ending(
-        f"only traced values decide when this `{type(iterator).__name__}` ends", place_of(caller()),
+        f"it is data-dependent when this `{type(iterator).__name__}` ends", place_of(caller()),
         "keep its position in a Python number, and compare it with numbers; or write the loop as a `while`",
     )  # fmt: skip
     error.iterator = iterator
@@ -123,22 +123,24 @@ def fail(when: Any, kind: type[Exception], text: str, refusal: Callable[[], Auto
     if refusal is not None and not (checked() and reachable()):
         raise refusal()
     if (handler := handler_around(kind)) is not None:
-        raise _caught(handler, f"{kind.__name__} that only traced values decide: {text}")
+        raise _caught(handler, f"{kind.__name__}: {text}")
     _record(when, _made(kind, text, place_of(caller()), advice))
 
 
 def fail_with(when: Any, error: Exception) -> None:
     """Raise an error of the user's where `when`, a traced bool or True, holds: when the compiled function ends, or by a callback."""
     if (handler := handler_around(type(error))) is not None:
-        raise _caught(handler, f"{type(error).__name__} that only traced values decide to raise")
+        raise _caught(handler, type(error).__name__)
     _record(when, error)
 
 
 def _caught(handler: Place, what: str, raised: Place | None = None) -> StagedRaiseError:
-    """The error where an `except`, or a `with` that suppresses errors, would have to catch one that only traced values decide."""
+    """The error where an `except`, or a `with` that suppresses errors, would have to catch one that is data-dependent."""
     manager = linecache.getline(handler.file, handler.line).lstrip().startswith(("with ", "async with "))
     around, word = ("this `with`", "with") if manager else ("an `except` around this", "try")
-    return StagedRaiseError(f"{around} may catch the {what}", handler, f"test for it before, and do without the `{word}`", [(raised, "")])
+    return StagedRaiseError(
+        f"{around} may catch a data-dependent {what}", handler, f"test for it before, and do without the `{word}`", [(raised, "")]
+    )
 
 
 def defer(error: Exception) -> bool:
@@ -152,7 +154,7 @@ def defer(error: Exception) -> bool:
         return False
     if (handler := handler_around(type(error))) is not None:
         raised_at = place_of_error(error)
-        raise _caught(handler, f"{type(error).__name__} that only traced values decide to raise", raised_at and raised_at[0]) from None
+        raise _caught(handler, type(error).__name__, raised_at and raised_at[0]) from None
     try:
         if not raised:
             as_of_concrete(error)
@@ -168,7 +170,7 @@ _PYTHONS = frozenset({TypeError, ValueError, IndexError, KeyError, AttributeErro
 def _record(when: Any, error: Exception, at: Spot | None = None, at_error: bool = False) -> None:
     if (last := finally_around(error if at_error else None)) is not None:
         raise StagedRaiseError(
-            f"this `finally` may raise {type(error).__name__} after an error that only traced values decide: the later one would have to replace it",
+            f"this `finally` may raise {type(error).__name__} after a data-dependent error: the later one would have to replace it",
             last, "keep operations that may fail out of the `finally`",
         )  # fmt: skip
     if isinstance(error, StopIteration) and _iterators.asked:

@@ -92,7 +92,7 @@ def finishing(*unset: str, reads: tuple[str, ...] = ()) -> None:
     `reads` are those which it reads and the `try` changes.
 
     Raises:
-      StagedRaiseError: (AG404) only traced values decide whether there was one.
+      StagedRaiseError: (AG404) it is data-dependent whether there was one.
     """
     frame, before, held = caller(), 0, None
     k = next((k for k, t in reversed([*enumerate(_finishing.tries)]) if t.frame is frame), None)
@@ -104,14 +104,14 @@ def finishing(*unset: str, reads: tuple[str, ...] = ()) -> None:
         return
     if unset:
         raise StagedRaiseError(
-            f"this `finally` reads `{unset[0]}`, which is unset after an error that only traced values decide", place_of(frame),
+            f"this `finally` reads `{unset[0]}`, which is unset after a data-dependent error", place_of(frame),
             f"give `{unset[0]}` a value before the `try`",
         )  # fmt: skip
     now_held = frame.f_locals if held is not None else {}
     for name in reads:
         if held is not None and now_held.get(name, _NOTHING) is not held.get(name, _NOTHING):
             raise StagedRaiseError(
-                f"this `finally` reads `{name}`, which is not the same after an error that only traced values decide", place_of(frame),
+                f"this `finally` reads `{name}`, which is not the same after a data-dependent error", place_of(frame),
                 f"give `{name}` its value before the `try`, or test for the error there",
             )  # fmt: skip
     _finishing.frames.append(frame)
@@ -136,7 +136,7 @@ def finished(jumps: Any = False) -> None:
 
 
 def finally_around(error: BaseException | None = None) -> Place | None:
-    """Where a `finally` runs now, or ran when `error` was raised, that an error before it, which only traced values decide, may have led to."""
+    """Where a `finally` runs now, or ran when `error` was raised, that an error before it, which is data-dependent, may have led to."""
     if not _finishing.frames:
         return None
     tb = error.__traceback__ if error is not None else None

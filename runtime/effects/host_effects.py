@@ -171,7 +171,7 @@ def check_stored(x: Any, *values: Any) -> None:
         if isinstance(x, _CHANGED):
             will_change(x)
     if in_block() or traced(*values):
-        why = "is stored into in a branch or loop that traced values decide" if in_block() else "is given a traced value"
+        why = "is stored into in a data-dependent branch or loop" if in_block() else "is given a traced value"
         why += ": its code would run while it is traced"
         raise EffectError(f"a `{type(x).__name__}` {why}", here(), "use a `list`, a `dict` or a `jnp` array")
 
@@ -272,7 +272,7 @@ def _refused(name: str, module: str) -> EffectError:
 
 def _once() -> str:
     block = next(f for f in reversed(frames()) if f.staged)
-    return f"once, while this block is traced, and {'not in each turn' if block.chosen is None else 'whichever side is taken'}"
+    return f"once, while this block is traced, and {'not in each iteration' if block.chosen is None else 'whichever side is taken'}"
 
 
 def _name(f: Any, owner: Any) -> str:

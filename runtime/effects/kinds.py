@@ -1,4 +1,4 @@
-"""`isinstance`, `hasattr`, `callable` and `type` of values that may be traced, or None where only traced values know."""
+"""`isinstance`, `hasattr`, `callable` and `type` of values that may be traced, or None where that is data-dependent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autograph.runtime.arrays.numpys import Numpys
 from autograph.runtime.effects.deferred import checked
 from autograph.runtime.effects.optional import is_none, is_not_none, read
 from autograph.runtime.jaxapi._jax import ArrayImpl, Tracer
-from autograph.runtime.jaxapi.tracers import CHANGED, GIVEN, Array
+from autograph.runtime.jaxapi.tracers import CHANGED, GIVEN, OF_NUMPY, Array, numpys_type
 from autograph.runtime.messages.errors import OptionalError
 from autograph.runtime.messages.places import here
 from autograph.runtime.values.knowledge import known
@@ -22,7 +22,7 @@ from autograph.runtime.values.values import Blank, Maybe
 def _either(x: Any, test: Callable[[Any], bool], of_array: Callable[[Array, Callable[[Any], bool]], bool] = lambda x, test: test(_shown(x))) -> Any:
     """What a question about x answers, `of_array` about an array.
 
-    Where only traced values know whether x is None, and the answer depends on it, a traced bool.
+    Where it is data-dependent whether x is None, and the answer depends on it, a traced bool.
     """
     x = known(read(x))
     if builtins.isinstance(x, Array):
@@ -47,9 +47,23 @@ def _of_array(x: Array, test: Callable[[Any], bool]) -> bool:
     if x.ndim:
         CHANGED.other = CHANGED.other or test(_NUMPYS) is not answer
         return answer
+    if answer and test([]):  # not that it is an array: that it can be iterated, or is an object
+        return _of_number(x, test, answer)
     if not answer and any(map(test, _SCALARS)):
         _note_asked(x)
     return answer or (scalar := scalar_of(x)) is not None and test(scalar(0))
+
+
+def _of_number(x: Array, test: Callable[[Any], bool], answer: bool) -> bool:
+    """What a number answers, if an array without axes stands for one; else what the array does."""
+    if any(test(number) is not answer for number in _SCALARS):
+        _note_asked(x)
+    return answer if (scalar := scalar_of(x)) is None else test(scalar(0))
+
+
+def _has(x: Array, test: Callable[[Any], bool]) -> bool:
+    answer = test(_shown(x))
+    return answer if x.ndim or builtins.isinstance(x, Numpys) else _of_number(x, test, answer)
 
 
 def _note_asked(x: Array) -> None:
@@ -68,6 +82,8 @@ def scalar_of(x: Any) -> Any:
     What Python's numbers are computed of has a weak type in JAX.  Only an `ag.function` knows what its caller has given: under `jax.jit` an array is
     one, as without us.
     """
+    if x.scalar is OF_NUMPY:
+        return numpys_type(x)
     if x.scalar is not None and x.scalar is not GIVEN:
         return x.scalar or None
     if not checked() or not getattr(x.aval, "weak_type", False):
@@ -81,13 +97,13 @@ def isscalar(x: Any) -> bool:
 
 
 def isinstance(x: Any, kinds: Any) -> Any:
-    """`isinstance`: a bool, or a traced bool where only traced values know whether x is None."""
+    """`isinstance`: a bool, or a traced bool where it is data-dependent whether x is None."""
     return _either(x, lambda v: builtins.isinstance(v, kinds), _of_array)
 
 
 def hasattr(x: Any, name: Any) -> Any:
     """`hasattr`, likewise."""
-    return _either(x, lambda v: builtins.hasattr(v, name))
+    return _either(x, lambda v: builtins.hasattr(v, name), _has)
 
 
 def callable(x: Any) -> Any:
@@ -99,9 +115,7 @@ def type_of(x: Any) -> Any:
     """`type(x)`; of a traced value that of an array."""
     x = known(read(x))
     if type(x) is Maybe:
-        raise OptionalError(
-            "the type of a value that may be None, and traced values decide whether it is", here(), "test it before: `if x is not None:`"
-        )
+        raise OptionalError("the type of a value that may be None, depending on traced values", here(), "test it before: `if x is not None:`")
     if builtins.isinstance(x, Numpys):
         CHANGED.numpys = True
         return np.ndarray

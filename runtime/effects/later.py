@@ -47,6 +47,7 @@ def check(function: Any = None) -> None:
     >>> ag.check()
     Traceback (most recent call last):
     AssertionError: root of -4.0
+    this happened in an earlier call of `root`, whose checks are deferred
     """
     while True:
         with _lock:

@@ -1,6 +1,6 @@
-"""Variables that may be unset or None where only traced values know: reading them, testing them, and using them as operands.
+"""Variables that may be unset or None where that is data-dependent: reading them, testing them, and using them as operands.
 
-Reading a variable that is surely unset is Python's UnboundLocalError; where traced values decide, the error is deferred.  `is None` and
+Reading a variable that is surely unset is Python's UnboundLocalError; where that is data-dependent, the error is deferred.  `is None` and
 truth answer from the tag.  Any other operation on what may be None is the operation on its value, and Python's TypeError where it is None.
 """
 
@@ -29,7 +29,7 @@ def read(x: Any) -> Any:
     Raises UnboundLocalError where it is unset: at once, or when the compiled function ends.
 
     Raises:
-      UnsetError: (AG301) traced values decide, and nothing would raise the error when the compiled program ends.
+      UnsetError: (AG301) it is data-dependent, and nothing would raise the error when the compiled program ends.
     """
     return _read(x, UnboundLocalError, "cannot access local variable '{}' where it is not associated with a value")
 
@@ -56,7 +56,7 @@ def _read(x: Any, kind: type[Exception], text: str) -> Any:
 
 def _unset(name: str) -> AutographError:
     return UnsetError(
-        f"`{name}` may be unset here: it is set only on some paths, and traced values decide which", here(),
+        f"`{name}` may be unset here: it is set only on some paths, and it is data-dependent which", here(),
         f"give `{name}` a value before the branch or loop that sets it; or use `@ag.function`, which raises Python's error when the call ends",
     )  # fmt: skip
 
@@ -80,7 +80,7 @@ def _has(x: Maybe, tag: int) -> Any:
 
 
 def is_none(x: Any) -> Any:
-    """`x is None`: a bool, or a traced bool where only traced values know."""
+    """`x is None`: a bool, or a traced bool where that is data-dependent."""
     x = known(x)
     if type(x) is Unset or (type(x) is Maybe and x.bits & UNSET):
         x = read(x)
@@ -117,7 +117,7 @@ def present(x: Any, text: str = "a value is needed, and this is None", kind: typ
 
 def _optional(x: Maybe) -> AutographError:
     return OptionalError(
-        f"{_shown(x)} is used, and traced values decide whether it is None", here(),
+        f"{_shown(x)} is used, and may be None depending on traced values", here(),
         "test it before (`if x is not None:`); or use `@ag.function`, which raises Python's error when the call ends",
     )  # fmt: skip
 
@@ -126,14 +126,14 @@ def optional_result(why: str = "") -> AutographError:
     """The error where an optional leaves converted code inside a trace."""
     frame = caller()
     name = f"`{function_around(frame.f_code)}`" if frame is not None else "a function"
-    why = why or f"{name} returns None or a value, which traced values decide, and is called by code that is not converted"
+    why = why or f"{name} returns None or a value, which is data-dependent, and is called by code that is not converted"
     return OptionalError(why, here(), "test it inside the function (`if x is not None:`), and return an array on every path")
 
 
 def _flattened(x: Maybe) -> Any:
     """What JAX asks of a pytree: the value that is there, or the error where a function that is not converted takes an optional apart."""
     raise OptionalError(
-        f"{_shown(x)} is given to a function of JAX or another library, and traced values decide whether it is None", here(),
+        f"{_shown(x)} is given to a function of JAX or another library, and may be None depending on traced values", here(),
         "test it before: `if x is not None:`",
     )  # fmt: skip
 

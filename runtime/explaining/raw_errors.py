@@ -19,7 +19,7 @@ import jax
 
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages.advice import for_value, slice_part, written
-from autograph.runtime.messages.errors import AutographError, ConcreteValueError, NotStagedError, Place, without_comment
+from autograph.runtime.messages.errors import AttributeStateError, AutographError, ConcreteValueError, NotStagedError, Place, without_comment
 from autograph.runtime.messages.places import HIDDEN, here, is_block, place_in, place_of
 from autograph.runtime.messages.raised import as_of_concrete, is_unhashable, is_users, unset_global
 from autograph.runtime.options import name_of
@@ -52,7 +52,7 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
                 raise
             raise refusal from None
         except (IndexError, TypeError) as error:
-            if is_raw(error) or re.search(r" type \w+Tracer\b", str(error)):
+            if is_raw(error) or re.search(r" type \w+Tracer\b|\w*Tracer\.__format__|conversion from \w+Tracer", str(error)):
                 raise _named(error) from (error if _jax.full() else None)
             if is_unhashable(error):
                 raise _unhashable(error) from (error if _jax.full() else None)
@@ -70,8 +70,12 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
             error.args = (f"'Array' object has no attribute '{missing[1]}'",)
             if missing[1] in _OF_LISTS:
                 error.add_note(f"an array keeps its shape: use a list for `{missing[1]}`, or store into the array (`x[k] = v`)")
-            if missing[1] in _OF_VARIABLES:
-                error.add_note(f"traced values decide which Variable this is, so it is a value: call `{missing[1]}` in a branch for each")
+            if missing[1] in _OF_VARIABLES and (at := _last_of_users(error)) is not None:
+                raise AttributeStateError(
+                    f"`{missing[1]}` is called, and of which Variable is data-dependent",
+                    place_in(at.tb_frame.f_code, at.tb_lasti, at.tb_lineno),
+                    "call it in a branch for each (`if k == 0: a.assign(x)`), or keep the values in one Variable and store into it (`v[k] = x`)",
+                ) from (error if _jax.full() else None)
             if missing[1] in _OF_NUMPYS:
                 error.add_note(f"an array of JAX's has no `{missing[1]}`: write {_OF_NUMPYS[missing[1]]}")
             raise error from (error.__cause__ if _jax.full() else None)
@@ -138,7 +142,7 @@ def _cut(error: Exception) -> None:
 
 
 def _recursion(error: RecursionError) -> AutographError | None:
-    """A function that calls itself in a branch that traced values decide: both sides are traced, so it does not end."""
+    """A function that calls itself in a data-dependent branch: both sides are traced, so it does not end."""
     codes: Counter[CodeType] = Counter()
     lines: dict[CodeType, int] = {}
     branches, tb = 0, error.__traceback__
@@ -154,7 +158,7 @@ def _recursion(error: RecursionError) -> AutographError | None:
         return None
     code = next(c for c, _ in codes.most_common() if not is_block(c) or len(codes) == 1)
     return NotStagedError(
-        f"`{code.co_name}` calls itself in a branch that traced values decide: both sides are traced, so the recursion does not end",
+        f"`{code.co_name}` calls itself in a data-dependent branch: both sides are traced, so the recursion does not end",
         Place(code.co_filename, lines[code]),
         "write it as a loop, or let a number that is known end it (a depth: an argument is known if it is static, `static_argnames`)",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Items put into a list, or taken out of it, at places that only traced values know: those behind them move."""
+"""Items put into a list, or taken out of it, at data-dependent places: those behind them move."""
 
 from __future__ import annotations
 

@@ -22,12 +22,15 @@ from autograph.runtime.effects.deferred import fail
 from autograph.runtime.effects.kinds import isscalar
 from autograph.runtime.effects.optional import present
 from autograph.runtime.frames import in_block
+from autograph.runtime.functions.linear_algebra import OF_NUMPY
 from autograph.runtime.jaxapi._jax import recording
 from autograph.runtime.jaxapi.tracers import Array
 from autograph.runtime.messages.errors import ArrayStoreError, AutographError, ConcreteValueError, EffectError, NumpyError
 from autograph.runtime.messages.places import here
 from autograph.runtime.sequences.columns import MAKERS, made_of_column, rows_in_column
 from autograph.runtime.sequences.counted import COUNTED
+from autograph.runtime.sequences.derived import as_section
+from autograph.runtime.sequences.growing import Growing
 from autograph.runtime.sequences.section_functions import function_of
 from autograph.runtime.sequences.sections import Section
 from autograph.runtime.stores.functions import of_numpys
@@ -55,6 +58,8 @@ def numpy_call(f: Any, converted: Callable[[Any], Any]) -> Callable[..., Any] | 
     """
     if isinstance(f, np.vectorize):
         return functools.partial(_elementwise, f, converted)
+    if isinstance(f, type) and issubclass(f, np.ndarray) and f.__module__.split(".")[0] != "numpy":
+        return functools.partial(_derived_array, f)
     owner = getattr(f, "__self__", None)
     if isinstance(owner, Array):
         return None
@@ -70,6 +75,16 @@ def numpy_call(f: Any, converted: Callable[[Any], Any]) -> Callable[..., Any] | 
         return None
     inner = module.partition("._")[0].partition(".")[2]  # `testing` of `numpy.testing._private.utils`
     return _redirected(f"{inner}.{f.__name__}" if inner else f.__name__, f, None, converted)
+
+
+def _derived_array(cls: Any, *args: Any, **kwargs: Any) -> Any:
+    """An object of a class of the user's that is derived from `np.ndarray`."""
+    if traced(*args, *kwargs.values()):
+        raise NumpyError(
+            f"`{cls.__name__}` is derived from `np.ndarray`, whose memory holds known values, and is given a traced one", here(),
+            "let the class hold the array in an attribute, or write functions of arrays",
+        )  # fmt: skip
+    return cls(*map(plain, args), **{k: plain(v) for k, v in kwargs.items()})
 
 
 def _foreign_ufunc(f: np.ufunc, *args: Any, **kwargs: Any) -> Any:
@@ -91,6 +106,8 @@ def _redirected(path: str, f: Any, ufunc: Any, converted: Callable[[Any], Any]) 
         return numpys(computed(*args, **kwargs)) if recording() and name not in _FILES else computed(*args, **kwargs)
 
     def computed(*args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(x, Growing) for x in (*args, *kwargs.values())):
+            args, kwargs = tuple(map(as_section, args)), {k: as_section(v) for k, v in kwargs.items()}
         if name == "fromiter" and args:
             args = (list(args[0]), *args[1:])
         if isinstance(f, np.ufunc) and len(args) > f.nin:  # `out`, by its position
@@ -168,6 +185,8 @@ def _store(path: str, target: Any) -> AutographError:
 def _counterpart(path: str) -> Any:
     if path == "bool":
         return jnp.bool_
+    if path in ("asfortranarray", "ascontiguousarray", "asanyarray", "require"):
+        return jnp.asarray
     found: Any = jnp
     for part in path.split("."):
         found = getattr(found, part, None)
@@ -328,9 +347,10 @@ def _choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
 
 
 def _ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
+    multi_index = tuple(map(jnp.asarray, multi_index))
     if mode == "raise":
         for i, n in zip(multi_index, dims, strict=True):
-            fail(jnp.any((jnp.asarray(i) < 0) | (jnp.asarray(i) >= n)), ValueError, "invalid entry in coordinates array")
+            fail(jnp.any((i < 0) | (i >= n)), ValueError, "invalid entry in coordinates array")
     return jnp.ravel_multi_index(multi_index, dims, mode="clip" if mode == "raise" else mode, order=order)
 
 
@@ -353,7 +373,7 @@ def _histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, w
 
 
 def _histogram2d(x: Any, y: Any, **options: Any) -> Any:
-    counts, *edges = jnp.histogram2d(x, y, **options)
+    counts, *edges = jnp.histogram2d(_argument("", "", x), _argument("", "", y), **options)
     return counts.astype(float), *edges
 
 
@@ -363,6 +383,27 @@ def _sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable
 
 def _argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     return jnp.argsort(_argument("", "", a), axis)
+
+
+def _extreme_place(of: Any, sign: int, a: Any, axis: Any, options: dict[str, Any]) -> Any:
+    """`np.argmax`, which goes by the real parts of complex numbers, and then by the others."""
+    a = _asarray(a) if isinstance(a, (list, tuple)) else jnp.asarray(a)
+    if not jnp.issubdtype(a.dtype, jnp.complexfloating):
+        return of(a, axis, **options)
+    best = of(a.real, axis, keepdims=True)
+    top = jnp.take_along_axis(a.real, best, axis) if axis is not None else a.real.reshape(-1)[best.reshape(-1)[0]]
+    return of(jnp.where(a.real == top, a.imag, -sign * jnp.inf), axis, **options)
+
+
+def _of_arrays(f: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args, **kwargs: f(*(_argument("", "", a) for a in args), **kwargs)
+
+
+def _roots(p: Any) -> Any:
+    """How many there are is known if the first coefficient is not 0."""
+    p = _asarray(p)
+    fail(p[0] == 0, ValueError, "the first coefficient of a polynomial of traced values is 0: how many roots it has is not known")
+    return jnp.roots(p, strip_zeros=False)
 
 
 _SPECIAL: dict[str, Callable[..., Any]] = {
@@ -378,7 +419,14 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     "argsort": _argsort,
     "take": _take,
     "choose": _choose,
+    "argmax": lambda a, axis=None, out=None, **options: _extreme_place(jnp.argmax, 1, a, axis, options),
+    "argmin": lambda a, axis=None, out=None, **options: _extreme_place(jnp.argmin, -1, a, axis, options),
     **COUNTED,
+    **{name: _of_arrays(f) for name, f in OF_NUMPY.items()},
+    "roots": _roots,
+    "require": lambda a, dtype=None, requirements=None, **options: _asarray(a, dtype),
+    "asanyarray": _asarray,
+    **dict.fromkeys(("ascontiguousarray", "asfortranarray"), lambda a, dtype=None, **options: jnp.atleast_1d(_asarray(a, dtype))),
     "ravel_multi_index": _ravel_multi_index,
 }
 

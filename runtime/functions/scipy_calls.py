@@ -17,6 +17,7 @@ import numpy as np
 
 from autograph.runtime.arrays.numpys import numpys, with_values
 from autograph.runtime.effects.deferred import fail
+from autograph.runtime.functions.linear_algebra import OF_SCIPY
 from autograph.runtime.functions.numpy_calls import as_array, translated
 from autograph.runtime.messages.errors import NumpyError
 from autograph.runtime.messages.places import here
@@ -130,7 +131,8 @@ def _of_object(f: Any, owner: Any, *args: Any, **kwargs: Any) -> Any:
         given, kwargs = [*args, *owner.args], {**owner.kwds, **kwargs}
     if name == "multivariate_normal":
         given, kwargs = _normal(owner, dist, args, kwargs)
-    return numpys(own(*map(_given, given), **{k: _given(v) for k, v in kwargs.items()}))
+    out = own(*map(_given, given), **{k: _given(v) for k, v in kwargs.items()})
+    return numpys(jnp.squeeze(out) if name == "multivariate_normal" else out)  # as SciPy's
 
 
 def _normal(owner: Any, dist: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
@@ -192,4 +194,21 @@ def _minimize(fun: Any, x0: Any, args: tuple[Any, ...] = (), method: str | None 
     return _counterpart("optimize", "minimize")(fun, as_array(x0), args, method=method or "BFGS", **options)
 
 
-_OWN: dict[tuple[str, str], Callable[..., Any]] = {("interpolate", "interp1d"): _interp1d, ("optimize", "minimize"): _minimize}
+def _distances(a: Any, b: Any, metric: str = "euclidean", **options: Any) -> Any:
+    """`scipy.spatial.distance.cdist` by the metrics that are a line: https://docs.scipy.org/doc/scipy/reference/generated/scipy.spatial.distance.cdist.html"""
+    apart = jnp.abs(as_array(a)[:, None, :] - as_array(b)[None, :, :])
+    known = {
+        "euclidean": lambda: jnp.sqrt(jnp.sum(apart**2, -1)), "sqeuclidean": lambda: jnp.sum(apart**2, -1), "cityblock": lambda: jnp.sum(apart, -1),
+        "chebyshev": lambda: jnp.max(apart, -1),
+    }  # fmt: skip
+    if metric not in known or options:
+        raise NumpyError(
+            f"`cdist` of traced values with {metric!r}", here(), f"use {_listed(list(known))}, or `jax.vmap` of the distance of two rows"
+        )
+    return known[metric]()
+
+
+_OWN: dict[tuple[str, str], Callable[..., Any]] = {
+    ("interpolate", "interp1d"): _interp1d, ("optimize", "minimize"): _minimize, ("spatial.distance", "cdist"): _distances,
+    ("sparse", "issparse"): lambda x: False, ("sparse", "isspmatrix"): lambda x: False, **OF_SCIPY,
+}  # fmt: skip

@@ -3,8 +3,8 @@
 `@ag.function` is the other way to a compiled program, and mostly the better one; this one fetches any node, feeds any node, and evaluates no more
 than is needed.
 
-Outside of functions with `op`, what has no node in it computes at once: `w**2` of a Variable is its value now.  Begin with a node (`x * w * w`), or
-put the expression into such a function.
+In the block of a graph operators, items and methods of a Variable are nodes as well, which read it when a session runs; `w.value` is its value now.
+Outside of such a block what has no node in it computes at once.
 """
 
 from __future__ import annotations
@@ -25,6 +25,15 @@ from autograph.runtime.graphs.sessions import Session as Session
 from autograph.runtime.messages.errors import GraphError
 from autograph.runtime.messages.places import here
 from autograph.runtime.networks.initial import next_key
+
+__all__ = [
+    "Graph", "InteractiveSession", "Session", "Variable", "assign", "dropout", "get_default_graph", "gradients", "group", "op", "ops",
+    "placeholder", "placeholder_with_default",
+]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 class InteractiveSession(Session):

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph.runtime.arrays.handles import OPERATORS, Deferred, is_variable, value_of
+from autograph.runtime.arrays.handles import OPERATORS, Deferred, building, builds, is_variable, value_of
 from autograph.runtime.calls.calls import call
 from autograph.runtime.calls.function import jit
 from autograph.runtime.eager.tape import GradientTape
@@ -64,10 +64,12 @@ class Graph:
 
     def __enter__(self) -> Graph:
         graphs.append(self)
+        building.makers.append(_reading)
         return self
 
     def __exit__(self, *error: object) -> None:
         graphs.remove(self)
+        building.makers.pop()
 
     def take(self, node: Node, name: str) -> str:
         """Put a node into it; gives the name that it has: the one that it was given, or one like it."""
@@ -271,6 +273,11 @@ class Node(Deferred):
         return NotImplemented if function is None else Node(function, args, kwargs, kind=name)
 
 
+def _reading(variable: Any) -> Node:
+    """A node for what a Variable holds when it is run."""
+    return Node(value_of, (variable,), kind=variable.name or "variable")
+
+
 sessions: list[Any] = []  # those whose blocks the program is in
 
 
@@ -309,9 +316,13 @@ def op(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function, updated=())
     def waiting(*args: Any, **kwargs: Any) -> Any:
-        if any(isinstance(x, Node) for x in trees.leaves((args, kwargs), is_leaf=_is_leaf)):
+        if any(isinstance(x, Node) or is_variable(x) and builds() for x in trees.leaves((args, kwargs), is_leaf=_is_leaf)):
             return Node(lambda *a, **k: call(function)(*a, **k), args, kwargs, kind=name)
-        return call(function)(*args, **kwargs)
+        building.makers.append(value_of)  # it computes, with what Variables hold now
+        try:
+            return call(function)(*args, **kwargs)
+        finally:
+            building.makers.pop()
 
     return waiting
 

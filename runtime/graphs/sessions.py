@@ -32,7 +32,7 @@ class Session:
     ...     loss = (w * x).sum()
     ...     [(gradient, _)] = ag.graph.gradients(loss, [w])
     ...     print(session.run([loss, gradient], {x: [1.0, 2.0]}))
-    [9.0, 3.0]
+    [np.float32(9.0), np.float32(3.0)]
     """
 
     def __init__(self, graph: Graph | None = None) -> None:

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import re
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -20,6 +22,9 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime.jaxapi.private import ArrayImpl
+from autograph.runtime.jaxapi.private import ad as _ad
+from autograph.runtime.jaxapi.private import batching as _batching
+from autograph.runtime.jaxapi.private import config as _config
 from autograph.runtime.jaxapi.private import core as _core
 from autograph.runtime.jaxapi.private import dtypes as _dtypes
 from autograph.runtime.jaxapi.private import linear_util as _lu
@@ -57,6 +62,7 @@ __all__ = [
 ]  # fmt: skip
 
 _FOLDER = os.path.dirname(jax.__file__) + os.sep
+_OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 INT32 = np.dtype("int32")
 
 # `trace_state.value is eval_trace` outside every trace: the cheap question that a converted function asks on entry.
@@ -116,6 +122,22 @@ def _place(error: BaseException, at: dict[FrameType, int]) -> None:
 def full() -> bool:
     """Whether tracebacks keep all frames, and errors those of JAX's that they stand for."""
     return FULL or jax.config.jax_traceback_filtering == "off"  # type: ignore[attr-defined]
+
+
+@contextmanager
+def evaluating() -> Iterator[None]:
+    """Evaluate operations, whatever is traced; other than in `jax.ensure_compile_time_eval` a function that is compiled meanwhile is one program."""
+    with set_current_trace(eval_trace), _config.eager_constant_folding(False):
+        yield
+
+
+_attempt = jax.make_user_context(0)
+_attempts = itertools.count(1)
+
+
+def another_attempt() -> Any:
+    """A context in which JAX traces jitted functions and bodies of loops that it has traced before."""
+    return _attempt(next(_attempts))
 
 
 def innermost_trace() -> Any:
@@ -198,6 +220,15 @@ def made_here(x: Any) -> bool:
     """Whether a traced value belongs to the current trace, and not to one around it."""
     home = getattr(type(x), "home", None) and x.home()  # of an array that is an object
     return (home or getattr(x, "_trace", None)) is home_trace()
+
+
+def is_live(x: Any) -> bool:
+    """Whether an array belongs to the current trace or one around it, or its value is known."""
+    home = getattr(type(x), "home", None) and x.home()
+    mine, trace = home or getattr(x, "_trace", None), home_trace()
+    while trace is not None and trace is not mine:
+        trace = getattr(trace, "parent_trace", None)
+    return trace is mine
 
 
 def bind_in(trace: Any, primitive: Primitive, **params: Any) -> Any:
@@ -311,6 +342,24 @@ def used_inputs(jaxpr: Any, outputs: Sequence[bool]) -> list[bool]:
 def jaxprs_in(value: Any) -> list[Any]:
     """The jaxprs that a parameter of an equation is or holds."""
     return [v for v in (value if isinstance(value, (tuple, list)) else (value,)) if isinstance(v, (ClosedJaxpr, Jaxpr))]
+
+
+def lanes(trace_: Any) -> int:
+    """How many values `jax.vmap` has beside each other for one of a trace."""
+    count = 1
+    while isinstance(trace_, (_batching.BatchTrace, _ad.JVPTrace)):
+        if isinstance(trace_, _batching.BatchTrace) and isinstance(size := trace_.axis_data.size, int):
+            count *= size
+        trace_ = trace_.parent_trace
+    return count
+
+
+def operation(eqn: Any) -> str:
+    """The name of what an equation computes: of its primitive, or of a jitted function of JAX's or ours; `jit` of one of the user's."""
+    if eqn.primitive.name not in ("jit", "pjit"):
+        return str(eqn.primitive.name)
+    file = eqn.params["jaxpr"].jaxpr.debug_info.func_filename or ""
+    return str(eqn.params["name"]) if file.startswith((_FOLDER, _OURS)) else "jit"
 
 
 def primitives(jaxpr: Any) -> set[str]:

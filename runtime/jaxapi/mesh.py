@@ -18,7 +18,7 @@ def like(x: Any, *types: Any) -> Any:
 
 
 def count_type(axes: Axes) -> Any:
-    """The type of a number of turns that differs along some axes."""
+    """The type of a number of iterations that differs along some axes."""
     return shaped((), jnp.dtype("int32"), False, axes)
 
 

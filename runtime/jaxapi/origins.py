@@ -1,4 +1,4 @@
-"""Which array a traced value is a row of, told by the equations that have been recorded."""
+"""Which array a traced value is a row of, and what an integer is counted from, told by the equations that have been recorded."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from autograph.runtime.jaxapi._jax import Literal
 from autograph.runtime.jaxapi.private import partial_eval as pe
 from autograph.runtime.jaxapi.tracers import Array
 
@@ -52,13 +53,13 @@ def runs_of_rows(values: Sequence[Any]) -> list[Any]:
 def _row(x: Any, places: dict[int, dict[Any, int]]) -> tuple[Any, int, int] | None:
     """The array that a value is a row of, along which axis, and which; `places`: of the results of equations that split one."""
     now = x.now if isinstance(x, Array) else x
-    eqn = _parent(now)
+    eqn = equation_of(now)
     if eqn is not None and eqn.primitive.name == "convert_element_type" and eqn.params["new_dtype"] == eqn.in_tracers[0].aval.dtype:
-        eqn = _parent(eqn.in_tracers[0])  # to a weak type
+        eqn = equation_of(eqn.in_tracers[0])  # to a weak type
     if eqn is None or eqn.primitive.name != "squeeze" or len(eqn.params["dimensions"]) != 1:
         return None
     (part,), (axis,) = eqn.in_tracers, eqn.params["dimensions"]
-    source = _parent(part)
+    source = equation_of(part)
     if source is None:
         return None
     array = source.in_tracers[0]
@@ -73,6 +74,15 @@ def _row(x: Any, places: dict[int, dict[Any, int]]) -> tuple[Any, int, int] | No
     return None
 
 
-def _parent(x: Any) -> Any:
-    """The equation that has given a value of the trace that is made now."""
+def equation_of(x: Any) -> Any:
+    """The equation that has given a value of a trace, or None."""
     return x.parent if isinstance(x, pe.DynamicJaxprTracer) else None
+
+
+def stands_for(x: Any) -> Any:
+    """What a variable of a trace stands for: a value from outside of it, a number, or (none of these) itself."""
+    if not isinstance(x, pe.DynamicJaxprTracer):
+        return x
+    if isinstance(x.val, Literal):
+        return x.val.val
+    return x._trace.frame.constvar_to_val.get(x.val, x)

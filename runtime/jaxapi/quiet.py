@@ -1,4 +1,4 @@
-"""A jaxpr without what it prints: turns of a loop are made again on the way back, and were printed on the way."""
+"""A jaxpr without what it prints: iterations of a loop are made again on the way back, and were printed on the way."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def _tangent_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, place: Plac
 
 def _transpose(_: Any, x: Any, *, place: Place | None) -> list[Any]:
     raise ReverseModeError(
-        "reverse-mode differentiation through a loop that reads or writes a `jax.Ref`, and whose number of turns only the traced values know",
+        "reverse-mode differentiation through a loop that reads or writes a `jax.Ref`, and whose trip count is data-dependent",
         place, "keep what the loop changes in variables, or use forward mode (`jax.jvp`, `jax.jacfwd`)",
     )  # fmt: skip
 

@@ -43,7 +43,7 @@ def with_more_constants(params: dict[str, Any], more: int) -> dict[str, Any]:
 
 
 def unless(body: ClosedJaxpr, code: int, carry: range) -> ClosedJaxpr:
-    """A turn of a scan that changes nothing once input `code`, an error code, is not zero."""
+    """An iteration of a scan that changes nothing once input `code`, an error code, is not zero."""
     avals = [v.aval for v in body.jaxpr.invars]
     keep, _ = trace(lambda *a: [a[k] for k in carry], avals)
     kept = jaxpr_with(keep, keep.invars, keep.outvars, keep.eqns)

@@ -26,8 +26,8 @@ from autograph.runtime.messages.places import here
 class ArrayTracer(Arithmetic):
     """An array as an object: `now` is the value of JAX's that it holds, `home` (weakly) the trace in which it was made.
 
-    `who` says which array it may be, where only traced values decide that (`ties.py`); one that `lasts` is seen after an error.  `scalar` is the type
-    of NumPy's number that it stands for, `GIVEN` of an argument that may be one, or False where it is known to be an array (`is_number`).
+    `who` says which array it may be, where that is data-dependent (`ties.py`); one that `lasts` is seen after an error.  `scalar` is the type
+    of the number that it stands for, `OF_NUMPY` of a result, `GIVEN` of an argument that may be one, or False of an array (`is_number`).
     """
 
     __slots__ = ("home", "lasts", "now", "scalar", "who")
@@ -41,9 +41,9 @@ class ArrayTracer(Arithmetic):
 
     @property
     def __class__(self) -> Any:
-        """What `isinstance` asks beside the type: code of libraries that looks for one of JAX's tracers finds it."""
+        """What `isinstance` asks beside the type: code of libraries that looks for one of JAX's tracers, or NumPy's arrays, finds it."""
         now = self.now
-        return type(now) if isinstance(now, core.Tracer) else type(self)
+        return type(now) if isinstance(now, (core.Tracer, np.ndarray)) else type(self)
 
     @__class__.setter
     def __class__(self, cls: Any) -> None:
@@ -114,7 +114,7 @@ class ArrayTracer(Arithmetic):
         return self._rows() if self.ndim else iter(self.now)
 
     def _rows(self) -> Iterator[Any]:
-        """The rows, each as it is when its turn comes."""
+        """The rows, each as it is when it is reached."""
         before, k = self.now, 0
         for row in iter(before):  # JAX takes many at once
             if self.now is not before:
@@ -126,6 +126,7 @@ class ArrayTracer(Arithmetic):
 
 
 GIVEN = object()  # an argument without axes may be a number of NumPy's, or an array of JAX's
+OF_NUMPY = object()  # a number of NumPy's, of the type that the array has
 NUMBERS = frozenset({bool, int, float, complex})
 
 
@@ -148,20 +149,15 @@ def numpys_type(x: Any) -> Any:
     return np.float64 if x.dtype == np.float32 and not config.enable_x64.value else x.dtype.type
 
 
-def _noted(out: Any, self: ArrayTracer, *others: Any) -> Any:
-    """The result of an operator: of numbers it is one."""
-    scalars = [self.scalar, *(x.scalar for x in others if isinstance(x, ArrayTracer))]
-    if any(scalars) and type(out) is ArrayTracer and not _is_weak(out) and is_number(self) and all(map(is_number, others)):
-        out.scalar = GIVEN if GIVEN in scalars else numpys_type(out)
-    return out
-
-
 def _of_one(name: str) -> Any:
     """An operator of one operand, of which it is noted that it gives a number."""
     operate = getattr(ArrayTracer, name)
 
     def of_one(self: ArrayTracer, *rest: Any) -> Any:
-        return _noted(operate(self, *rest), self) if self.scalar else operate(self, *rest)
+        out = operate(self, *rest)
+        if self.scalar and type(out) is ArrayTracer:
+            out.scalar = _mark(out, self.scalar, None)
+        return out
 
     return _called(of_one, name)
 
@@ -171,11 +167,16 @@ def _of_two(name: str) -> Any:
     operate, of_lists = getattr(ArrayTracer, name), name not in ("__mul__", "__rmul__")
 
     def of_two(self: ArrayTracer, other: Any) -> Any:
-        if not self.scalar and (type(other) is not ArrayTracer or not other.scalar):
+        mine, kind = self.scalar, type(other)
+        theirs = other.scalar if kind is ArrayTracer else None
+        if not mine and not theirs:
             return operate(self, other)
-        if of_lists and type(other) in (list, tuple) and self.scalar and self.scalar not in NUMBERS:
+        if mine and of_lists and kind in (list, tuple) and mine not in NUMBERS:
             return LISTS.operator(name, self, other)
-        return _noted(operate(self, other), self, other)
+        out = operate(self, other)
+        if type(out) is ArrayTracer and (mine or is_number(self)) and (theirs or kind in NUMBERS or is_number(other)):
+            out.scalar = _mark(out, mine, theirs)
+        return out
 
     def repeated(self: ArrayTracer, other: Any) -> Any:
         try:
@@ -188,6 +189,13 @@ def _of_two(name: str) -> Any:
         return out
 
     return _called(of_two if of_lists else repeated, name)
+
+
+def _mark(out: ArrayTracer, mine: Any, theirs: Any) -> Any:
+    """What is noted of a result of numbers: nothing of a Python number, which its type tells."""
+    if mine is GIVEN or theirs is GIVEN:
+        return GIVEN
+    return None if _is_weak(out) else OF_NUMPY
 
 
 def _called(operate: Any, name: str) -> Any:

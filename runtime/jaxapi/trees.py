@@ -41,6 +41,8 @@ def _or_object(is_leaf: IsLeaf) -> IsLeaf:
 
 
 def leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
+    if hasattr(type(tree), "__next__"):  # an iterator, of which JAX would warn that it is a leaf
+        return [tree]
     return _run(lambda t, is_leaf: jax.tree.leaves(t, is_leaf=is_leaf), [tree], is_leaf)  # type: ignore[no-any-return]
 
 

@@ -25,7 +25,7 @@ from autograph.runtime.blocks.loads import get_item, inside
 from autograph.runtime.calls.calls import call
 from autograph.runtime.frames import frames, watched
 from autograph.runtime.lists.lists import append, clear, delete, insert, pop, remove, reverse_list
-from autograph.runtime.sequences.growing import Growing, enlarged
+from autograph.runtime.sequences.growing import CHANGES, Growing, enlarged
 from autograph.runtime.sequences.lengths import Home
 from autograph.runtime.sequences.rows import unknown
 from autograph.runtime.state.cells import location_of
@@ -95,12 +95,17 @@ class _Method:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         count = sys.getrefcount(args[-1]) if args else 0  # asked here: the frames behind hold it, too
         now = self.home.get()
-        if isinstance(now, Growing) and now.kind.bound.base is self.items and len(args) in _METHODS.get(self.name, ()) and not kwargs:
-            return self._changed(now, count - _GIVEN + ARGUMENT + 1, *args)
+        if (
+            isinstance(now, Growing)
+            and now.kind.bound.base is self.items
+            and len(args) in _METHODS.get(self.name, ())
+            and (not kwargs or self.name == "sort")
+        ):
+            return self._changed(now, count - _GIVEN + ARGUMENT + 1, *args, **kwargs)
         note_home(self.items, self.home)
         return call(getattr(now if isinstance(now, Growing) else self.items, self.name))(*args, **kwargs)
 
-    def _changed(self, now: Growing, count: int, *args: Any) -> Any:
+    def _changed(self, now: Growing, count: int, *args: Any, **kwargs: Any) -> Any:
         """The list has become longer or shorter: its home holds the new one.  `count` says how often the item is held, as `append` counts it."""
         out: Any = None
         match self.name:
@@ -116,6 +121,8 @@ class _Method:
                 new = remove(now, *args)
             case "reverse":
                 new = reverse_list(now)
+            case "sort":
+                new = CHANGES["sort"](now, **kwargs)[1]
             case _:
                 new = clear(now)
         put(self.home, new)
@@ -130,7 +137,16 @@ class _Probe:
 
 
 _GIVEN = _Probe()([])
-_METHODS = {"append": [1], "extend": [1], "pop": [0, 1], "insert": [2], "remove": [1], "reverse": [0], "clear": [0]}  # how many arguments
+_METHODS = {
+    "append": [1],
+    "extend": [1],
+    "pop": [0, 1],
+    "insert": [2],
+    "remove": [1],
+    "reverse": [0],
+    "clear": [0],
+    "sort": [0],
+}  # how many arguments
 
 
 def del_attr_item(obj: Any, name: str, i: Any) -> None:

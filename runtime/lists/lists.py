@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -13,10 +14,12 @@ from autograph.runtime.calls.calls import call
 from autograph.runtime.effects.deferred import fail
 from autograph.runtime.frames import frames
 from autograph.runtime.functions.moving import NO_ITEM, NO_PLACE, index, last_to, place_of_first, turned, without, without_slice
+from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages.errors import EffectError
 from autograph.runtime.messages.places import caller, here
 from autograph.runtime.sequences import section_functions
-from autograph.runtime.sequences.growing import Grow, Growing, joint_of
+from autograph.runtime.sequences.derived import joined
+from autograph.runtime.sequences.growing import CHANGES, Grow, Growing, in_place_of, joint_of
 from autograph.runtime.sequences.lengths import held
 from autograph.runtime.sequences.sections import Section
 from autograph.runtime.state.copies import note_copies
@@ -53,6 +56,12 @@ def _note(x: Any) -> None:
 
 def extend(x: Any, values: Iterable[Any]) -> Any:
     """`x.extend(values)` and `x += values`, likewise."""
+    if isinstance(values, Growing) and not _jax.concrete(values.length):
+        if type(x) is list and held(x):
+            raise Grow(x, values.kind.spec, len(x) + values.most())
+        if isinstance(x, Growing):
+            return in_place_of(x, joined([x, values]))
+        return joined([x, values]) if type(x) is list else call(x.extend)(values)
     if not isinstance(x, Growing) and not (type(x) is list and held(x)):
         _note(x)
         call(x.extend)(values)
@@ -119,13 +128,13 @@ def reverse_list(x: Any) -> Any:
 def _room(x: Any, error: type[Exception], text: str) -> None:
     """A list becomes shorter, and a loop around may need another in its place."""
     if type(x) is list and held(x):
-        if not x:  # of what type the items of other turns are is not known yet: what follows may tell
+        if not x:  # of what type the items of other iterations are is not known yet: what follows may tell
             fail(True, error, text)
         raise Grow(x, _joint(x))
 
 
 def _joint(items: list[Any]) -> Spec:
-    """The spec of an item; also of those that a turn has appended which is thrown away."""
+    """The spec of an item; also of those that an iteration has appended which is thrown away."""
     return joint_of([widen(spec_of(opened(item))) for item in items], here())
 
 
@@ -143,7 +152,12 @@ def clear(x: Any) -> Any:
 
 
 def renewed(x: Any, items: Any) -> Any:
-    """`x = items`, a new list, on one side of a branch; gives what the name `x` is bound to afterwards."""
+    """`x = items`, a new list, on one side of a branch, or one made of `x`; gives what the name `x` is bound to afterwards."""
+    if isinstance(items, Growing) and items is not x:
+        if isinstance(x, Growing):
+            return in_place_of(x, items) if x.is_held() else items
+        if type(x) is list and held(x):
+            raise Grow(x, items.kind.spec, items.kind.capacity)
     if type(items) is not list:
         return items
     if isinstance(x, Growing):
@@ -181,7 +195,7 @@ def _is_local(value: Any, count: int) -> bool:
 
 
 def padded(items: Any, size: int, fill: Any = 0) -> Any:
-    """The items of a list as an array of `size` rows, filled up: for a list whose length only traced values know.
+    """The items of a list as an array of `size` rows, filled up: for a list of data-dependent length.
 
     Args:
       items: a list of numbers or of arrays of one shape; also one that a compiled loop has made longer, or a slice of unknown length (`x[:n]`).
@@ -189,7 +203,7 @@ def padded(items: Any, size: int, fill: Any = 0) -> Any:
       fill: the value of the rows behind the last item.
 
     Raises:
-      IndexError: there are more items; where traced values decide, when the compiled program ends.
+      IndexError: there are more items; where that is data-dependent, when the compiled program ends.
 
     >>> import autograph as ag
     >>> @ag.function
@@ -217,3 +231,14 @@ def padded(items: Any, size: int, fill: Any = 0) -> Any:
     rows = rows[:size] if rows.shape[0] >= size else jnp.pad(rows, [(0, size - rows.shape[0]), *[(0, 0)] * (rows.ndim - 1)])
     inside = (jnp.arange(size) < items.length).reshape((size,) + (1,) * (rows.ndim - 1))
     return jnp.where(inside, rows, jnp.asarray(fill, rows.dtype))
+
+
+def _sort(x: Any, **options: Any) -> tuple[None, Any]:
+    return None, importlib.import_module("autograph.runtime").sort(x, **options)
+
+
+CHANGES |= {
+    "append": lambda x, value: (None, append(x, value)), "extend": lambda x, values: (None, extend(x, values)), "pop": lambda x, *i: pop(x, *i),
+    "insert": lambda x, i, value: (None, insert(x, i, value)), "remove": lambda x, value: (None, remove(x, value)),
+    "reverse": lambda x: (None, reverse_list(x)), "clear": lambda x: (None, clear(x)), "sort": _sort,
+}  # fmt: skip

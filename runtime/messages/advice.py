@@ -57,9 +57,9 @@ def for_value(call: ast.Call, static: str, callee: bool = False) -> str:
         return f"use `{ast.unparse(call.func.value)}` without `.{call.func.attr}()`, and take the number outside of the compiled function"
     if isinstance(call.func, ast.Attribute) and call.func.attr == "bincount":
         how = "give `minlength=`, above the largest value" if ast.unparse(call.func.value) in ("np", "numpy") else "give `length=`"
-        return f"how many bins there are only traced values know: {how}"
+        return f"how many bins there are is data-dependent: {how}"
     if isinstance(call.func, ast.Attribute) and call.func.attr in _SIZED:
-        return "how many there are only traced values know: give `size=` (and `fill_value=`), or use a mask: `jnp.where(mask, x, 0)`"
+        return "how many there are is data-dependent: give `size=` (and `fill_value=`), or use a mask: `jnp.where(mask, x, 0)`"
     made = (
         f"make the argument of the compiled function static (`static_argnames`) that becomes `{static}` here" if static and callee
         else f'make it static (`@ag.function(static_argnames="{static}")`)' if static else "compute it outside and make it static (`static_argnames`)"
@@ -111,7 +111,7 @@ def changed_object(place: Place | None) -> str:
 
 
 def for_keys(place: Place | None) -> str:
-    """What to write where a dict has other keys on one side of a branch or after a turn, and this changed it."""
+    """What to write where a dict has other keys on one side of a branch or after an iteration, and this changed it."""
     line = linecache.getline(place.file, place.line) if place is not None else ""
     if re.match(r"\s*del\b", line) or re.search(r"\.(?:pop|popitem|clear)\(", line):
         return "keep the key, and store a value that says that it is gone (`None`, or a flag beside it)"
@@ -119,7 +119,7 @@ def for_keys(place: Place | None) -> str:
 
 
 def for_length(place: Place | None, kind: str) -> str:
-    """What to write where a method changes the length of a list, and only traced values decide whether it is called."""
+    """What to write where a method changes the length of a list, and it is data-dependent whether it is called."""
     fixed = "or use a `jnp` array of known size, and a number that counts the items"
     match written(place):
         case ast.Call(func=ast.Attribute()) if kind != "list":

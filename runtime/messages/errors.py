@@ -147,13 +147,13 @@ class PredicateError(StagingError, ValueError):
 
 
 class UnsetError(StagingError, UnboundLocalError):
-    """A variable may be unset where it is read, and only the traced values decide."""
+    """A variable may be unset where it is read, depending on traced values."""
 
     id = "AG301"
 
 
 class OptionalError(StagingError, TypeError):
-    """A value that may be None is used as a value, and only the traced values decide."""
+    """A value that may be None is used as a value, depending on traced values."""
 
     id = "AG302"
 
@@ -177,7 +177,7 @@ class ArrayStoreError(StagingError, TypeError):
 
 
 class StagedRaiseError(StagingError, RuntimeError):
-    """`raise` or `assert` where only traced values decide whether it happens."""
+    """`raise` or `assert` where it is data-dependent whether it happens."""
 
     id = "AG404"
 
@@ -213,7 +213,7 @@ class ConcreteValueError(StagingError, TypeError):
 
 
 class StepLimitError(StagingError, RuntimeError):
-    """A staged loop makes more turns than `ag.loop(max_steps=...)` allows."""
+    """A staged loop makes more iterations than `ag.loop(max_steps=...)` allows."""
 
     id = "AG503"
 
@@ -227,7 +227,7 @@ class RetraceWarning(UserWarning):
 
 
 class ReverseModeError(StagingError, ValueError):
-    """Reverse-mode differentiation through a loop whose number of turns is not known."""
+    """Reverse-mode differentiation through a loop whose number of iterations is not known."""
 
     id = "AG601"
 

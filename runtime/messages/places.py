@@ -180,7 +180,7 @@ def is_block(code: CodeType) -> bool:
 
 
 def is_handed_on(code: CodeType, name: str) -> bool:
-    """Whether code is the test of a loop, and a variable part of the state that the turn gets from it."""
+    """Whether code is the test of a loop, and a variable part of the state that the iteration gets from it."""
     return is_block(code) and code.co_name.startswith("test") and name in code.co_varnames[: code.co_argcount]
 
 

@@ -7,6 +7,7 @@ import itertools
 import linecache
 import os
 import re
+import sys
 import sysconfig
 from types import CodeType, FrameType, TracebackType
 
@@ -78,8 +79,28 @@ def _is_generated(frame: FrameType, line: int) -> bool:
     return frame.f_code.co_filename == "<string>" and not linecache.getline("<string>", line)
 
 
+LISTED: dict[str, bool] = {}  # by file, or folder with its separator: is what stands there converted, as `ag.include` and `ag.exclude` say?
+
+
+def listed(file: str) -> bool | None:
+    """Whether a file is converted that `ag.include` or `ag.exclude` names; None of any other.  The innermost package counts."""
+    found = [place for place in LISTED if file == place or place.endswith(os.sep) and file.startswith(place)]
+    return LISTED[max(found, key=len)] if found else None
+
+
 def is_users(file: str) -> bool:
+    """Whether a file is the user's, or a library's that is converted as if it were."""
+    if LISTED and listed(file):
+        return True
     return not file.startswith((*HIDDEN, *_STDLIB)) and "site-packages" not in file and not file.startswith("<frozen")
+
+
+def in_library() -> bool:
+    """Whether the code that runs is of a library that `ag.include` names: it knows that it has tracers, and compares these."""
+    frame: FrameType | None = sys._getframe(1) if LISTED else None
+    while frame is not None and frame.f_code.co_filename.startswith(HIDDEN):
+        frame = frame.f_back
+    return frame is not None and bool(listed(frame.f_code.co_filename))
 
 
 def explicit_raise(error: BaseException) -> Place | None:

@@ -1,4 +1,4 @@
-"""Layers on images: arrays of shape (batch, height, width, channels)."""
+"""Layers that convolve: images, of shape (batch, height, width, channels), and sequences, of shape (batch, steps, channels)."""
 
 from __future__ import annotations
 
@@ -6,18 +6,79 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
 from autograph.runtime.messages.errors import LayerError
 from autograph.runtime.messages.places import here
 from autograph.runtime.networks.dense import build_at_once
 from autograph.runtime.networks.layer import Layer, activation
+from autograph.runtime.networks.places import check_rank, checked_padding, sizes
 
-_AXES = ("NHWC", "HWIO", "NHWC")
+_AXES = {1: ("NWC", "WIO", "NWC"), 2: ("NHWC", "HWIO", "NHWC")}
 
 
-class Conv2D(Layer):
+class _Convolution(Layer):
+    rank = 2
+    paddings: tuple[str, ...] = ("valid", "same")
+
+    def __init__(
+        self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid", activation: Any = None, use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform", bias_initializer: Any = "zeros", input_shape: Sequence[int] | None = None,
+        dilation_rate: Any = 1, groups: int = 1, **options: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(**options)
+        self.filters, self.kernel_size, self.strides = filters, sizes(kernel_size, self.rank, "kernel"), sizes(strides, self.rank, "stride")
+        self.padding, self.dilation_rate, self.groups = checked_padding(padding, self.paddings), sizes(dilation_rate, self.rank, "dilation"), groups
+        self.activation, self.use_bias = activation, use_bias
+        self.kernel_initializer, self.bias_initializer = kernel_initializer, bias_initializer
+        build_at_once(self, input_shape)
+
+    def build(self, input_shape: Any) -> None:
+        check_rank(self, input_shape, self.rank)
+        channels = input_shape[-1]
+        if channels % self.groups or self.filters % self.groups:
+            raise LayerError(
+                f"`{self.name}` has {self.groups} groups, {self.filters} filters and {channels} channels of input", here(),
+                "give a number of groups that divides both",
+            )  # fmt: skip
+        self.kernel = self.add_variable("kernel", self._kernel_shape(channels), self.kernel_initializer)
+        self.bias = self.add_variable("bias", (self.filters,), self.bias_initializer) if self.use_bias else None
+
+    def _kernel_shape(self, channels: int) -> tuple[int, ...]:
+        return (*self.kernel_size, channels // self.groups, self.filters)
+
+    def _channels(self) -> int:
+        return self.kernel.shape[-2] * self.groups  # type: ignore[no-any-return]
+
+    def call(self, inputs: Any) -> Any:
+        check_rank(self, inputs.shape, self.rank)
+        if inputs.shape[-1] != self._channels():
+            raise LayerError(
+                f"`{self.name}` was built for {self._channels()} channels, and is given shape {inputs.shape}", here(), "make another layer for these"
+            )
+        kernel = self.kernel.value
+        dtype = jnp.result_type(inputs, kernel)
+        out = self._convolved(inputs.astype(dtype), kernel.astype(dtype))
+        if inputs.size and not out.size:
+            raise LayerError(f"`{self.name}` is given shape {inputs.shape}, which its kernel {self.kernel_size} does not fit in", here(), "pad it")
+        return activation(self.activation)(out if self.bias is None else out + self.bias.value)
+
+    def _convolved(self, inputs: Any, kernel: Any) -> Any:
+        padding: Any = self.padding.upper()
+        if padding == "CAUSAL":
+            padding = [((k - 1) * d, 0) for k, d in zip(self.kernel_size, self.dilation_rate, strict=True)]
+        return lax.conv_general_dilated(
+            inputs,
+            kernel,
+            self.strides,
+            padding,
+            rhs_dilation=self.dilation_rate,
+            dimension_numbers=_AXES[self.rank],
+            feature_group_count=self.groups,
+        )
+
+
+class Conv2D(_Convolution):
     """A convolution with `filters` kernels.
 
     Args:
@@ -25,110 +86,74 @@ class Conv2D(Layer):
       kernel_size: height and width of the kernel, or one number for both.
       strides: how far apart the places are that it is applied at.
       padding: "valid" for places in the image only, "same" for zeros around it, so that with stride 1 the size stays.
-      activation: a name of `jax.nn`, or a function.
+      activation: a name of Keras or `jax.nn`, or a function.
       input_shape: (height, width, channels): then the Variables are made at once.
+      dilation_rate: how far apart the numbers are that the kernel is applied to.
+      groups: how many parts the channels have, each with kernels of its own.
 
     >>> import jax.numpy as jnp, autograph as ag
     >>> ag.layers.Conv2D(20, 5, strides=2)(jnp.zeros((2, 28, 28, 3))).shape
     (2, 12, 12, 20)
     """
 
-    def __init__(
-        self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid", activation: Any = None, use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform", bias_initializer: Any = "zeros", input_shape: Sequence[int] | None = None, **options: Any,
-    ) -> None:  # fmt: skip
-        super().__init__(**options)
-        self.filters, self.kernel_size, self.strides, self.padding = filters, both(kernel_size), both(strides), checked_padding(padding)
-        self.activation, self.use_bias = activation, use_bias
-        self.kernel_initializer, self.bias_initializer = kernel_initializer, bias_initializer
-        build_at_once(self, input_shape)
 
-    def build(self, input_shape: Any) -> None:
-        check_image(self, input_shape)
-        self.kernel = self.add_variable("kernel", (*self.kernel_size, input_shape[-1], self.filters), self.kernel_initializer)
-        self.bias = self.add_variable("bias", (self.filters,), self.bias_initializer) if self.use_bias else None
-
-    def call(self, inputs: Any) -> Any:
-        check_image(self, inputs.shape)
-        kernel = self.kernel.value
-        if inputs.shape[-1] != kernel.shape[2]:
-            raise LayerError(
-                f"`{self.name}` was built for {kernel.shape[2]} channels, and is given shape {inputs.shape}", here(), "make another layer for these"
-            )
-        dtype = jnp.result_type(inputs, kernel)
-        out = lax.conv_general_dilated(inputs.astype(dtype), kernel.astype(dtype), self.strides, self.padding.upper(), dimension_numbers=_AXES)
-        return activation(self.activation)(out if self.bias is None else out + self.bias.value)
-
-
-class _Pooling2D(Layer):
-    def __init__(self, pool_size: Any = 2, strides: Any = None, padding: str = "valid", **options: Any) -> None:
-        super().__init__(**options)
-        self.pool_size, self.padding = both(pool_size), checked_padding(padding)
-        self.strides = self.pool_size if strides is None else both(strides)
-
-    def _over(self, inputs: Any, first: Any, operation: Any) -> Any:
-        check_image(self, inputs.shape)
-        return lax.reduce_window(inputs, first, operation, (1, *self.pool_size, 1), (1, *self.strides, 1), self.padding.upper())
-
-
-class MaxPooling2D(_Pooling2D):
-    """The largest number of each window.
+class Conv1D(_Convolution):
+    """A convolution of sequences with `filters` kernels.  The arguments are those of `Conv2D`, of one axis.
 
     Args:
-      pool_size: of the windows, height and width or one number for both.
-      strides: how far apart they are; by default their size.
-      padding: "valid" for whole windows only, or "same".
+      padding: "causal" too, for zeros before the first step only: no output depends on a later step.
 
     >>> import jax.numpy as jnp, autograph as ag
-    >>> ag.layers.MaxPooling2D(2)(jnp.arange(16.0).reshape(1, 4, 4, 1))[0, :, :, 0].tolist()
-    [[5.0, 7.0], [13.0, 15.0]]
+    >>> ag.layers.Conv1D(4, 3, padding="causal", dilation_rate=2)(jnp.zeros((2, 10, 3))).shape
+    (2, 10, 4)
     """
 
-    def call(self, inputs: Any) -> Any:
-        least = -np.inf if jnp.issubdtype(inputs.dtype, jnp.floating) else jnp.iinfo(inputs.dtype).min
-        return self._over(inputs, np.array(least, inputs.dtype), lax.max)
+    rank = 1
+    paddings = ("valid", "same", "causal")
 
 
-class AveragePooling2D(_Pooling2D):
-    """The mean of each window; of zeros around the image none is counted.  The arguments are those of `MaxPooling2D`."""
+class Conv2DTranspose(_Convolution):
+    """What a convolution's gradient does: from the shape of the output of one to that of its input (Zeiler et al., 2010).
 
-    def call(self, inputs: Any) -> Any:
-        total = self._over(inputs, np.zeros((), inputs.dtype), lax.add)
-        return total / self._over(jnp.ones((1, *inputs.shape[1:3], 1), inputs.dtype), np.zeros((), inputs.dtype), lax.add)
+    Args:
+      strides: how many times as large the output is.
+      output_padding: how many rows and columns are added to one side of the output; by default by the padding.
+
+    The other arguments are those of `Conv2D`, but for `groups`.
+
+    >>> import jax.numpy as jnp, autograph as ag
+    >>> ag.layers.Conv2DTranspose(4, 3, strides=2, padding="same")(jnp.zeros((2, 5, 5, 3))).shape
+    (2, 10, 10, 4)
+    """
+
+    def __init__(self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid", output_padding: Any = None, **options: Any) -> None:
+        self.output_padding = None if output_padding is None else sizes(output_padding, self.rank, "output padding")
+        super().__init__(filters, kernel_size, strides, padding, **options)
+
+    def _kernel_shape(self, channels: int) -> tuple[int, ...]:
+        return (*self.kernel_size, self.filters, channels)
+
+    def _channels(self) -> int:
+        return self.kernel.shape[-1]  # type: ignore[no-any-return]
+
+    def _convolved(self, inputs: Any, kernel: Any) -> Any:
+        more = self.output_padding or (None,) * self.rank
+        padding = [self._sides(*of) for of in zip(self.kernel_size, self.strides, self.dilation_rate, more, strict=True)]
+        return lax.conv_transpose(
+            inputs, kernel, self.strides, padding, rhs_dilation=self.dilation_rate, dimension_numbers=_AXES[self.rank], transpose_kernel=True
+        )
+
+    def _sides(self, size: int, stride: int, dilation: int, more: int | None) -> tuple[int, int]:
+        """How many zeros are added before and after, as Keras does."""
+        size = (size - 1) * dilation + 1
+        if self.padding == "valid":
+            return size - 1, size - 1 + (max(size, stride) - size if more is None else more)
+        total = stride + size - 2 if more is None else size + size % 2 - 2 + more
+        before = min(total // 2 + total % 2, size - 1)
+        return before, total - before
 
 
-class GlobalAveragePooling2D(Layer):
-    """The mean of each channel, of shape (batch, channels)."""
+class Conv1DTranspose(Conv2DTranspose):
+    """What a convolution's gradient does, for sequences.  The arguments are those of `Conv2DTranspose`, of one axis."""
 
-    def call(self, inputs: Any) -> Any:
-        check_image(self, inputs.shape)
-        return jnp.mean(inputs, axis=(1, 2))
-
-
-class GlobalMaxPooling2D(Layer):
-    """The largest number of each channel, of shape (batch, channels)."""
-
-    def call(self, inputs: Any) -> Any:
-        check_image(self, inputs.shape)
-        return jnp.max(inputs, axis=(1, 2))
-
-
-def both(size: Any) -> tuple[int, int]:
-    """Height and width, of one number or two."""
-    return (int(size), int(size)) if isinstance(size, int) else (int(size[0]), int(size[1]))
-
-
-def checked_padding(padding: str) -> str:
-    """Raises LayerError (AG708) unless it is "valid" or "same"."""
-    if not isinstance(padding, str) or padding.lower() not in ("valid", "same"):
-        raise LayerError(f"there is no padding {padding!r}", here(), "write 'valid' or 'same'")
-    return padding.lower()
-
-
-def check_image(layer: Layer, shape: Sequence[int]) -> None:
-    """Raises LayerError (AG708) unless this is a shape of images."""
-    if len(shape) != 4:
-        raise LayerError(
-            f"`{layer.name}` is given shape {tuple(shape)}, and takes images of shape (batch, height, width, channels)", here(),
-            "add the axes that are missing: `x[..., None]`",
-        )  # fmt: skip
+    rank = 1

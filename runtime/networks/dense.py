@@ -8,11 +8,26 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from autograph.runtime.eager.kernels import kernel
 from autograph.runtime.eager.variables import Variable
 from autograph.runtime.messages.errors import LayerError
 from autograph.runtime.messages.places import here
 from autograph.runtime.networks.initial import next_key
 from autograph.runtime.networks.layer import Layer, activation
+
+
+def affine(x: Any, weights: Any, bias: Any, given: Any) -> Any:
+    """`activation(x @ weights + bias)`; of an activation that is no name, nothing is known."""
+    function = activation(given)
+    if given is None or isinstance(given, str):
+        return _affine(x, weights, bias, named=given)
+    return function(_affine(x, weights, bias, named=None))
+
+
+@kernel
+def _affine(x: Any, weights: Any, bias: Any, *, named: str | None) -> Any:
+    out = x @ weights
+    return activation(named)(out if bias is None else out + bias)
 
 
 class Dense(Layer):
@@ -51,8 +66,7 @@ class Dense(Layer):
                 f"`{self.name}` was built for a last axis of {self.kernel.shape[0]}, and is given shape {inputs.shape}", here(),
                 "give it what it was built for, or make another layer",
             )  # fmt: skip
-        out = inputs @ self.kernel.value
-        return activation(self.activation)(out if self.bias is None else out + self.bias.value)
+        return affine(inputs, self.kernel.value, None if self.bias is None else self.bias.value, self.activation)
 
 
 class Embedding(Layer):
@@ -116,12 +130,15 @@ class Dropout(Layer):
 
     Args:
       rate: the share that is dropped, from 0 to below 1; a traced number too.
+      noise_shape: of what is dropped together, with 1 for axes along which all is dropped or nothing; by default each number by itself.
       seed: of the key; by default it comes from the sequence that `ag.set_seed` begins.
     """
 
-    def __init__(self, rate: Any, seed: int | None = None, **options: Any) -> None:
+    def __init__(self, rate: Any, noise_shape: Sequence[int | None] | None = None, seed: int | None = None, **options: Any) -> None:
         super().__init__(**options)
-        self.rate, self.seed = rate, seed
+        if isinstance(rate, (int, float)) and not 0 <= rate < 1:
+            raise LayerError(f"the rate is {rate}", here(), "give a number from 0 to below 1")
+        self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
 
     def build(self, input_shape: Any) -> None:
         self.random = Variable(lambda: next_key() if self.seed is None else jax.random.key(self.seed), trainable=False, name=f"{self.name}/random")
@@ -131,9 +148,16 @@ class Dropout(Layer):
             return inputs
         own, rest = jax.random.split(self.random.value)
         self.random.assign(rest)
-        kept = jax.random.bernoulli(own, 1.0 - self.rate, inputs.shape)
+        shape = inputs.shape if self.noise_shape is None else self._noise(inputs.shape)
+        kept = jax.random.bernoulli(own, 1.0 - self.rate, shape)
         dropped = jnp.where(kept, inputs / jnp.asarray(1.0 - self.rate, inputs.dtype), jnp.zeros_like(inputs))
         return dropped if training is True else jnp.where(training, dropped, inputs)
+
+    def _noise(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        asked = tuple(self.noise_shape or ())
+        if len(asked) != len(shape) or any(k not in (None, 1, n) for k, n in zip(asked, shape, strict=True)):
+            raise LayerError(f"`{self.name}` is given shape {shape}, and its `noise_shape` is {asked}", here(), "give its size or 1 for each axis")
+        return tuple(n if k is None else k for k, n in zip(asked, shape, strict=True))
 
 
 def build_at_once(layer: Layer, input_shape: Sequence[int] | None) -> None:

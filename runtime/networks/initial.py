@@ -5,32 +5,27 @@ Random keys come from one sequence of the program: `set_seed` begins it anew.
 
 from __future__ import annotations
 
+import functools
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from autograph.runtime.messages.errors import LayerError
-from autograph.runtime.messages.places import here
+from autograph.runtime.eager import random
+from autograph.runtime.jaxapi import _jax
+from autograph.runtime.networks.initializers import named
 
-initializers = jax.nn.initializers
-
-_NAMED: dict[str, Callable[[], Any]] = {
-    "glorot_uniform": initializers.glorot_uniform, "glorot_normal": initializers.glorot_normal, "he_uniform": initializers.he_uniform,
-    "he_normal": initializers.he_normal, "lecun_uniform": initializers.lecun_uniform, "lecun_normal": initializers.lecun_normal,
-    "orthogonal": initializers.orthogonal, "zeros": lambda: initializers.zeros, "ones": lambda: initializers.ones,
-    "uniform": lambda: lambda key, shape, dtype: jax.random.uniform(key, shape, dtype, -0.05, 0.05),
-    "random_uniform": lambda: lambda key, shape, dtype: jax.random.uniform(key, shape, dtype, -0.05, 0.05),
-    "normal": lambda: initializers.normal(0.05), "random_normal": lambda: initializers.normal(0.05),
-}  # fmt: skip
-
+_CONSTANT = {"zeros": 0, "ones": 1}  # nothing is to compile for them
 _keys: list[Any] = [secrets.randbits(31), 0]  # the seed, and how many keys have been given
 
 
 def set_seed(seed: int) -> None:
-    """Begin the sequence of random keys anew: layers that are made after it have the same initial values, and drop the same units, each time.
+    """Begin the sequence of random keys anew, and the numbers of `ag.random`.
+
+    Layers that are made after it have the same initial values, and drop the same units, each time.
 
     >>> import autograph as ag
     >>> ag.set_seed(0)
@@ -40,14 +35,21 @@ def set_seed(seed: int) -> None:
     True
     """
     _keys[:] = [int(seed), 0]
+    random.set_seed(int(seed))
 
 
 def next_key() -> Any:
     """The next random key."""
-    seed, count = _keys
-    _keys[1] += 1
+    seed, count = _next_number()
     with jax.ensure_compile_time_eval():
         return jax.random.fold_in(jax.random.key(seed), count)
+
+
+def _next_number() -> tuple[int, int]:
+    """The seed, and how many keys have been given before."""
+    seed, count = _keys
+    _keys[1] += 1
+    return seed, count
 
 
 def initial(initializer: Any, shape: Sequence[int], dtype: Any) -> Any:
@@ -60,9 +62,18 @@ def initial(initializer: Any, shape: Sequence[int], dtype: Any) -> Any:
       LayerError: (AG708) there is no initializer of this name.
     """
     if isinstance(initializer, str):
-        if initializer not in _NAMED:
-            raise LayerError(f"there is no initializer {initializer!r}", here(), f"choose among {', '.join(_NAMED)}, or give a function")
-        initializer = _NAMED[initializer]()
+        named(initializer)  # there is one
+        seed, count = _next_number()
+        with _jax.evaluating():
+            if initializer in _CONSTANT:
+                return jax.device_put(np.full(shape, _CONSTANT[initializer], jnp.dtype(dtype)))
+            return _named(np.uint32(seed & 0xFFFFFFFF), np.uint32(count), initializer, tuple(shape), jnp.dtype(dtype))
     key = next_key()
     with jax.ensure_compile_time_eval():
         return jnp.asarray(initializer(key, tuple(shape), jnp.dtype(dtype)))
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3, 4))
+def _named(seed: Any, count: Any, name: str, shape: tuple[int, ...], dtype: Any) -> Any:
+    """One program for each initializer and shape."""
+    return jnp.asarray(named(name)(jax.random.fold_in(jax.random.key(seed), count), shape, dtype))

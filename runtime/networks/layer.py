@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -18,18 +18,22 @@ from autograph.runtime.eager.variables import Variable
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.messages.errors import LayerError
 from autograph.runtime.messages.places import here
+from autograph.runtime.networks import weights
+from autograph.runtime.networks.activations import activation as activation
 from autograph.runtime.networks.initial import initial
-from autograph.runtime.state.objects import Unseen
+from autograph.runtime.state.objects import Unseen, kept
+from autograph.runtime.values.values import NUMBERS
 
 
 class _Modes(threading.local):
     training: bool | Any = False  # of the layer that is called around
 
-    def __init__(self) -> None:
-        self.building: set[int] = set()  # the layers that are being built
-
 
 modes = _Modes()
+
+
+class _MadeWith(Unseen):
+    """What a layer was made with, for `save`: none of it is a part of the layer."""
 
 
 class Layer:
@@ -55,6 +59,11 @@ class Layer:
     [0. 1. 2.] [(3,)]
     """
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        made = super().__new__(cls)
+        vars(made)["_given"] = _MadeWith(args=args, kwargs=kwargs)
+        return made
+
     def __init__(self, trainable: bool = True, name: str | None = None) -> None:
         self.trainable, self.name = trainable, name or type(self).__name__.lower()
         self._made: Any = Unseen(built=False)
@@ -63,12 +72,6 @@ class Layer:
     def built(self) -> bool:
         """Whether its Variables have been made."""
         return self._made.built  # type: ignore[no-any-return]
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        # What `build` sets is no state of a compiled function: a trace that is given up, or ends, leaves it there.
-        object.__setattr__(self._made if id(self) in modes.building else self, name, value)
-
-    __setattr__.plain = True  # type: ignore[attr-defined]
 
     def __getattr__(self, name: str) -> Any:
         made = self.__dict__.get("_made")
@@ -105,8 +108,12 @@ class Layer:
         _check_made(self)
         if isinstance(inputs, Deferred):
             return inputs.deferred(self, inputs, *args, training=training, **kwargs)
+        if isinstance(inputs, (list, tuple)) and inputs and all(type(x) in NUMBERS for x in trees.leaves(inputs)):
+            inputs = jnp.asarray(inputs)  # as TensorFlow does; a list of arrays is several inputs
         inputs = trees.map(_array, inputs, is_leaf=is_variable)
         self.build_for(_shape_of(inputs))
+        if "input_types" not in self._made.__dict__:
+            self._made.input_types = trees.map(lambda x: jax.ShapeDtypeStruct(jnp.shape(x), x.dtype) if hasattr(x, "dtype") else None, inputs)
         before = modes.training
         modes.training = before if training is None else training
         try:
@@ -120,11 +127,9 @@ class Layer:
     def build_for(self, input_shape: Any) -> None:
         """Build it, unless it is built."""
         if not self.built:
-            modes.building.add(id(self))
-            try:
-                self.build(input_shape)
-            finally:
-                modes.building.discard(id(self))
+            before = dict(vars(self))
+            self.build(input_shape)
+            kept(self, self._made, {name: value for name, value in vars(self).items() if name not in before or before[name] is not value})
             self._made.built = True
 
     def add_variable(
@@ -160,6 +165,22 @@ class Layer:
         trained = {id(v) for v in self.trainable_variables}
         return [v for v in self.variables if id(v) not in trained]
 
+    def get_weights(self) -> list[Any]:
+        """What its Variables hold, as NumPy's arrays, in their order, but for random keys."""
+        return weights.get_weights(self)
+
+    def set_weights(self, arrays: Sequence[Any]) -> None:
+        """Let its Variables hold arrays, in the order of `get_weights`.  Raises CheckpointError (AG705) if there are more or fewer."""
+        weights.set_weights(self, arrays)
+
+    def save_weights(self, path: Any) -> None:
+        """Write its Variables into one file of safetensors.  Raises CheckpointError (AG705) if that cannot be done."""
+        weights.save_weights(self, path)
+
+    def load_weights(self, path: Any) -> None:
+        """Let its Variables hold what such a file says.  Raises CheckpointError (AG705) if it does not go with them; then none has changed."""
+        weights.load_weights(self, path)
+
     def layers_inside(self) -> list[Layer]:
         """This layer, and all in its attributes, each once."""
         found: dict[int, Layer] = {}
@@ -175,6 +196,11 @@ class Layer:
             elif isinstance(x, dict):
                 todo += reversed(list(x.values()))
         return list(found.values())
+
+    @property
+    def submodules(self) -> tuple[Layer, ...]:
+        """The layers in it, each once."""
+        return tuple(self.layers_inside()[1:])
 
     def count_params(self) -> int:
         """How many numbers its Variables hold, random keys left out."""
@@ -206,19 +232,3 @@ def _array(x: Any) -> Any:
 
 def _shape_of(inputs: Any) -> Any:
     return trees.map(jnp.shape, inputs)
-
-
-def activation(given: Any) -> Callable[[Any], Any]:
-    """A function by its name in `jax.nn` or `jnp` (`"relu"`, `"tanh"`), a function as it is, or None for the identity.
-
-    Raises:
-      LayerError: (AG708) there is none.
-    """
-    if given is None or given == "linear":
-        return lambda x: x
-    if callable(given):
-        return given  # type: ignore[no-any-return]
-    found = getattr(jax.nn, str(given), None) or getattr(jnp, str(given), None)
-    if not callable(found):
-        raise LayerError(f"there is no activation {given!r}", here(), "give a name of `jax.nn`, as 'relu', 'tanh' or 'softmax', or a function")
-    return found  # type: ignore[no-any-return]

@@ -11,9 +11,11 @@ import jax.numpy as jnp
 from autograph.runtime.messages.errors import LayerError
 from autograph.runtime.messages.places import here
 from autograph.runtime.networks.layer import Layer
+from autograph.runtime.networks.saving import save_model
+from autograph.runtime.networks.training import Trained
 
 
-class Model(Layer):
+class Model(Trained):
     """A layer made of others: make them in `__init__`, and compute with them in `call`, with `if`, `while` and `for` on the values where needed.
 
     >>> import jax.numpy as jnp, autograph as ag
@@ -34,6 +36,18 @@ class Model(Layer):
         """The layers in its attributes, each once."""
         inside = {id(part) for layer in self.layers_inside()[1:] for part in layer.layers_inside()[1:]}
         return [layer for layer in self.layers_inside()[1:] if id(layer) not in inside]
+
+    def save(self, path: Any) -> None:
+        """Write it into one file: what its layers were made with, and their weights; `ag.layers.load_model` makes it again.
+
+        Args:
+          path: of a file of safetensors, which takes the place of another as a whole.  How the model is trained (`compile`) is not in it.
+
+        Raises:
+          LayerError: (AG708) an argument of a layer cannot be written.
+          CheckpointError: (AG705) there is no Variable, or the file cannot be written.
+        """
+        save_model(self, path)
 
     def summary(self) -> str:
         """Its layers, what they are, and how many numbers they hold; as text."""

@@ -54,6 +54,10 @@ class _OfMatrices(Cell):
         self.recurrent_kernel = self.add_variable("recurrent_kernel", (self.units, width), self.recurrent_initializer)
         self.bias = self.add_variable("bias", (*self.bias_shape, width), self.bias_initializer) if self.use_bias else None
 
+    def functions(self) -> tuple[Any, ...]:
+        """What its step depends on beside weights, inputs and states."""
+        return (self.activation,)
+
     def weights_now(self) -> tuple[Any, ...]:
         """The arrays of its Variables."""
         kernel = self.kernel.value
@@ -77,31 +81,63 @@ class SimpleRNNCell(_OfMatrices):
         return [activation(self.activation)(inputs @ kernel + states[0] @ recurrent + bias)]
 
 
-class GRUCell(_OfMatrices):
-    """A gated recurrent unit (Cho et al., 2014, https://arxiv.org/abs/1406.1078), whose reset gate comes after the matrix product, as Keras's."""
+class _Gated(_OfMatrices):
+    def __init__(self, units: int, activation: Any = "tanh", recurrent_activation: Any = "sigmoid", use_bias: bool = True, **options: Any) -> None:
+        super().__init__(units, activation, use_bias, **options)
+        self.recurrent_activation = recurrent_activation
 
-    gates, bias_shape = 3, (2,)
+    def functions(self) -> tuple[Any, ...]:
+        return self.activation, self.recurrent_activation
+
+
+class GRUCell(_Gated):
+    """A gated recurrent unit (Cho et al., 2014, https://arxiv.org/abs/1406.1078).
+
+    Args:
+      recurrent_activation: of the gates.
+      reset_after: whether the reset gate comes after the matrix product, and there is another bias.
+    """
+
+    gates = 3
+
+    def __init__(self, units: int, activation: Any = "tanh", recurrent_activation: Any = "sigmoid", reset_after: bool = True, **options: Any) -> None:
+        super().__init__(units, activation, recurrent_activation, **options)
+        self.reset_after, self.bias_shape = reset_after, (2,) if reset_after else ()
+
+    def functions(self) -> tuple[Any, ...]:
+        return *super().functions(), self.reset_after
 
     def step(self, weights: tuple[Any, ...], inputs: Any, states: list[Any]) -> list[Any]:
         kernel, recurrent, bias = weights
         (h,) = states
-        of_z, of_r, of_new = jnp.split(inputs @ kernel + bias[0], 3, axis=-1)
-        h_z, h_r, h_new = jnp.split(h @ recurrent + bias[1], 3, axis=-1)
-        z, r = jax.nn.sigmoid(of_z + h_z), jax.nn.sigmoid(of_r + h_r)
-        return [z * h + (1 - z) * activation(self.activation)(of_new + r * h_new)]
+        act, gate = activation(self.activation), activation(self.recurrent_activation)
+        if self.reset_after:
+            of_z, of_r, of_new = jnp.split(inputs @ kernel + bias[0], 3, axis=-1)
+            h_z, h_r, h_new = jnp.split(h @ recurrent + bias[1], 3, axis=-1)
+            z, r = gate(of_z + h_z), gate(of_r + h_r)
+            new = act(of_new + r * h_new)
+        else:
+            of_z, of_r, of_new = jnp.split(inputs @ kernel + bias, 3, axis=-1)
+            u_z, u_r, u_new = jnp.split(recurrent, 3, axis=-1)
+            z, r = gate(of_z + h @ u_z), gate(of_r + h @ u_r)
+            new = act(of_new + (r * h) @ u_new)
+        return [z * h + (1 - z) * new]
 
 
-class LSTMCell(_OfMatrices):
+class LSTMCell(_Gated):
     """Long short-term memory (Hochreiter and Schmidhuber, 1997); states are the output and the memory.
 
     Args:
+      recurrent_activation: of the gates.
       unit_forget_bias: whether the bias of the gate that forgets is 1 at first (Jozefowicz, Zaremba and Sutskever, 2015).
     """
 
     gates, state_count = 4, 2
 
-    def __init__(self, units: int, unit_forget_bias: bool = True, **options: Any) -> None:
-        super().__init__(units, **options)
+    def __init__(
+        self, units: int, activation: Any = "tanh", recurrent_activation: Any = "sigmoid", unit_forget_bias: bool = True, **options: Any
+    ) -> None:
+        super().__init__(units, activation, recurrent_activation, **options)
         self.unit_forget_bias = unit_forget_bias
 
     def build(self, input_shape: Any) -> None:
@@ -114,10 +150,10 @@ class LSTMCell(_OfMatrices):
     def step(self, weights: tuple[Any, ...], inputs: Any, states: list[Any]) -> list[Any]:
         kernel, recurrent, bias = weights
         h, memory = states
-        act = activation(self.activation)
+        act, gate = activation(self.activation), activation(self.recurrent_activation)
         i, f, new, o = jnp.split(inputs @ kernel + h @ recurrent + bias, 4, axis=-1)
-        memory = jax.nn.sigmoid(f) * memory + jax.nn.sigmoid(i) * act(new)
-        return [jax.nn.sigmoid(o) * act(memory), memory]
+        memory = gate(f) * memory + gate(i) * act(new)
+        return [gate(o) * act(memory), memory]
 
 
 class RNN(Layer):
@@ -141,6 +177,11 @@ class RNN(Layer):
 
     def build(self, input_shape: Any) -> None:
         self.cell.build_for((input_shape[0], input_shape[-1]))
+
+    def get_initial_state(self, batch_size: Any) -> list[Any]:
+        """The states before the first step: zeros.  `batch_size` is a number, or a batch of inputs, as in older programs."""
+        batch = batch_size if isinstance(batch_size, int) else int(jnp.shape(batch_size)[0])
+        return list(self.cell.initial_state(batch, jnp.float32))
 
     def call(self, inputs: Any, initial_state: Any = None) -> Any:  # type: ignore[override]
         if inputs.ndim != 3:
@@ -186,7 +227,7 @@ class _Step:
 
     def __init__(self, cell: _OfMatrices) -> None:
         self.cell = cell
-        self._key = (type(cell), cell.activation)
+        self._key = (type(cell), *cell.functions())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Step) and self._key == other._key
@@ -208,20 +249,21 @@ def _scanned(step: _Step, weights: tuple[Any, ...], steps: Any, states: list[Any
 def _layer_of(cell: type[_OfMatrices], name: str, of: str) -> type[RNN]:
     class Made(RNN):
         def __init__(
-            self, units: int, return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False, trainable: bool = True,
-            name: str | None = None, **options: Any,
+            self, units: int, activation: Any = "tanh", *, return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False,
+            trainable: bool = True, name: str | None = None, **options: Any,
         ) -> None:  # fmt: skip
-            super().__init__(cell(units, **options), return_sequences, return_state, go_backwards, trainable=trainable, name=name)
+            super().__init__(cell(units, activation, **options), return_sequences, return_state, go_backwards, trainable=trainable, name=name)
 
     Made.__name__ = Made.__qualname__ = name
     Made.__doc__ = f"""{of}, step by step over sequences of shape (batch, steps, features).
 
     Args:
       units: the size of the output and of each state.
+      activation: a name, or a function.
       return_sequences: whether the outputs of all steps are given, of shape (batch, steps, units), or that of the last one.
       return_state: whether the last states are given too, after the output.
       go_backwards: whether the last step comes first.
-      options: those of `{cell.__name__}`: `activation`, `use_bias`, and initializers.
+      options: those of `{cell.__name__}`: `use_bias`, initializers, and others.
     """
     return Made
 

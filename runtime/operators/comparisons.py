@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
 import operator
@@ -38,7 +39,7 @@ def in_(x: Any, items: Any) -> Any:
     """
     x, items = read(x), present(items, "argument of type 'NoneType' is not iterable") if isinstance(items, Maybe) else value_of(read(items))
     x = value_of(x)
-    if isinstance(items, (type({}.values()), type({}.items()))):
+    if isinstance(items, (type({}.values()), type({}.items()), collections.deque)):
         items = list(items)
     if isinstance(items, (list, tuple)):
         return _among(x, items) if traced_part(x) or any(map(traced_part, items)) or any(map(_compares, (x, *items))) else x in items

@@ -24,8 +24,9 @@ from autograph.runtime.messages.errors import BranchTypeError, NotStagedError
 from autograph.runtime.messages.places import here
 from autograph.runtime.sequences.growing import refuse_hidden
 from autograph.runtime.sequences.predicates import truth
-from autograph.runtime.sequences.rows import Rows, Stream, rows_of
+from autograph.runtime.sequences.rows import Range, Rows, Stream, rows_of
 from autograph.runtime.state.iterators import is_held
+from autograph.runtime.values.intervals import note_interval
 from autograph.runtime.values.packing import blank_uses
 from autograph.runtime.values.spec_text import describe, pair
 from autograph.runtime.values.specs import spec_of
@@ -38,9 +39,12 @@ class Each:
     """The values `value(*item)` of the items for which `test(*item)` holds; with `inner` each value is an `Each` whose values are meant."""
 
     def __init__(self, items: Any, value: Value, test: Value | None, unpack: int, inner: bool) -> None:
-        whole = isinstance(items, (Each, builtins.range, Stream)) or rows_of(items) is not None
         self.sequence = items if type(items) in (list, tuple) else None  # of which the rest can be taken
-        self.items = items if whole else iter(over(items))
+        if self.sequence is not None:  # never rows, nor with a method of its own: `rows_of` and `over` would give it back
+            self.items = iter(items)
+        else:
+            whole = isinstance(items, (Each, builtins.range, Stream)) or rows_of(items) is not None
+            self.items = items if whole else iter(over(items))
         self.value, self.test, self.unpack, self.inner = value, test, unpack, inner
 
     def of(self, fn: Value, item: Any) -> Any:
@@ -96,16 +100,20 @@ def each(items: Any, value: Value, test: Value | None = None, *, unpack: int = 0
 
 
 def collected(values: Each) -> list[Any]:
-    """The list `[value(x) for x in items]`: over a range or the rows of an array a loop like any other, which is compiled as one turn if it is long.
+    """The list `[value(x) for x in items]`: over a range or the rows of an array a loop like any other, which is rolled if it is long.
 
     >>> import jax, jax.numpy as jnp, autograph.runtime as ag
     >>> jax.jit(lambda v: ag.collected(ag.each(v, lambda x: x + 1)))(jnp.array([1.0, 2.0]))
     [Array(2., dtype=float32), Array(3., dtype=float32)]
     """
     if not _jax.recording():
-        return list(values)
+        each_value = values.test is None and not values.inner  # then this is what `Each` iterates, without its generator
+        return [values.value(x) for x in values.items] if each_value and not values.unpack else list(values)
     items = values.items
     rows = rows_of(items) if not isinstance(items, (Each, builtins.range)) else None
+    counts = isinstance(rows, Range) and rows.plain and rows.static is None and values.test is None and not values.inner
+    if counts:
+        return for_loop(items, lambda x, out: append(out, values.of(values.value, x)), list[Any](), held=False)  # type: ignore[no-any-return]
     if values.inner or values.test is not None or isinstance(items, Stream) or rows is not None and not isinstance(rows, Rows):
         return _kept(values, [])  # type: ignore[no-any-return]
     if not _jax.compiling():
@@ -217,7 +225,7 @@ def _not_chosen(name: str, a: Any, b: Any) -> BranchTypeError:
 def _missing(x: Any) -> Any:
     """Whether a fold has found nothing yet."""
     if type(x) is Unset:
-        blank_uses.count += 1  # a turn that starts with nothing is not like the others
+        blank_uses.count += 1  # an iteration that starts with nothing is not like the others
         return True
     return lax.eq(x.tag, np.int8(UNSET)) if type(x) is Maybe and x.bits & UNSET else False
 
@@ -232,9 +240,12 @@ def empty(name: str) -> str:
 
 
 def len(x: Any) -> Any:
-    """`len`, also of a list that is only counted, and of an object of which traced values decide."""
+    """`len`, also of a list that is only counted, and of an object that may be one of several."""
     refuse_hidden(x)
-    return count(x) if isinstance(x, Each) else x.length if isinstance(x, Counted) else length(x)
+    if isinstance(x, Counted):
+        note_interval(x.length, 0, x.most())
+        return x.length
+    return count(x) if isinstance(x, Each) else length(x)
 
 
 def next(values: Each, *default: Any) -> Any:

@@ -20,15 +20,16 @@ from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi.tracers import Array
 from autograph.runtime.messages.errors import NotStagedError
 from autograph.runtime.messages.places import here
+from autograph.runtime.messages.raised import in_library
 from autograph.runtime.sequences.rows import unknown
 from autograph.runtime.values.values import ARRAYS, NUMBERS, Blank, Maybe, Unset
 
 
 def is_(a: Any, b: Any) -> Any:
-    """`a is b`: a bool, or a traced bool where traced values decide which array one of them is.
+    """`a is b`: a bool, or a traced bool where it is data-dependent which array one of them is.
 
     Raises:
-      NotStagedError: (AG501) traced values decide, and nothing tells.
+      NotStagedError: (AG501) it is data-dependent, and nothing tells.
 
     >>> import jax, jax.numpy as jnp, autograph as ag
     >>> f = ag.convert(lambda x: (y := x if x[0] > 1 else x + 1) is x)
@@ -50,7 +51,7 @@ def is_(a: Any, b: Any) -> Any:
         _check_number(x, y)
     if any(_may_be(x, y) for x, y in ((a, b), (b, a))):
         raise NotStagedError(
-            f"`is` between two objects of type `{type(a).__name__}`, and traced values decide whether they are one", here(),
+            f"`is` between two objects of type `{type(a).__name__}`, and it is data-dependent whether they are one", here(),
             "keep a flag or a number beside the object, and compare that",
         )  # fmt: skip
     return a is b
@@ -79,6 +80,8 @@ def _one_array(a: Array, b: Array) -> Any:
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
     if not a.ndim:
+        if in_library():
+            return False
         raise NotStagedError(
             "`is` between two traced numbers: nothing tells which object one is", here(), "compare the values (`==`), or keep a flag"
         )
@@ -87,7 +90,7 @@ def _one_array(a: Array, b: Array) -> Any:
         if all(isinstance(x, View) or x.who is None for x in (a, b)):  # each slice is a new object
             return False
         raise NotStagedError(
-            "`is` with what may be a view of an array, which traced values decide", here(), "compare the values, or keep a flag beside the array"
+            "`is` with what may be a view of an array, which is data-dependent", here(), "compare the values, or keep a flag beside the array"
         )
     mine = {i.number for i in who(a).possible}
     if not any(i.number in mine for i in who(b).possible):
@@ -97,7 +100,7 @@ def _one_array(a: Array, b: Array) -> Any:
 
 def _check_number(x: Any, member: Any) -> None:
     """A traced number is not the Python number or member of an enumeration that it may have been before."""
-    if not unknown(x) or getattr(x, "shape", None) != ():
+    if not unknown(x) or getattr(x, "shape", None) != () or in_library():
         return
     if isinstance(member, enum.Enum) and isinstance(member, int) and jnp.issubdtype(x.dtype, jnp.integer):
         raise NotStagedError(
@@ -109,7 +112,7 @@ def _check_number(x: Any, member: Any) -> None:
 
 
 def _may_be(x: Any, other: Any) -> bool:
-    """Whether a branch or loop has given an object that may be another, as traced values decide."""
+    """Whether a branch or loop has given an object that may be another, depending on traced values."""
     if type(x) is not type(other) or type(x) in NUMBERS:
         return False
     mine = {id(t.value) for f in frames() for t in f.twins.get(id(x), ()) if t.value is not None}

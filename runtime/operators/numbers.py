@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from autograph.runtime.arrays.numpys import Numpys, as_kind
 from autograph.runtime.blocks.logical import and_, or_
 from autograph.runtime.calls.calls import call
+from autograph.runtime.effects.handlers import handler_around
 from autograph.runtime.effects.optional import present, read
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi.tracers import as_number
@@ -101,7 +102,7 @@ def sum(items: Any, /, start: Any = 0) -> Any:
 
 
 def _folding(items: Any) -> Any:
-    """A list or slice whose length traced values decide, as a generator of its items."""
+    """A list or slice of data-dependent length, as a generator of its items."""
     return Each(items, _same, None, 0, False) if isinstance(items, Counted) and unknown(items.length) else items
 
 
@@ -147,6 +148,8 @@ def _given(x: Any, text: str) -> Any:
 
 def _scalar(x: Any, name: str) -> Any:
     if x.shape != ():
+        if x.size != 1 and handler_around(TypeError) is not None:  # which asks for this error of Python's
+            raise TypeError("only length-1 arrays can be converted to Python scalars")
         raise ConcreteValueError(f"`{name}` of an array of shape {x.shape}", here(), f"use `.astype({name})`")
     return x
 

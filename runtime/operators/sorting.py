@@ -1,4 +1,4 @@
-"""`sorted` of traced values: a list, stable by `<`; with nan in it the order is that of `jnp.sort`."""
+"""`sorted` of traced values: a list, stable by `<`; with nan in it the order is that of `jnp.sort`.  `items.sort()`, and `list` of such a list."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from autograph.runtime.calls.calls import call
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages.errors import NotStagedError
 from autograph.runtime.messages.places import here
-from autograph.runtime.operators.folds import Each
-from autograph.runtime.sequences.rows import unknown
+from autograph.runtime.operators.folds import Each, collected, each
+from autograph.runtime.sequences.derived import in_order
+from autograph.runtime.sequences.growing import Growing, of_rows
+from autograph.runtime.sequences.rows import Range, unknown
+from autograph.runtime.sequences.sections import Section
 from autograph.runtime.values.joining import Mismatch, join
 from autograph.runtime.values.packing import pack
 from autograph.runtime.values.specs import spec_of, types, widen
@@ -31,7 +34,10 @@ def sorted(items: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     """
     if not (unknown(items) or isinstance(items, Each) or _jax.recording()):
         return builtins.sorted(items, key=key, reverse=reverse)
-    values = list(items)
+    if isinstance(items, Growing) and unknown(items.length):
+        keys: Any = items if key is None else collected(each(items, call(key)))
+        return in_order(items, keys, bool(reverse))
+    values = builtins.list(items)
     keys = values if key is None else [call(key)(x) for x in values]
     if not traced(keys):
         return [values[k] for k in builtins.sorted(range(len(values)), key=keys.__getitem__, reverse=reverse)]
@@ -49,7 +55,26 @@ def sorted(items: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     return out
 
 
-def _told_apart(keys: Sequence[Any], reverse: bool) -> list[int] | None:
+def sort(x: Any, *, key: Any = None, reverse: Any = False) -> Any:
+    """`x.sort()`; gives what the name `x` is bound to afterwards."""
+    if isinstance(x, Growing) and unknown(x.length):
+        ordered = sorted(x, key=key, reverse=reverse)
+        x.kind.bound.shrunk = True
+        return Growing(x.kind, x.length, ordered.buffers)
+    call(x.sort)(**({} if key is None else {"key": key}), **({} if reverse is False else {"reverse": reverse}))
+    return x
+
+
+def list(items: Any = (), /) -> Any:  # noqa: A001
+    """`list(items)`: of what is data-dependent the length of (a list, an array, `enumerate(kept)`, `reversed(kept)`) a new list."""
+    if isinstance(items, Section) and unknown(items.length):
+        return of_rows(items.rows, items.length)
+    if isinstance(items, Range) and items.static is None:
+        return collected(each(items, lambda x: x))
+    return items.copy() if isinstance(items, Growing) and unknown(items.length) else builtins.list(items)
+
+
+def _told_apart(keys: Sequence[Any], reverse: bool) -> builtins.list[int] | None:
     """The order of tuples of which the parts before the traced ones are all different, as Python finds it."""
     if not all(isinstance(k, tuple) for k in keys):
         return None

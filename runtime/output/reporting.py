@@ -32,7 +32,7 @@ class Line:
 
     def update(self, n: int) -> None:
         self.n += n
-        done = f"{self.n}/{self.total} ({100 * self.n // max(self.total, 1)} %)" if self.total is not None else f"{self.n} turns"
+        done = f"{self.n}/{self.total} ({100 * self.n // max(self.total, 1)} %)" if self.total is not None else f"{self.n} iterations"
         text = f"{self.desc + ': ' if self.desc else ''}{done}, {time.monotonic() - self.start:.1f} s{self.note}"
         terminal = getattr(self.file, "isatty", lambda: False)()
         self.file.write(f"\r{text}\x1b[K" if terminal else f"{text}\n")
@@ -88,7 +88,7 @@ class Progress:
         return enumerate(self.items if rows is None else rows), total, lambda pair: pair
 
     def tell(self, k: Any, total: Any, body: Callable[[], Any]) -> Any:
-        """One turn of a loop that is being traced."""
+        """One iteration of a loop that is being traced."""
         every = self._every(total)
         if unknown(k):
             k = (k + np.zeros(1, np.int32))[0]  # an array of its own: what is told of an index does not keep a loop from being rolled
@@ -146,7 +146,7 @@ def progress(items: Iterable[T], *, every: int | None = None, desc: str | None =
 
     Args:
       items: a range with known or traced ends, an array, whose rows are taken, or any iterable.
-      every: after how many turns it reports; by default 20 times where the number of turns is known, else after each.
+      every: after how many turns it reports; by default 20 times where the number of iterations is known, else after each.
       desc: what is written before the count.
       file: where it is written.
 
@@ -163,7 +163,7 @@ def progress(items: Iterable[T], *, every: int | None = None, desc: str | None =
     the sum is 6.0
     """
     if every is not None and (type(every) is not int or every < 1):
-        raise ValueError(f"every is a positive number of turns, not {every!r}")
+        raise ValueError(f"every is a positive number of iterations, not {every!r}")
     return Progress(items, every, lambda total: Line(total, desc, file))
 
 

@@ -1,6 +1,6 @@
-"""Which turns of a loop are the same operations: two are alike if they have equal equations, but for known numbers that they take.
+"""Which iterations of a loop are the same operations: two are alike if they have equal equations, but for known numbers that they take.
 
-What a turn takes from outside of it has a position; the positions of turns that are alike correspond.
+What an iteration takes from outside of it has a position; the positions of iterations that are alike correspond.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from autograph.runtime.repeats.openings import is_open, numbers_in, without_numb
 
 
 class Turn:
-    """The equations of one turn, the key that turns alike have in common, and what it takes from outside, by position."""
+    """The equations of one iteration, the key that iterations alike have in common, and what it takes from outside, by position."""
 
     def __init__(self, eqns: Sequence[Any], keys: Keys, size: int) -> None:
         self.eqns, self.size = eqns, size
@@ -133,7 +133,7 @@ class Keys:
 
 
 def known(atom: Any, constant: Callable[[Any], Any]) -> Any:
-    """The value of what a turn takes, if it is a number or array that is known; else None."""
+    """The value of what an iteration takes, if it is a number or array that is known; else None."""
     if isinstance(atom, Literal):
         return atom.val
     if isinstance(atom, np.int32):

@@ -1,6 +1,6 @@
-"""Turns that are alike as one compiled loop: a scan, whose carry are registers and whose rows are the numbers that differ.
+"""Iterations that are alike as one compiled loop: a scan, whose carry are registers and whose rows are the numbers that differ.
 
-Several kinds of turns, as the sides of an `if` that Python decides, are the sides of a `lax.switch` in it.
+Several kinds of iterations, as the sides of an `if` that Python decides, are the sides of a `lax.switch` in it.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from autograph.runtime.repeats.openings import numbers_in, with_numbers
 from autograph.runtime.repeats.registers import Need, Registers, Way
 
 _MOST_KINDS = 16
-_LARGEST_ROW = 1 << 10  # elements of an array that is another in each turn, and is put into a table
-_FEW = 2  # turns of whose variables a register holds what is taken after the loop
-_LARGEST_STACK = 1 << 28  # bytes of what turns give that is taken after the loop
+_LARGEST_ROW = 1 << 10  # elements of an array that is another in each iteration, and is put into a table
+_FEW = 2  # iterations of whose variables a register holds what is taken after the loop
+_LARGEST_STACK = 1 << 28  # bytes of what iterations give that is taken after the loop
 
 
 class NotAlike(Exception):
-    """The turns are too different, or hand on what no compiled loop can."""
+    """The iterations are too different, or hand on what no compiled loop can."""
 
 
 class _Known:
-    """A number that is known and stands before the loop where turns give others."""
+    """A number that is known and stands before the loop where iterations give others."""
 
     def __init__(self, value: Any, aval: Any) -> None:
         self.value, self.aval = value, aval
 
 
 class Loop:
-    """Some turns as one loop: what each position takes, what is handed on, and what is given after the loop."""
+    """Some iterations as one loop: what each position takes, what is handed on, and what is given after the loop."""
 
     def __init__(self, span: Span, turns: Sequence[Turn]) -> None:
         self.span, self.turns = span, turns
@@ -51,15 +51,15 @@ class Loop:
         if len(self.kinds) > _MOST_KINDS or 2 * self.whole > self.size:
             raise NotAlike
         self.defined = {v: (k, n) for k, t in enumerate(turns) for v, n in t.slots.items()}
-        self.tables: dict[tuple[Hashable, int], Any] = {}  # by position: an array with a row for each turn
-        self.same: dict[tuple[Hashable, int], Any] = {}  # what all turns of a kind take
-        self.handed: dict[Hashable, list[int]] = {}  # the positions that take what turns hand on
+        self.tables: dict[tuple[Hashable, int], Any] = {}  # by position: an array with a row for each iteration
+        self.same: dict[tuple[Hashable, int], Any] = {}  # what all iterations of a kind take
+        self.handed: dict[Hashable, list[int]] = {}  # the positions that take what iterations hand on
         self.of_numbers: dict[tuple[Any, bytes], _Known] = {}
         self.tracers: dict[Any, Any] = {}
         for kind, of in self.kinds.items():
             for p in range(len(turns[of[0]].taken)):
                 self._position(kind, p, of)
-        for t in turns:  # what only turns give is held by nothing else
+        for t in turns:  # what only iterations give is held by nothing else
             t.tracers = [None if isinstance(atom, Var) and atom in self.defined else tracer for atom, tracer in zip(t.taken, t.tracers, strict=True)]
 
     def _position(self, kind: Hashable, p: int, of: list[int]) -> None:
@@ -81,11 +81,11 @@ class Loop:
                 self.tables[kind, p] = table
             return
         if all(isinstance(atom, Var) and atom not in self.defined for atom in taken) and len(set(taken)) > len(taken) // 2:
-            raise NotAlike  # arrays of before the loop, another in each turn
+            raise NotAlike  # arrays of before the loop, another in each iteration
         self.handed.setdefault(kind, []).append(p)
 
     def _value(self, k: int, p: int) -> Any:
-        """What turn k takes at a position, as one that is handed on."""
+        """What iteration k takes at a position, as one that is handed on."""
         atom, tracer = self.turns[k].taken[p], self.turns[k].tracers[p]
         if isinstance(atom, Literal):
             data = np.asarray(atom.val)
@@ -107,7 +107,7 @@ class Loop:
         kinds = [t.key for t in self.turns]
         self.registers = Registers(needs, [t.slots for t in self.turns], kinds, kept, lambda v: v.aval)
         taken_out = sum(t.val not in self.registers.last for t in self.stand_ins)
-        if 2 * (self.whole + 2 * taken_out) > self.size:  # as where a tape holds whatever turns compute
+        if 2 * (self.whole + 2 * taken_out) > self.size:  # as where a tape holds whatever iterations compute
             raise NotAlike
         self.columns: dict[tuple[Hashable, int], tuple[Any, int]] = {}  # what is given after the loop, as one of the stacks of its type
         widths: Counter[Any] = Counter()
@@ -132,16 +132,16 @@ class Loop:
             raise NotAlike
 
     def given_to(self) -> set[Any]:
-        """The variables that turns take from before the loop."""
+        """The variables that iterations take from before the loop."""
         return {atom for t in self.turns for atom in t.taken if isinstance(atom, Var) and atom not in self.defined}
 
     def outside(self) -> dict[Any, Any]:
-        """What turns take that stands before the loop: tracers by variable."""
+        """What iterations take that stands before the loop: tracers by variable."""
         held = [*self.tracers.values(), *self.same.values()]
         return {t.val: t for t in held if isinstance(t, Tracer) and isinstance(t.val, Var)}
 
     def used(self) -> set[Any]:
-        """What turns give and turns take."""
+        """What iterations give and iterations take."""
         own = {t.variables[n] for t in self.turns for operands in t.operands for mine, n in operands if mine}
         return own | {atom for t in self.turns for atom in t.taken if isinstance(atom, Var) and atom in self.defined}
 
@@ -185,7 +185,7 @@ class Loop:
         return _of_type(jnp.asarray(value.value), aval) if isinstance(value, _Known) else self.given.get(value, self.tracers[value])
 
     def _side(self, kind: Hashable, way: Way, numbers: dict[tuple[Hashable, int], int]) -> Any:
-        """A function of the registers and of the rows of tables: the registers after a turn of a kind, and what it gives after the loop."""
+        """A function of the registers and of the rows of tables: the registers after an iteration of a kind, and what it gives after the loop."""
         k = self.kinds[kind][0]
         turn, handed = self.turns[k], self.handed.get(kind, [])
         slots = [slot for of, slot in self.columns if of == kind]
@@ -212,7 +212,7 @@ class Loop:
         return side
 
     def _made(self, turn: Turn, kind: Hashable, outvars: list[Any]) -> tuple[Any, list[Any]]:
-        """A turn as a function of what its positions take, and their types."""
+        """An iteration as a function of what its positions take, and their types."""
         avals = [_type(atom) for atom in turn.taken]
         invars = [Var(a) for a in avals]
         inputs = [atom if isinstance(atom := self.same.get((kind, p)), Literal) else v for p, v in enumerate(invars)]

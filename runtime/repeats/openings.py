@@ -1,4 +1,4 @@
-"""Known numbers inside of equations, which may be others in each turn: where a slice begins, literals in branches and loops."""
+"""Known numbers inside of equations, which may be others in each iteration: where a slice begins, literals in branches and loops."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def is_open(eqn: Any) -> bool:
 
 
 def _inside(eqn: Any) -> Sequence[Any]:
-    """The sides of a branch, the turn of a loop of known length."""
+    """The sides of a branch, the iteration of a loop of known length."""
     if eqn.primitive is lax.cond_p:
         return eqn.params["branches"]  # type: ignore[no-any-return]
     return [eqn.params["jaxpr"]] if eqn.primitive is lax.scan_p else []

@@ -1,7 +1,7 @@
-"""What turns hand on to later turns: each value that one needs stands in a register from the turn that gives it to the last that takes it.
+"""What iterations carry to later ones: each value that one needs stands in a register from the iteration that gives it to the last that takes it.
 
-The registers are the carry of the compiled loop.  Turns that are alike are one compiled turn if they also read and write the same registers,
-so a value goes where the position that takes it next has read before. (Linear scan register allocation, Poletto and Sarkar, 1999.)
+The registers are the carry of the compiled loop.  Iterations that are alike are one compiled iteration if they also read and write the same
+registers, so a value goes where the position that takes it next has read before. (Linear scan register allocation, Poletto and Sarkar, 1999.)
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from typing import Any, NamedTuple
 
 
 class Need(NamedTuple):
-    """A position of a turn that takes a value, which an earlier turn or what is around the loop has given."""
+    """A position of an iteration that takes a value, which an earlier iteration or what is around the loop has given."""
 
-    position: Hashable  # the same for turns that are alike
+    position: Hashable  # the same for iterations that are alike
     value: Any
 
 
 class Way(NamedTuple):
-    """Which registers a turn reads, by its needs, and which it writes, with the numbers of the variables that it defines."""
+    """Which registers an iteration reads, by its needs, and which it writes, with the numbers of the variables that it defines."""
 
     reads: tuple[int, ...]
     writes: tuple[tuple[int, int], ...]
 
 
 class Registers:
-    """`needs` of each turn; `gives[k]`: the variables of turn k by number; `kept`: values that are taken after the loop.
+    """`needs` of each iteration; `gives[k]`: the variables of iteration k by number; `kept`: values that are taken after the loop.
 
     `types`: of each register; `first`: the value that it holds before the loop, if any; `last`: where the values are that it holds after it.
     """
@@ -76,7 +76,7 @@ class Registers:
             busy.append(frozenset(self._held))
         self.last = {v: r for v, r in self._where.items() if self._until[v] >= count}
         self.ways = _alike(kinds, reads, writes, busy)
-        for register, slot in self.ways[-1].writes:  # also what nobody needs is there after the last turn
+        for register, slot in self.ways[-1].writes:  # also what nobody needs is there after the last iteration
             value = next(v for v, n in gives[-1].items() if n == slot)
             self.last.setdefault(value, register)
 
@@ -95,7 +95,7 @@ class Registers:
 def _alike(
     kinds: Sequence[Hashable], reads: Sequence[tuple[int, ...]], writes: Sequence[dict[int, int]], busy: Sequence[frozenset[int]]
 ) -> list[Way]:
-    """The ways of all turns; one may also write registers that hold nothing then, so that it is like others."""
+    """The ways of all iterations; one may also write registers that hold nothing then, so that it is like others."""
     most: dict[Hashable, Counter[tuple[tuple[int, int], ...]]] = {}
     own = [tuple(sorted(w.items())) for w in writes]
     for kind, read, write in zip(kinds, reads, own, strict=True):

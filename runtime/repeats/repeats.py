@@ -1,8 +1,8 @@
-"""A loop that Python has made turn by turn, as one compiled turn.
+"""A loop that Python has made iteration by iteration, as one compiled iteration.
 
-Python makes all turns, so whatever they do with numbers, texts, dicts and lists is what Python does.  What they have recorded is compared
-afterwards (`alike.py`): turns that are the same operations are one, numbers that differ are looked up in tables, and one `lax.scan` stands in the
-place of all their equations.  Several kinds of turns, as the sides of an `if` that Python decides, are the sides of a `lax.switch` in it.
+Python makes all iterations, so whatever they do with numbers, texts, dicts and lists is what Python does.  What they have recorded is compared
+afterwards (`alike.py`): iterations that are the same operations are one, numbers that differ are looked up in tables, and one `lax.scan` stands in
+the place of all their equations.  Several kinds of iterations, as the sides of an `if` that Python decides, are the sides of a `lax.switch` in it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from autograph.runtime.messages.errors import LargeUnrollWarning
 from autograph.runtime.messages.places import here
 from autograph.runtime.repeats.alike import Keys, Turn
 from autograph.runtime.repeats.loop import Loop, NotAlike
-from autograph.runtime.repeats.sizes import LONG, size_of
+from autograph.runtime.repeats.sizes import LONG, size_of, size_of_all
 from autograph.runtime.state.needs import end_if_made_again
 from autograph.runtime.state.reading import Recorder, recorders
 from autograph.runtime.values.hints import rolling
 
-_FEWEST = 4  # turns
-_REHEARSED = 3  # turns
+_FEWEST = 4  # iterations
+_REHEARSED = 3  # iterations
 WARNED = 2_000  # operations, from which on a loop that stays unrolled warns
 
 
@@ -38,16 +38,16 @@ _unrolled = _Unrolled()
 
 
 class MadeTurns:
-    """The turns that Python makes of a loop; none where operations are not recorded as they are."""
+    """The iterations that Python makes of a loop; none where operations are not recorded as they are."""
 
     def __init__(self, span: Span | None, wanted: bool = True) -> None:
         self._span, self._tapes = span, recorders.active
         self._wanted, self._before = wanted, _jax.equations()
         self._inside = _unrolled.size
-        self._counts = [t.count() for t in self._tapes[:1]]  # of what the tape has recorded when each turn begins
+        self._counts = [t.count() for t in self._tapes[:1]]  # of what the tape has recorded when each iteration begins
 
     def mark(self) -> None:
-        """A turn ends here."""
+        """An iteration ends here."""
         if self._span is not None:
             self._span.mark()
             if self._tapes:
@@ -56,7 +56,7 @@ class MadeTurns:
                 end_if_made_again()
 
     def join(self) -> bool:
-        """Put one compiled loop in the place of all turns, if they are alike and many operations together."""
+        """Put one compiled loop in the place of all iterations, if they are alike and many operations together."""
         tape = self._tapes[0] if len(self._tapes) == 1 and recorders.active == self._tapes else None
         return self._span is not None and _join(self._span, tape, self._counts)
 
@@ -76,17 +76,18 @@ class MadeTurns:
 
 @contextmanager
 def made_turns(wanted: bool = True) -> Iterator[MadeTurns]:
-    """Around a loop that Python makes; not `wanted` where the user has asked for turns.
+    """Around a loop that Python makes; not `wanted` where the user has asked for iterations.
 
-    >>> import jax, jax.numpy as jnp, autograph
-    >>> def f(x):
+    >>> import jax.numpy as jnp, autograph as ag
+    >>> @ag.do_not_convert
+    ... def f(x):
     ...     with made_turns() as made:
     ...         for k in range(100):
     ...             x = jnp.sin(x) * k + jnp.cos(x)
     ...             made.mark()
     ...         print(made.join())
     ...     return x
-    >>> print(len(jax.make_jaxpr(autograph.convert(f))(1.0).eqns))
+    >>> print(len(ag.function(f).trace(1.0).jaxpr.eqns))
     True
     1
     """
@@ -100,7 +101,7 @@ def made_turns(wanted: bool = True) -> Iterator[MadeTurns]:
 def _join(span: Span, tape: Recorder | None, counts: Sequence[int]) -> bool:
     """`counts`: how many operations the tape had recorded at each mark."""
     sections = span.sections()
-    sizes = [sum(map(size_of, eqns)) for eqns in sections] if len(sections) >= _FEWEST else []
+    sizes = [size_of_all(eqns) for eqns in sections] if len(sections) >= _FEWEST else []
     if sum(sizes) <= (0 if rolling() == "always" else LONG):
         return False
     if any(not may_loop(e.effects) or any(_jax.axes_of(v.aval) for v in e.outvars) for eqns in sections for e in eqns):
@@ -130,7 +131,7 @@ def _join(span: Span, tape: Recorder | None, counts: Sequence[int]) -> bool:
 
 
 def _alike(turns: Sequence[Turn]) -> tuple[int, int]:
-    """The turns without those at both ends that are like no other."""
+    """The iterations without those at both ends that are like no other."""
     counts = Counter(t.key for t in turns)
     alone = [counts[t.key] == 1 for t in turns]
     first, last = 0, len(turns)

@@ -1,1 +1,1 @@
-"""Rows, ranges, slices and lists whose lengths traced values decide."""
+"""Rows, ranges, slices and lists of data-dependent length."""

@@ -16,7 +16,7 @@ def _array(x: Any) -> Any:
 
 
 def _nonzero(a: Any) -> Any:
-    """The places of what is not zero, an array for each axis: how many there are only traced values know."""
+    """The places of what is not zero, an array for each axis: how many there are is data-dependent."""
     a = _array(a)
     if not a.ndim:
         raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")

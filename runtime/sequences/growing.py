@@ -1,7 +1,7 @@
-"""Lists whose length traced values decide: a buffer for each array of an item, and how many items there are.
+"""Lists of data-dependent length: a buffer for each array of an item, and how many items there are.
 
 A list stays Python's until a staged block changes its length.  Then a loop or branch begins again with a `Growing` in its place (`room.py`).
-Where the number of items is known after all (each of n turns appends one) it is a list again.
+Where the number of items is known after all (each of n iterations appends one) it is a list again.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from autograph.runtime.effects.deferred import fail
-from autograph.runtime.frames import Retrace, in_block
+from autograph.runtime.frames import Retrace, frames, in_block
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages import errors
 from autograph.runtime.messages.advice import changed_object
 from autograph.runtime.messages.errors import EffectError
 from autograph.runtime.messages.places import here
+from autograph.runtime.sequences import derived
 from autograph.runtime.sequences.lengths import Bound, Home, Kind, Marks, stack
 from autograph.runtime.sequences.rows import weak_integers
 from autograph.runtime.state.copies import note_copies
@@ -28,6 +30,7 @@ from autograph.runtime.state.lifted import touch
 from autograph.runtime.values.heap import Contents
 from autograph.runtime.values.joining import Mismatch, covers, join
 from autograph.runtime.values.packing import pack, unpack
+from autograph.runtime.values.printed import plain_number
 from autograph.runtime.values.spec_text import describe
 from autograph.runtime.values.specs import Spec, is_leaf, spec_of, types, widen
 from autograph.runtime.values.value_objects import closed, opened
@@ -84,6 +87,20 @@ class Growing(Counted):
             raise Grow(self, None, bound.top)
         return enlarged(self, self.kind.spec, bound.top).with_row(self.length, value, self.length + 1)
 
+    def derived(self, length: Any, buffers: Iterable[Any], most: int, by: int | None = None) -> Growing:
+        """A new list of such items, of which there are `most` at most, and so many more than here, if that is known."""
+        bound = Bound([], self.kind.spec, here())
+        if by is not None:
+            bound.of, bound.by = (self.kind.bound.of, self.kind.bound.by + by) if self.kind.bound.of is not None else (self.kind.bound, by)
+        stack.bounds.add(bound)
+        bound.top = bound.peak = most
+        bound.exact = None
+        held = list(buffers)
+        return Growing(Kind(self.kind.spec, len(held[0]) if held else most, bound), length, held)
+
+    def copy(self) -> Growing:
+        return self.derived(self.length, self.buffers, self.most(), 0)
+
     def is_held(self) -> bool:
         """Whether a loop or branch that runs has it among its variables."""
         return any(id(self.kind.bound) in h.keys for h in stack.holders)
@@ -106,19 +123,22 @@ class Growing(Counted):
         return True
 
     def most(self) -> int:
-        return self.kind.capacity if self.kind.bound is None else min(self.kind.bound.top, self.kind.capacity)
+        bound = self.kind.bound
+        if bound is None or any(h.loop and id(bound) in h.keys for h in stack.holders):
+            return int(self.kind.capacity)  # `top` is of the first iteration, and later ones may begin with more
+        return int(min(bound.top, self.kind.capacity))
 
     def refusal(self, why: str, advice: str = "") -> EffectError:
         name = "" if self.kind.bound is None else changed_object(self.kind.bound.place)
         return EffectError(
-            f"traced values decide how long {name if name.startswith('`') else 'this list'} is, and {why}", here(),
+            f"it is data-dependent how long {name if name.startswith('`') else 'this list'} is, and {why}", here(),
             advice or "take it item by item (`for x in items`, `items[k]`, `sum`), return it from the function, or use `ag.padded(items, size)`",
         )  # fmt: skip
 
     def inside(self, i: Any, text: str = "list index out of range") -> Any:
         """An index counted from the start; IndexError where there is no item."""
         if isinstance(i, slice):
-            raise self.refusal("it is sliced")
+            raise self.refusal("a slice of it is stored into", "make the list anew (`items = items[:k] + new + items[n:]`), or store item by item")
         i = jnp.asarray(i)
         if i.shape != () or i.dtype.kind not in "iu":
             raise TypeError(f"list indices must be integers or slices, not {type(i).__name__}")
@@ -148,12 +168,12 @@ class Growing(Counted):
     def item(self, i: Any) -> Any:
         """The item at a place that is inside, as code of the user's gets it: a copy, and known to be one."""
         row = self.row(i)
-        why = "it is an item of a list whose length traced values decide, and that is a copy"
+        why = "it is an item of a list of data-dependent length, and that is a copy"
         note_copies(row, why, "store through the list: `items[i][j] = v`", self.base)
         return row
 
     def __getitem__(self, i: Any) -> Any:
-        return self.item(self.inside(i))
+        return derived.sliced(self, i) if isinstance(i, slice) else self.item(self.inside(i))
 
     def __iter__(self) -> Iterator[Any]:
         if _jax.concrete(self.length):
@@ -174,14 +194,24 @@ class Growing(Counted):
     def __eq__(self, other: object) -> bool:
         if is_leaf(self.length):  # a spec
             return isinstance(other, Growing) and self.kind == other.kind and self.length == other.length and self.buffers == other.buffers
-        raise self.refusal("it is compared")
+        return derived.equal(self, other)  # type: ignore[no-any-return]
+
+    def __ne__(self, other: object) -> bool:
+        found = self == other
+        return not found if isinstance(found, bool) else jnp.logical_not(found)  # type: ignore[return-value]
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __add__(self, other: Any) -> Growing:
+        return derived.joined([self, other]) if isinstance(other, (list, Growing)) else NotImplemented  # type: ignore[no-any-return]
+
+    def __radd__(self, other: Any) -> Growing:
+        return derived.joined([other, self]) if isinstance(other, list) else NotImplemented  # type: ignore[no-any-return]
 
     def _in_operator(self, other: Any) -> Any:
         raise self.refusal("an operator takes it")
 
-    __add__ = __radd__ = __mul__ = __rmul__ = __imul__ = __lt__ = __le__ = __gt__ = __ge__ = _in_operator
+    __mul__ = __rmul__ = __imul__ = __lt__ = __le__ = __gt__ = __ge__ = _in_operator
 
     def __jax_array__(self) -> Any:
         raise self.refusal("it is made an array")
@@ -189,7 +219,13 @@ class Growing(Counted):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name in ("kind", "length", "buffers"):
             raise AttributeError(name)
-        advice = "write `v = items.pop()` as a statement of its own, in the function that makes the list" if name == "pop" else ""
+        if name in CHANGES and len(frames()) <= 1 and self.kind.bound is not None and self.kind.bound.home is None:
+            return functools.partial(_changed_in_place, self, name)
+        advice = (
+            "write `v = items.pop()` as a statement of its own, in the function that makes the list, or begin with `items = list(items)`"
+            if name == "pop"
+            else ""
+        )
         raise self.refusal("it is made an array" if name == "aval" else f"its `{name}` is used", advice)
 
     def __delitem__(self, i: Any) -> None:
@@ -198,11 +234,10 @@ class Growing(Counted):
         )
 
     def __repr__(self) -> str:
-        return (
-            repr(self.known())
-            if isinstance(self.length, (int, jax.Array)) and _jax.concrete(self.length)
-            else "a list whose length traced values decide"
-        )
+        if not hasattr(type(self.length), "__int__") or is_leaf(self.length) or isinstance(self.length, _jax.Tracer):  # a spec, or traced
+            return "a list of data-dependent length"
+        rows = [[plain_number(np.asarray(b)[k]) for b in self.buffers] for k in range(int(self.length))]
+        return repr([unpack(self.kind.spec, iter(row)) for row in rows])
 
     def known(self) -> list[Any]:
         """The list, where the length is known."""
@@ -212,6 +247,43 @@ class Growing(Counted):
 jax.tree_util.register_pytree_node(
     Growing, lambda g: ((g.length, *g.buffers), g.kind), lambda kind, children: Growing(kind, children[0], children[1:])
 )
+
+
+def of_rows(rows: Any, length: Any) -> Growing:
+    """A new list of the first rows of an array."""
+    bound = Bound([], spec := spec_of(rows[0]), here())
+    stack.bounds.add(bound)
+    bound.top, bound.exact = len(rows), None
+    bound.peak = bound.top
+    return Growing(Kind(spec, len(rows), bound), length, [rows])
+
+
+def in_place_of(x: Growing, items: Growing) -> Growing:
+    """The items of another such list, as what a variable of a loop or branch holds that held `x`."""
+    spec, bound, made = joint_of([x.kind.spec, items.kind.spec]), x.kind.bound, items.kind.bound
+    top = max(bound.top + made.by, 0) if made.of is bound else items.most()
+    if top > x.kind.capacity or spec != x.kind.spec:
+        if x.is_held():
+            raise Grow(x, spec, top)
+        x = enlarged(x, spec, max(top, x.kind.capacity))
+    size = x.kind.capacity
+    bound.top, bound.exact, bound.shrunk = top, None, True
+    bound.peak = max(bound.peak, top)
+    wide = [b[:size] if len(b) >= size else jnp.pad(b, [(0, size - len(b)), *[(0, 0)] * (b.ndim - 1)]) for b in items.buffers]
+    return Growing(x.kind, jnp.asarray(items.length), [w.astype(b.dtype) for w, b in zip(wide, x.buffers, strict=True)])
+
+
+CHANGES: dict[str, Any] = {}  # methods that change a list: each gives its result, and the list as it is then
+
+
+def _changed_in_place(x: Growing, name: str, *args: Any, **kwargs: Any) -> Any:
+    """A method of a list that no loop or branch carries: whoever has it sees the change.
+
+    Sound where no block is being traced: of one that is thrown away, the list would keep what was done in it.
+    """
+    result, new = CHANGES[name](x, *args, **kwargs)
+    x.kind, x.length, x.buffers = new.kind, new.length, new.buffers
+    return result
 
 
 def key_of(x: Any) -> int:
@@ -260,7 +332,7 @@ class Hidden:
 
 
 def repeated(before: Marks, state: Sequence[Any], turns: int | None, lengths: Mapping[Bound, int], all_made: bool) -> None:
-    """After one turn of a loop has been traced, what is known after at most `turns` of them; a turn begins with at most `lengths` items.
+    """After one iteration of a loop has been traced, what is known after at most `turns` of them; an iteration begins with at most `lengths` items.
 
     Raises Grow where there is no room for so many, and EffectError (AG405) where nothing limits a list.
     """
@@ -270,7 +342,7 @@ def repeated(before: Marks, state: Sequence[Any], turns: int | None, lengths: Ma
             raise endless(bound)
         if more == 0 and bound.exact == exact:
             continue
-        last = top if turns is None else top + max(more, 0) * max(turns - 1, 0)  # when the last turn begins
+        last = top if turns is None else top + max(more, 0) * max(turns - 1, 0)  # when the last iteration begins
         if more > 0 and bound in lengths:
             limit = max(top, lengths[bound])
             last = limit if turns is None else min(last, limit)
@@ -285,7 +357,7 @@ def repeated(before: Marks, state: Sequence[Any], turns: int | None, lengths: Ma
 
 def endless(bound: Bound) -> EffectError:
     return EffectError(
-        f"{changed_object(bound.place)} grows in a compiled loop, and how many turns it makes only traced values know", here(), _ADVICE,
+        f"{changed_object(bound.place)} grows in a compiled loop whose trip count is data-dependent", here(), _ADVICE,
         [(bound.place, "")],
     )  # fmt: skip
 

@@ -52,10 +52,11 @@ class Home:
 class Bound(Record):
     """What is known of the length of a `Growing` while tracing: how many items there are at most, and how many exactly, if that is known.
 
-    In the turn of a loop `exact` counts from how many there were when the first turn began, so it may be negative; it is none after a `clear`.
+    In the iteration of a loop `exact` counts from how many there were when the first iteration began, so it may be negative; it is none after a
+    `clear`.
     """
 
-    __slots__ = ("__weakref__", "base", "exact", "home", "items", "left", "peak", "place", "shrunk", "spec", "top")
+    __slots__ = ("__weakref__", "base", "by", "exact", "home", "items", "left", "of", "peak", "place", "shrunk", "spec", "top")
 
     def __init__(self, base: list[Any], spec: Spec, place: errors.Place | None = None, home: Home | None = None) -> None:
         self.spec = spec  # of an item
@@ -66,6 +67,8 @@ class Bound(Record):
         self.holds(base, *base)
         self.top = self.peak = len(base)  # at most now, and at most so far
         self.exact: int | None = len(base)
+        self.of: Bound | None = None  # of the list that it was made of, and how many items more it has
+        self.by = 0
         self.shrunk = False  # has an item been taken away or replaced?
 
     def change(self, by: int) -> None:

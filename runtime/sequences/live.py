@@ -1,4 +1,4 @@
-"""Lists that the body of a loop over them makes longer or shorter: each turn takes the item that is at its place then, as in Python."""
+"""Lists that the body of a loop over them makes longer or shorter: each iteration takes the item that is at its place then, as in Python."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Walk:
     def __init__(self, items: Any, take: Callable[[Any], Iterator[Any]] = iter) -> None:
         self.items, self.made, self.take = items, 0, take
         self.lists = _lists_in(items) if _jax.recording() else []
-        self.state: Sequence[Any] = ()  # of the loop, before the next turn
+        self.state: Sequence[Any] = ()  # of the loop, before the next iteration
 
     def __iter__(self) -> Iterator[Any]:
         if not (self.lists and self.lists[0] is self.items):
@@ -89,7 +89,7 @@ class Walk:
             yield now.item(self.made - 1) if isinstance(now, Growing) else now[self.made - 1]
 
     def rest(self) -> Range | None:
-        """What is left, once only traced values know how much that is.
+        """What is left, once it is data-dependent how much that is.
 
         Raises:
           EffectError: (AG405) the iterator cannot go on.

@@ -102,7 +102,7 @@ def longer(left: Left, numbered: Sequence[Any], place: HeapLocation) -> Any:
 def refuse_left(frame: Frame, out: Any) -> None:
     """At the end of a trace that nobody reads what it has changed from.
 
-    Raises EffectError (AG405) if a list of the code around has a length that traced values decide.
+    Raises EffectError (AG405) if a list of the code around has a length that is data-dependent.
     """
     if not any(map(grown_at_home, stack.bounds)):
         return
@@ -114,6 +114,6 @@ def refuse_left(frame: Frame, out: Any) -> None:
             restore(frame)
             at = grown.kind.bound.place
             raise EffectError(
-                f"traced values decide how long {changed_object(at)} becomes, and under plain `jax.jit` nobody would give it the items", at,
+                f"it is data-dependent how long {changed_object(at)} becomes, and under plain `jax.jit` nobody would give it the items", at,
                 "use `@ag.function`, or return the list",
             )  # fmt: skip

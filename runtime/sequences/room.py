@@ -66,7 +66,7 @@ def with_room(attempt: Callable[[list[Any]], Any], state: list[Any], place: Plac
             if again == _MOST_GROWN - 1:
                 raise errors.EffectError(
                     f"a list becomes longer in compiled code, and has not enough room after {_MOST_GROWN} trials", grow.place,
-                    "say how many turns are made at most: `with ag.loop(max_steps=n):`",
+                    "say how many iterations are made at most: `with ag.loop(max_steps=n):`",
                 ) from None  # fmt: skip
             assert turn is not None
             speculation.roll_back(turn)

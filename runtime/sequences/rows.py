@@ -23,6 +23,7 @@ from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages.advice import iterated
 from autograph.runtime.messages.errors import ConcreteValueError, NotStagedError
 from autograph.runtime.messages.places import here
+from autograph.runtime.values.intervals import interval_of
 from autograph.runtime.values.specs import Spec, Type, type_of
 from autograph.runtime.values.values import Counted, Maybe
 
@@ -31,7 +32,7 @@ class Range:
     """`range(start, stop, step)` with traced ends or step, or with hints for its loop; `item` makes of an index what the loop takes.
 
     `lists`: the lists that it takes items of, if these may change in the loop; `again` makes a range that takes them of what they are then.
-    `most`: a number of turns that is not exceeded if they do not become longer.
+    `most`: a number of iterations that is not exceeded if they do not become longer.
     `over`: the arrays whose rows it takes.
     """
 
@@ -101,14 +102,15 @@ class Range:
 class Rows:
     """Items taken row by row from traced arrays: `item(i)` is the i-th, `spec` its type, `arrays` what is scanned over, unless items are computed.
 
-    `over`: the arrays of the program whose rows they are; `places`: they are the numbers of a range whose loop is to be rolled; `tail` gives one item
+    `over`: the arrays of the program whose rows they are; `numbers`: the range that is to be rolled, if they are its numbers; `tail` gives one item
     more, which has another type.
     """
 
     def __init__(
         self, length: int, item: Callable[[Any], Any], spec: Spec, arrays: Sequence[Any], over: Sequence[Any], tail: Callable[[], Any] | None = None
     ) -> None:
-        self.length, self.item, self.spec, self.arrays, self.over, self.places, self.tail = length, item, spec, arrays, over, False, tail
+        self.length, self.item, self.spec, self.arrays, self.over, self.tail = length, item, spec, arrays, over, tail
+        self.numbers: builtins.range | None = None
 
     @property
     def computed(self) -> bool:
@@ -118,7 +120,7 @@ class Rows:
     def __len__(self) -> int:
         return self.length
 
-    def __getitem__(self, i: int) -> Any:  # iterators of Python's take them when their turn comes
+    def __getitem__(self, i: int) -> Any:  # iterators of Python's take them when they reach them
         return self.item(builtins.range(self.length)[i]) if self.tail is None or i != self.length else self.tail()
 
     @property
@@ -130,7 +132,7 @@ class Rows:
     def rest(self) -> Rows:
         """Those after the first."""
         rest = Rows(self.length - 1, lambda i: self.item(i + 1), self.spec, [x[1:] for x in self.arrays], self.over, self.tail)
-        rest.places = self.places
+        rest.numbers = self.numbers and self.numbers[1:]
         return rest
 
 
@@ -141,6 +143,14 @@ class Stream:
 
     def rows(self) -> Rows:
         raise NotImplementedError
+
+    def saved_parts(self) -> list[tuple[str, Any]]:
+        """What of it is saved, by names."""
+        return [("random", self.random)]
+
+    def why_not_saved(self) -> str:
+        """Why that is not all that there is; else ""."""
+        return ""
 
 
 def unknown(x: Any) -> bool:
@@ -168,7 +178,7 @@ def rows_of(items: Any) -> Range | Rows | None:
 
 
 def counted(items: Sequence[Counted]) -> Range:
-    """A loop over the items of which only traced values know how many there are."""
+    """A loop over the items of which it is data-dependent how many there are."""
     (x,) = items
     if not x.can_change():
         return Range(0, x.length, 1, item=x.row, most=x.most())
@@ -193,8 +203,9 @@ def range(*args: Any, unroll: int = 1, rolled: bool | None = None) -> Iterable[i
     """`range`, whose ends and step may be traced 0-d integers, with hints for the loop over it.
 
     Args:
-      unroll: how many turns the compiled loop makes at once.
-      rolled: True compiles one turn however long the loop is, False one for each turn; by default long loops are rolled where it cannot be seen.
+      unroll: how many iterations the compiled loop makes at once.
+      rolled: True compiles one iteration however long the loop is, False one for each iteration; by default long loops are rolled where it cannot
+      be seen.
 
     Raises:
       ConcreteValueError: (AG502) a part is not a 0-d integer.
@@ -216,8 +227,10 @@ def range(*args: Any, unroll: int = 1, rolled: bool | None = None) -> Iterable[i
         fail(lax.eq(step, lax.full((), 0, step.dtype)), ValueError, "range() arg 3 must not be zero")
     elif step == 0:
         raise ValueError("range() arg 3 must not be zero")
+    least, limit = interval_of(start).low, interval_of(stop).high
+    most = max(0, -((least - limit) // step)) if least is not None and limit is not None and type(step) is int and step > 0 else None
     start, stop, step = (weak_integers(p) if unknown(p) else p for p in (start, stop, step))
-    return Range(start, stop, step if unknown(step) else int(step), unroll, rolled)
+    return Range(start, stop, step if unknown(step) else int(step), unroll, rolled, most=most)
 
 
 def traced_part(x: Any) -> bool:
@@ -231,7 +244,7 @@ def weak_integers(x: Any) -> Any:
 
 
 def static_range(*args: Any) -> Iterable[int]:
-    """`range` whose loop is never rolled: the index is a Python integer in every turn.
+    """`range` whose loop is never rolled: the index is a Python integer in every iteration.
 
     Raises:
       ConcreteValueError: (AG502) a part is traced.
@@ -279,7 +292,7 @@ def zip(*parts: Any, strict: bool = False) -> Any:
         return _zip_counted([r if r is not None else p for r, p in builtins.zip(rows, parts, strict=True)], strict)
     if all(r is None for r in rows):
         return builtins.zip(*parts, strict=strict)
-    rolled = builtins.any(isinstance(r, Rows) and (r.places or r.computed) for r in rows)
+    rolled = builtins.any(isinstance(r, Rows) and (r.numbers is not None or r.computed) for r in rows)
     every = [
         r if r is not None else index_rows(p) if rolled and isinstance(p, builtins.range) else rows_of_static(p)
         for r, p in builtins.zip(rows, parts, strict=True)
@@ -344,7 +357,7 @@ def index_rows(items: builtins.range) -> Rows:
     rows = _rows(weak_integers(jnp.arange(items.start, items.stop, items.step)))
     by_array = rows.item
     rows.item = lambda i: items[i] if isinstance(i, builtins.int) else by_array(i)
-    rows.over, rows.places = (), True
+    rows.over, rows.numbers = (), items
     return rows
 
 

@@ -1,4 +1,4 @@
-"""Slices and masked items of arrays of which only traced values know how many rows they have: `x[:n]`, `x[x > 0]`.
+"""Slices and masked items of arrays of which it is data-dependent how many rows they have: `x[:n]`, `x[x > 0]`.
 
 XLA compiles for fixed shapes, so a `Section` has as many rows as the array that it is taken from: its own come first, and zeros follow.  What it
 can do are operations that what stands behind the end changes neither in values nor in derivatives: sums, products and extremes, what is computed
@@ -34,7 +34,7 @@ _ADVICE = (
 
 
 class Origin:
-    """Where a section was taken, which is no part of its type: the place, what traced values decide, and of which array of NumPy's it is a view.
+    """Where a section was taken, which is no part of its type: the place, what is data-dependent, and of which array of NumPy's it is a view.
 
     `of_numpy`: whether it is an array of NumPy's, which operators like `+=` change in place.
     """

@@ -1,4 +1,4 @@
-"""Taking slices and masked items of which traced values know the length, and stores through them."""
+"""Taking slices and masked items of data-dependent length, and stores through them."""
 
 from __future__ import annotations
 
@@ -86,8 +86,58 @@ def masked(x: Any, mask: Any) -> Section:
 
 
 def at_places(x: Any, places: Section) -> Section:
-    """`x[places]` for places of which only traced values know how many there are."""
+    """`x[places]` for places whose number is data-dependent."""
     return Section(places.length, jnp.asarray(x)[places.rows], places.origin.copied()).mapped(lambda rows: rows)
+
+
+def has_places(i: Any) -> bool:
+    """Whether an index is, or has among its parts, places whose number is data-dependent (`np.nonzero(mask)`)."""
+    return any(isinstance(p, Section) and p.ndim == 1 and jnp.issubdtype(p.dtype, jnp.integer) for p in (i if type(i) is tuple else (i,)))
+
+
+def _at_each(x: Any, i: Any) -> tuple[Section, tuple[Any, ...]]:
+    """An index with places: one of them, and the index with an array for each, which is outside where there is none."""
+    parts = i if type(i) is tuple else (i,)
+    places = [p for p in parts if isinstance(p, Section)]
+    if not all(isinstance(p, (Section, int, np.integer)) or p == slice(None) or isinstance(p, jax.Array) and p.ndim == 0 for p in parts):
+        raise places[0].refusal("it is an index beside an array or a slice")
+    most = max(p.most() for p in places)
+    for p in places[1:]:
+        fail(p.length != places[0].length, IndexError, "shape mismatch: indexing arrays could not be broadcast together")
+    there = jnp.arange(most) < places[0].length
+    found: list[Any] = []
+    for axis, p in enumerate(parts):
+        if isinstance(p, Section):
+            size = x.shape[axis]
+            rows = jnp.pad(p.rows, (0, most - p.most()))
+            fail(jnp.any(there & ((rows < -size) | (rows >= size))), IndexError, f"index is out of bounds for axis {axis} with size {size}")
+            p = jnp.where(there, jnp.where(rows < 0, rows + size, rows), size)
+        found.append(p)
+    return places[0], tuple(found)
+
+
+def loaded_at_each(x: Any, i: Any) -> Section:
+    """`x[i]` of an index with several such places, as `np.nonzero(mask)` gives."""
+    x = jnp.asarray(x)
+    places, index = _at_each(x, i)
+    rows = x.at[index].get(mode="fill", fill_value=0)
+    return Section(places.length, rows, places.origin.copied()).mapped(lambda rows: rows)
+
+
+def stored_at_each(x: Any, i: Any, value: Any) -> Any:
+    """The array after `x[i] = value` of an index with such places."""
+    places, index = _at_each(x, i)
+    most = next(len(p) for p in index if getattr(p, "ndim", 0) == 1)
+    if isinstance(value, Section):
+        fail(value.length != places.length, ValueError, "the values do not go with the places: their numbers differ")
+        value = jnp.pad(value.rows, [(0, max(most - value.most(), 0)), *[(0, 0)] * (value.ndim - 1)])[:most]
+    else:
+        value = jnp.asarray(value)
+        inner = x.ndim - len(index)
+        if value.ndim > inner and value.shape[0] != 1:
+            fail(places.length != value.shape[0], ValueError, "the values do not go with the places: their numbers differ")
+            value = jnp.pad(value, [(0, max(most - value.shape[0], 0)), *[(0, 0)] * (value.ndim - 1)])[:most]
+    return x.at[index].set(value.astype(x.dtype), mode="drop")
 
 
 def split_index(i: Any) -> tuple[Any, slice] | None:

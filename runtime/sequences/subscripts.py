@@ -1,4 +1,4 @@
-"""Subscripts of arrays that traced values decide and whose shape they do not: spans of known length, and masks that are stored through."""
+"""Data-dependent subscripts of arrays, whose shape is static: spans of known length, and masks that are stored through."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from autograph.runtime.effects.optional import read
 from autograph.runtime.messages.errors import ConcreteValueError
 from autograph.runtime.messages.places import here
 from autograph.runtime.sequences.rows import unknown, weak_integers
+from autograph.runtime.values.intervals import interval_of
 
 
 class Span(NamedTuple):
@@ -67,9 +68,14 @@ def _start(span: Span, axis: int, size: int) -> Any:
     """Where a span begins, counted from the front."""
     if span.inside:
         return span.start
+    if not span.length:
+        return 0  # an empty slice is empty wherever it begins
     start = weak_integers(span.start)
+    low, high = interval_of(start)
+    if low is not None and high is not None and low >= 0 and high + span.length <= size:
+        return start
     negative = start < 0
-    outside = (negative & (start + span.length >= 0) & (span.length > 0)) | (start < -size) | (start + span.length > size)
+    outside = (negative & (start + span.length >= 0)) | (start < -size) | (start + span.length > size)
     if unknown(outside):
         outside = _leaves(outside)
     fail(outside, IndexError, f"a slice of length {span.length} leaves axis {axis} with size {size}, where it would be shorter")

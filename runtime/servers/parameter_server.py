@@ -7,6 +7,7 @@ steps old.  Where all devices belong to one program, a sharded `jit` does withou
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import queue
 import socket
 import threading
@@ -24,8 +25,18 @@ from autograph.runtime.eager.graph_of_objects import variables_in
 from autograph.runtime.eager.tape import GradientTape
 from autograph.runtime.messages.errors import ServerError
 from autograph.runtime.messages.places import here
-from autograph.runtime.servers.wire import MOST_BYTES, Closed, Malformed, receive, send
+from autograph.runtime.servers.handshake import Refused, Session, admit, introduce
+from autograph.runtime.servers.wire import MOST_BYTES, Closed, Malformed
 from autograph.runtime.state.locking import CHANGING
+
+__all__ = [
+    "Server", "Worker", "trained_in",
+]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
 
 Address = tuple[str, int]
 
@@ -36,9 +47,16 @@ class Server:
     Args:
       model: an object whose trainable Variables are trained, or a dict of Variables.
       optimizer: one of `ag.optimizers`.
-      address: host and port; by default a free port on the loopback.  Who can reach the address is not asked who he is: keep it in a trusted network.
+      address: host and port; by default a free port on the loopback.
+      key: a text or bytes that the workers have as well: who does not know it is not let in.  Beyond the loopback it is required.  Messages are
+        signed with it, and not encrypted.
       queue_size: how many gradients may wait; a worker that comes with one more is told to come again.
       max_message: of how many bytes.
+      idle: after how many seconds a worker that says nothing is let go; it comes back by itself.
+      whole: how many seconds a message may take from its first byte on.
+
+    Raises:
+      ServerError: (AG711) there is no key, and the address is beyond the loopback; in its `with` block: the address cannot be listened at.
 
     In its `with` block it serves, in threads; `address` is where.
 
@@ -50,12 +68,23 @@ class Server:
     ...         for _ in range(5):
     ...             loss = worker.step(lambda: copy * 5.0)
     ...     server.wait(5)
+    True
     >>> print(f"{float(w):.1f}")
     0.5
     """
 
-    def __init__(self, model: Any, optimizer: Any, address: Address = ("127.0.0.1", 0), queue_size: int = 16, max_message: int = MOST_BYTES) -> None:
+    def __init__(
+        self, model: Any, optimizer: Any, address: Address = ("127.0.0.1", 0), queue_size: int = 16, max_message: int = MOST_BYTES,
+        key: str | bytes | None = None, idle: float = 3600.0, whole: float = 60.0,
+    ) -> None:  # fmt: skip
         self._variables = trained_in(model)
+        if key is None and not _is_loopback(address[0]):
+            raise ServerError(
+                f"{address[0]!r} can be reached from other machines, and there is no key", here(),
+                "give the server and its workers one: `Server(..., key=secret)`, `Worker(..., key=secret)`",
+            )  # fmt: skip
+        self._key, self._idle, self._whole = _bytes(key), idle, whole
+        self._strangers: list[socket.socket] = []  # connections that have not shown that they know the key, the oldest first
         self._optimizer, self._wanted, self._most = optimizer, address, max_message
         self._waiting: queue.Queue[Any] = queue.Queue(queue_size)
         self._threads: list[threading.Thread] = []
@@ -113,33 +142,46 @@ class Server:
                 connection, _ = self._listening.accept()
             except TimeoutError:
                 continue
-            connection.settimeout(None)
             with self._lock:
                 self._connections.add(connection)
+                self._strangers.append(connection)
+                most = self._strangers[:-_MOST_STRANGERS]
+            for stranger in most:
+                with contextlib.suppress(OSError):
+                    stranger.shutdown(socket.SHUT_RDWR)
             self._start(self._serve, connection)
 
     def _serve(self, connection: socket.socket) -> None:
         """One worker, as long as it is there."""
+        session: Session | None = None
         try:
+            session = admit(connection, self._key)
+            with self._lock:
+                self._strangers.remove(connection)
             while self._open:
-                message = receive(connection, self._most)
+                message = session.receive(self._most, self._idle, self._whole)
                 if message.kind == "pull":
                     with CHANGING:
                         values, steps = {path: v.value for path, v in self._variables.items()}, self.steps
-                    send(connection, "values", {"steps": steps}, values)
+                    session.send("values", {"steps": steps}, values)
                 elif message.kind == "push":
-                    send(connection, self._take(message.fields, message.arrays))
+                    session.send(self._take(message.fields, message.arrays))
                 else:
                     raise Malformed(f"there is no message {message.kind[:40]!r}")
         except Malformed as error:
             self.refused[str(error)] += 1
-            with contextlib.suppress(Closed):
-                send(connection, "refused", {"why": str(error)})
+            if session is not None:
+                with contextlib.suppress(Closed):
+                    session.send("refused", {"why": str(error)})
+        except Refused as error:
+            self.refused[str(error)] += 1
         except Closed:
             pass  # the worker has gone; it may come back
         finally:
             with self._lock:
                 self._connections.discard(connection)
+                if connection in self._strangers:
+                    self._strangers.remove(connection)
             connection.close()
 
     def _take(self, fields: dict[str, Any], gradients: dict[str, Any]) -> str:
@@ -188,9 +230,10 @@ class Worker:
       model: an object with Variables of the same names and shapes as the server's, or a dict of them.
       name: tells workers apart; one that comes back under its name goes on.
       timeout: for how many seconds a server that is not there, or is busy, is asked again.
+      key: that of the server.
     """
 
-    def __init__(self, address: Address, model: Any, name: str | None = None, timeout: float = 30.0) -> None:
+    def __init__(self, address: Address, model: Any, name: str | None = None, timeout: float = 30.0, key: str | bytes | None = None) -> None:
         if isinstance(address, str) or len(address) != 2:
             raise ServerError(f"the address is {address!r}", here(), 'give the host and the port: `("127.0.0.1", 5000)`')
         self._address, self._timeout = (str(address[0]), int(address[1])), timeout
@@ -199,6 +242,8 @@ class Worker:
         self._number = time.time_ns()  # larger than those of a worker of the same name that has died
         self._steps = 0
         self._connection: socket.socket | None = None
+        self._session: Session | None = None
+        self._key = _bytes(key)
 
     def __enter__(self) -> Worker:
         return self
@@ -214,7 +259,7 @@ class Worker:
         """End the connection."""
         if self._connection is not None:
             self._connection.close()
-            self._connection = None
+            self._connection = self._session = None
 
     def pull(self) -> int:
         """Let the Variables hold what the server's hold now; gives how many steps these have made.
@@ -273,16 +318,20 @@ class Worker:
         end, where = time.monotonic() + self._timeout, f"{self._address[0]}:{self._address[1]}"
         while True:
             try:
-                if self._connection is None:
+                if self._connection is None or self._session is None:
                     self._connection = socket.create_connection(self._address, timeout=self._timeout)
-                send(self._connection, kind, fields, arrays)
-                message = receive(self._connection)
+                    self._session = introduce(self._connection, self._key)
+                self._session.send(kind, fields, arrays)
+                message = self._session.receive()
             except (OSError, Closed) as error:
                 self.close()
                 if time.monotonic() > end:
                     raise ServerError(f"there is no server at {where}: {error}", here(), "start it, or give its address") from None
                 time.sleep(0.05)
                 continue
+            except Refused as error:
+                self.close()
+                raise ServerError(f"the server at {where} and this worker do not know one key: {error}", here(), "give both the same `key`") from None
             except Malformed as error:
                 self.close()
                 raise ServerError(f"what answers at {where} is no parameter server: {error}", here(), "give its address") from None
@@ -290,6 +339,21 @@ class Worker:
                 self.close()
                 raise ServerError(f"the server refuses a message: {message.fields.get('why')}", here(), "make the same model in both")
             return message
+
+
+def _bytes(key: str | bytes | None) -> bytes:
+    return b"" if key is None else key.encode() if isinstance(key, str) else bytes(key)
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether an address is reached from this machine alone."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+_MOST_STRANGERS = 64  # connections that have not shown yet that they know the key: the oldest goes for another
 
 
 def trained_in(model: Any) -> dict[str, Any]:

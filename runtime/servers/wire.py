@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import socket
 import struct
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from autograph.runtime.eager.extras import needed
@@ -34,31 +35,45 @@ class Message(NamedTuple):
     arrays: dict[str, Any]
 
 
-def send(to: socket.socket, kind: str, fields: Mapping[str, Any] | None = None, arrays: Mapping[str, Any] | None = None) -> None:
-    """Send a message.  Raises Closed."""
+def written(kind: str, fields: Mapping[str, Any] | None = None, arrays: Mapping[str, Any] | None = None) -> bytes:
+    """A message as bytes."""
     parts = {name: stored(x) for name, x in (arrays or {}).items()}
     about = {name: said for name, (_, said) in parts.items()}
     header = json.dumps({"kind": kind, "arrays": about, **(fields or {})}).encode()
     body = needed("safetensors.numpy", "parameter_server").save({name: x for name, (x, _) in parts.items()}) if parts else b""
+    return _LENGTHS.pack(_MAGIC, len(header), len(body)) + header + body
+
+
+def send_all(to: socket.socket, data: bytes) -> None:
+    """Send some bytes.  Raises Closed."""
     try:
-        to.sendall(_LENGTHS.pack(_MAGIC, len(header), len(body)) + header + body)
+        to.sendall(data)
     except OSError as error:
         raise Closed(str(error)) from None
 
 
-def receive(of: socket.socket, most: int = MOST_BYTES) -> Message:
-    """The next message.
+def receive(
+    of: socket.socket, most: int = MOST_BYTES, idle: float | None = None, whole: float | None = None, signature: int = 0,
+    check: Callable[[bytes, bytes], None] = lambda data, signature: None,
+) -> Message:  # fmt: skip
+    """The next message, and so many bytes of a signature behind it, which `check` is given with the message's own: nothing is read of it before.
+
+    It may take `idle` seconds until it begins, and `whole` from then on.
 
     Raises:
       Malformed: it is none, or has more than `most` bytes.
-      Closed: there is no more, or it ends in the middle.
+      Closed: there is no more, it ends in the middle, or takes too long.
     """
-    magic, header_length, length = _LENGTHS.unpack(_exactly(of, _LENGTHS.size))
+    first = exactly(of, 1, None if idle is None else time.monotonic() + idle)
+    until = None if whole is None else time.monotonic() + whole
+    start = first + exactly(of, _LENGTHS.size - 1, until)
+    magic, header_length, length = _LENGTHS.unpack(start)
     if magic != _MAGIC:
         raise Malformed("it does not begin as a message")
     if header_length > _MOST_HEADER or length > most:
         raise Malformed(f"it has {header_length} and {length} bytes, and at most {_MOST_HEADER} and {most} are taken")
-    header, body = _exactly(of, header_length), _exactly(of, length)
+    header, body = exactly(of, header_length, until), exactly(of, length, until)
+    check(start + header + body, exactly(of, signature, until))
     try:
         fields = json.loads(header)
         kind, about = fields.pop("kind"), {name: About(**said) for name, said in fields.pop("arrays").items()}
@@ -76,15 +91,21 @@ def receive(of: socket.socket, most: int = MOST_BYTES) -> Message:
         raise Malformed(f"its arrays cannot be read: {error}") from None
 
 
-def _exactly(of: socket.socket, count: int) -> bytes:
+def exactly(of: socket.socket, count: int, until: float | None = None) -> bytes:
+    """So many bytes, by a time of `time.monotonic`.  Raises Closed."""
     parts, left = [], count
     while left:
         try:
+            of.settimeout(None if until is None else max(until - time.monotonic(), 1e-3))
             part = of.recv(min(left, 1 << 20))
+        except TimeoutError:
+            raise Closed("it takes too long") from None
         except OSError as error:
             raise Closed(str(error)) from None
         if not part:
             raise Closed("the connection has ended")
         parts.append(part)
         left -= len(part)
+        if until is not None and left and time.monotonic() > until:
+            raise Closed("it takes too long")
     return b"".join(parts)

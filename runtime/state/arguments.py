@@ -61,6 +61,8 @@ def has_static(values: Iterable[Any]) -> bool:
 
 
 def _all_arrays(v: Any) -> bool:
+    if hasattr(type(v), "__next__"):  # an iterator, of which JAX would warn
+        return False
     return all(type(x) is ArrayImpl or is_array(x) for x in trees.leaves(v)) and trees.is_sortable(v)
 
 
@@ -98,7 +100,8 @@ def wrapped(args: Any, objects: Roots, abstract: bool = False) -> Any:
         return Leaf(key)
 
     def whole(x: Any) -> bool:
-        return is_container(x) and not (abstract and any(isinstance(part, jax.ShapeDtypeStruct) for part in trees.leaves(x)))
+        abstracts = abstract and is_container(x) and any(isinstance(part, jax.ShapeDtypeStruct) for part in trees.leaves(x))
+        return hasattr(type(x), "__next__") or is_container(x) and not abstracts
 
     return leaf(args) if is_state(args) and not trees.is_node(args) else trees.map(leaf, args, is_leaf=whole)
 

@@ -1,6 +1,6 @@
 """Lists, dicts and arrays of which compiled code has a copy: what one shows after a change, the other does not.
 
-An item of a list whose length traced values decide stands in a buffer.  What is appended is copied into it, and what is read of it is a copy.  In
+An item of a list of data-dependent length stands in a buffer.  What is appended is copied into it, and what is read of it is a copy.  In
 Python both are the object itself, so a change of either from then on is an error (`state/lifted.touch`), in this iteration and in later ones: the
 loop hands on that a variable holds a copy, and so does a branch.
 """

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import enum
 import gc
+import inspect
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
@@ -10,12 +12,13 @@ from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 from autograph.runtime.frames import Frame, frames
+from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.messages.places import here
 from autograph.runtime.state.counting import VARIABLE
 from autograph.runtime.state.lifted import Location, _settle
 from autograph.runtime.state.made import codes_before, held_before, made_for, reached
 from autograph.runtime.state.objects import is_state
-from autograph.runtime.values.heap import Attribute, Contents, HeapLocation, Items
+from autograph.runtime.values.heap import Attribute, Contents, HeapLocation, Items, changed_under
 from autograph.runtime.values.specs import (
     Spec,
     is_container,
@@ -34,8 +37,7 @@ def forget_local(frame: Frame, out: list[Any], conflict: Callable[..., None] = l
 
     Raises AG405 if an error before such a change would prevent it, unless `conflict` knows a way.
     """
-    inside = occurrences(out)
-    _forget_dead(frame, inside)
+    inside = _forget_dead(frame, out)
     if any(isinstance(x, HeapLocation) for x in frame.written):
         frame.own = made_for(frame, inside)
         mine = [x for x in _changed(frame) if id(x.obj) in frame.own]
@@ -45,7 +47,63 @@ def forget_local(frame: Frame, out: list[Any], conflict: Callable[..., None] = l
         if frame.root and frame.born:
             mine += _in_result(frame, out)
         if _forgotten(frame, mine):
-            _forget_dead(frame, inside)
+            _forget_dead(frame, out)
+    refuse_beneath(frame)
+
+
+def refuse_beneath(frame: Frame) -> None:
+    """Raise AG405 for a place that a function under a transformation has changed, and that would keep a value of its trace."""
+    for location, (name, place) in frame.beneath.items():
+        if location in frame.saved and not holds_no_array(location.get(), frame.saved[location], live=True):
+            raise changed_under(location, name, place)
+
+
+def forget_born(frame: Frame, fn: Any) -> None:
+    """Objects that a function under a transformation has made keep the arrays that it has set, and nothing else has changed.
+
+    Sound because nobody around knows such an object yet: who takes it out of the trace takes values of the trace with it, and JAX names the leak when
+    one is used, as without us.  One without attributes that the function knows by name is one of the code around.
+    """
+    mine = [x for x in frame.written if isinstance(x, Attribute) and id(x.obj) in frame.born and not holds_no_array(x.get(), frame.saved[x])]
+    if mine:
+        known = reached(_named_by(inspect.unwrap(fn)))
+        _forgotten(frame, [x for x in mine if id(x.obj) not in known])
+
+
+def _named_by(fn: Any) -> list[Any]:
+    """What a function knows by name: its globals, the variables of functions around, its defaults, its object."""
+    named = [getattr(fn, "__self__", None)]
+    fn = getattr(fn, "__func__", fn)
+    if isinstance(fn, FunctionType):
+        named += [fn.__globals__[name] for name in fn.__code__.co_names if name in fn.__globals__]
+        named += [x for cell in fn.__closure__ or () for x in gc.get_referents(cell)]
+        named += fn.__defaults__ or ()
+    return named
+
+
+def restore_traced(frame: Frame) -> None:
+    """After an error: what holds values of the trace holds what it held before; other changes stay, as those of a function that raises."""
+    for location, before in reversed(frame.saved.items()):
+        if not holds_no_array(location.get(), before):
+            location.put(before)
+
+
+def holds_no_array(value: Any, before: Any = None, live: bool = False) -> bool:
+    """Whether a value cannot hold a tracer of a trace that has ended, or is what was there before; with `live`, arrays of traces that last may be it.
+
+    Sound for trees as JAX takes them apart: an object that is a leaf may hold anything.  A class of trees that hides an array in its definition hides
+    it here, too: JAX names the leak when the array is used.
+    """
+    if isinstance(value, Items):
+        held = before.values if isinstance(before, Items) else ()
+        return all(any(v is x for x in held) or holds_no_array(v, None, live) for v in value.values)
+    if value is before or type(value) in _PLAIN or isinstance(value, enum.Enum) or live and isinstance(value, ARRAYS) and _jax.is_live(value):
+        return True
+    inside = trees.leaves(value)
+    return not (len(inside) == 1 and inside[0] is value) and all(holds_no_array(v, None, live) for v in inside)
+
+
+_PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), type})
 
 
 def _in_result(frame: Frame, out: list[Any]) -> list[HeapLocation]:
@@ -59,14 +117,16 @@ def _in_result(frame: Frame, out: list[Any]) -> list[HeapLocation]:
     return [x for x in left if id(x.obj) in held]
 
 
-def _forget_dead(frame: Frame, inside: Counter[int]) -> None:
-    """Forget the places of objects that nobody holds: an object that is forgotten may have held others.
+def _forget_dead(frame: Frame, out: list[Any]) -> Counter[int]:
+    """Forget the places of objects that nobody holds: an object that is forgotten may have held others.  How often the result holds which objects.
 
     What a place held before is there again when the block ends, though nothing holds it now: another side, or an iteration that is
     not made, reads it.
     """
-    while dead := _dead(_changed(frame), inside, held_before(frame)):
-        _forgotten(frame, dead)
+    inside = occurrences(out)
+    while _forgotten(frame, _dead(_changed(frame), inside, held_before(frame))):
+        inside = occurrences(out)  # what a forgotten object held as well may now be the result's alone
+    return inside
 
 
 def forget_object(obj: Any) -> None:

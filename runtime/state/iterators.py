@@ -47,7 +47,7 @@ class Positions:
         for name, x, before in self.before:
             if not _is_same(_position(x), before):
                 raise EffectError(
-                    f"a branch or loop that traced values decide takes from `{name}`, a `{type(x).__name__}` from outside of it: that would happen "
+                    f"a data-dependent branch or loop takes from `{name}`, a `{type(x).__name__}` from outside of it: that would happen "
                     "once, while it is traced", here(),
                     "take the values before, as a list, or count an index in the block",
                 )  # fmt: skip

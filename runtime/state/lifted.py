@@ -1,7 +1,7 @@
 """State outside the parameter list of a block: the error code of deferred errors, and places in Python objects.
 
 One trace of a block finds what it reads and writes outside.  The error code is read by a marker in the block's jaxpr; the markers become
-inputs.  A place in an object holds what the block sees while it is traced, and again what it held before when the trace ends; where turns of
+inputs.  A place in an object holds what the block sees while it is traced, and again what it held before when the trace ends; where iterations of
 a loop hand a new value on, the place begins as a marker.
 """
 
@@ -14,12 +14,12 @@ from typing import Any
 
 import jax
 
-from autograph.runtime.frames import Frame, frames, lifting
+from autograph.runtime.frames import Frame, frames, lifting, trace_again
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi._jax import Primitive
 from autograph.runtime.jaxapi.tracers import Array
 from autograph.runtime.messages.places import here, transformation
-from autograph.runtime.values.heap import Attribute, Contents, HeapLocation, Items, changed_under
+from autograph.runtime.values.heap import Attribute, Contents, HeapLocation, Items
 from autograph.runtime.values.identity import is_spoiled, spoil, spoil_twins
 from autograph.runtime.values.joining import Mismatch, join
 from autograph.runtime.values.packing import pack, unpack
@@ -218,7 +218,7 @@ def touch(location: HeapLocation, late: bool = True, beneath: bool = False) -> N
             frame.places[location] = here()
         if frame.lifting:
             if not beneath and frame.trace is not None and frame.trace is not _jax.current_trace() and _jax.recording():
-                raise changed_under(location, transformation())
+                frame.beneath.setdefault(location, (transformation(), here()))
             if location.shared in frame.protected:  # the block carries this variable, and puts the outer value back itself
                 frame.saved.pop(location)
                 frame.rebound = True
@@ -230,7 +230,7 @@ def touch(location: HeapLocation, late: bool = True, beneath: bool = False) -> N
 
 
 def enter(frame: Frame) -> None:
-    """At the start of a turn: the places that turns change hold what the turn before left."""
+    """At the start of an iteration: the places that iterations change hold what the iteration before left."""
     for location, spec in frame.preset.items():
         if isinstance(location, HeapLocation):
             frame.saved[location] = location.get()
@@ -246,14 +246,14 @@ def enter(frame: Frame) -> None:
 
 
 def note_stored(frame: Frame) -> None:
-    """At the end of a turn: the places that hold arrays into which it has stored."""
+    """At the end of an iteration: the places that hold arrays into which it has stored."""
     for location, x, before in frame.arrived:
         if x.now is not before and not isinstance(location.get(), Array) or location.get() is x and x.now is not before:
             frame.written.setdefault(location, None)
 
 
 def at_begin(location: Location, frame: Frame) -> Any:
-    """What a place holds when a turn begins."""
+    """What a place holds when an iteration begins."""
     if not isinstance(location, HeapLocation):
         return frame.marked.get(location, 0 if location is ERROR else blank)
     return frame.begun.get(location, frame.saved[location])
@@ -266,6 +266,9 @@ def restore(frame: Frame) -> None:
     """
     for location, value in reversed(frame.saved.items()):
         location.put(value)
+    if frame.handed:  # what is traced again makes those changes again
+        frame.handed = False
+        trace_again(_jax.another_attempt)
 
 
 def note_late(location: HeapLocation) -> None:
@@ -305,8 +308,10 @@ def _if_fine(code: Any, now: Any, before: Any, location: HeapLocation, conflict:
             raise Mismatch("", joint, joint)
     except Mismatch:
         conflict(location, (spec_of(before), spec_of(now)))
+        other = isinstance(now, Items) and isinstance(before, Items) and not now.alike(before)
+        change = "that it becomes longer or shorter, or gets other keys" if other else "this change"
         raise location.refusal(
-            "an error before it that only traced values decide (an index out of range, an `assert`, a `raise`) would prevent this change", here()
+            f"a data-dependent error before it (an index out of range, an `assert`, a `raise`) would prevent {change}", here()
         ) from None
     fine = jax.lax.eq(code, jax.numpy.int32(0))
     flat = zip(pack(now, joint), pack(before, joint), strict=True)

@@ -27,11 +27,11 @@ class NeedsState(Retrace):
 
 
 class Enough(Retrace):
-    """A trace that is made again has seen what the function changes: the turns of a long loop would be made for nothing."""
+    """A trace that is made again has seen what the function changes: the iterations of a long loop would be made for nothing."""
 
 
 def end_if_made_again() -> None:
-    """Called after some turns of a long loop.
+    """Called after some iterations of a long loop.
 
     Raises:
       Enough: the function changes Variables that are not among its inputs, so that it is traced again.

@@ -34,6 +34,29 @@ class Unseen:
         vars(self).update(attributes)
 
 
+def kept(obj: Any, unseen: Unseen, made: dict[str, Any]) -> None:
+    """What code has made in an object that is there from then on, also where the trace is given up in which it has run.
+
+    Variables, objects and functions are `unseen`, and no state; numbers, arrays and lists of them stay attributes, as they may change.
+    """
+    for name, value in made.items():
+        if not any(isinstance(x, (*ARRAYS, *NUMBERS)) or is_container(x) for x in trees.leaves(value)):
+            vars(unseen)[name] = vars(obj).pop(name)
+        else:
+            vars(unseen).setdefault(_LASTING, set()).add(name)
+
+
+def lasts(place: HeapLocation) -> bool:
+    """Whether an attribute stays where the trace is given up that has made it."""
+    if not isinstance(place, Attribute):
+        return False
+    made = [x for x in getattr(place.obj, "__dict__", {}).values() if isinstance(x, Unseen)]
+    return any(place.attribute in vars(x).get(_LASTING, ()) for x in made)
+
+
+_LASTING = " lasting"  # the name of no attribute
+
+
 def is_state(x: Any) -> bool:
     """Whether an object's attributes are looked at: one of the user's or a library's classes, not of Python's own."""
     cls = type(x)
@@ -57,8 +80,11 @@ def _is_state(x: Any) -> bool:
     return cls.__module__.split(".")[0] not in sys.stdlib_module_names and bool(cls.__dictoffset__ or slots_of(cls))
 
 
+UNSEEN_SLOTS = frozenset({"_taken_by_user"})
+
+
 def slots_of(cls: type) -> list[str]:
-    """The names of the slots of a class."""
+    """The names of the slots of a class, but for those that the runtime keeps for itself (`UNSEEN_SLOTS`)."""
     if (known := _known_slots.get(cls)) is not None:
         return known
     found = [
@@ -66,7 +92,7 @@ def slots_of(cls: type) -> list[str]:
         for k in cls.__mro__
         for s in ((k.__dict__.get("__slots__", ()),) if isinstance(k.__dict__.get("__slots__"), str) else k.__dict__.get("__slots__", ()))
     ]
-    _known_slots[cls] = [s for s in found if s not in ("__weakref__", "__dict__")]
+    _known_slots[cls] = [s for s in found if s not in ("__weakref__", "__dict__") and s not in UNSEEN_SLOTS]
     return _known_slots[cls]
 
 

@@ -6,10 +6,12 @@ import sys
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any, Protocol
 
 from autograph.runtime.frames import Frame, frames, watched
+from autograph.runtime.jaxapi._jax import Tracer
+from autograph.runtime.jaxapi.tracers import content
 from autograph.runtime.messages.errors import Place, TapeError, VariableStateError
 from autograph.runtime.messages.places import here, transformation
 from autograph.runtime.state.forgetting import occurrences
@@ -18,9 +20,18 @@ from autograph.runtime.values.values import ours, traced
 
 
 class Recorder(Protocol):
-    """What a tape offers to Variables."""
+    """What a tape offers to Variables; `home` is the trace in which it records."""
 
-    def note_read(self, variable: Any, value: Any) -> Any: ...
+    @property
+    def home(self) -> Any: ...
+
+    def records(self, variable: Any, value: Any) -> bool: ...
+
+    def knows(self, variable: Any, value: Any) -> bool: ...
+
+    def note_read(self, variable: Any, value: Any) -> None: ...
+
+    def alias(self, value: Any) -> Any: ...
 
     def watches(self, variable: Any) -> bool: ...
 
@@ -75,11 +86,48 @@ def note_place(place: Attribute) -> None:
     for frame in around:
         if frame.checked:
             frame.variables[place] = None
-    for recorder in recorders.active if isinstance(place, Held) else ():
-        place.put(recorder.note_read(place.obj, place.get()))
-        for frame in around:
-            if place in frame.saved:  # what a block around sees in it
-                frame.saved[place] = recorder.note_read(place.obj, frame.saved[place])
+    if recorders.active and isinstance(place, Held):
+        before = place.get()
+        after, level = _noted(place.obj, before, around)
+        if after is not before:
+            for frame in around[max(level, 0) :] if level >= 0 else ():  # it is a value of this block's
+                frame.saved.setdefault(place, before)
+            place.put(after)
+        for k, frame in enumerate(around):
+            if place in frame.saved:  # what the block's surroundings see in it, of a tape there
+                inside = _level(frame.trace, around[: k + 1])
+                _note(place.obj, frame.saved[place], [r for r in recorders.active if _level(r.home, around) < inside])
+
+
+def _noted(variable: Any, value: Any, around: Sequence[Frame]) -> tuple[Any, int]:
+    """What a Variable holds from now on, of which the tapes around note that it is read; and the block in which that was made, if it is new.
+
+    It is another array where somebody may have taken the value before this tape, or a tape has seen it computed, which an assignment has cut.
+    It is made where the outermost such tape stands, which sees a block in its own as one operation of what that takes.
+    """
+    recording = [r for r in recorders.active if r.records(variable, value)]
+    new = [r for r in recording if not r.knows(variable, value)]
+    own, level = content(value), -1
+    if new and (getattr(variable, "_taken_by_user", None) in (None, id(own)) or any(r.sees(value) for r in new)):
+        least = _level(own._trace, around) if isinstance(own, Tracer) else -1
+        if makers := [r for r in new if _level(r.home, around) >= least]:
+            value, level = makers[0].alias(value), _level(makers[0].home, around)
+    if new:
+        _note(variable, value, recording)
+    return value, level
+
+
+def _note(variable: Any, value: Any, tapes: Iterable[Recorder]) -> None:
+    for recorder in tapes:
+        if recorder.records(variable, value) and not recorder.knows(variable, value):
+            recorder.note_read(variable, value)
+
+
+def _level(trace: Any, around: Sequence[Frame]) -> int:
+    """How deep the block is that a trace traces, and -1 of what is outside of all; a block without a trace of its own is part of the one around."""
+    if trace is None:
+        return next((k for k in reversed(range(len(around))) if around[k].trace is not None), -1)
+    return next((k for k in reversed(range(len(around))) if around[k].trace is trace), -1)
 
 
 def refuse_assigned(frame: Frame) -> None:
@@ -148,6 +196,12 @@ class Created:
 
     def add(self, variable: Any) -> None:
         self._made[self._key] = weakref.ref(variable)
+
+    def __bool__(self) -> bool:
+        return bool(self._made)
+
+    def __contains__(self, variable: Any) -> bool:
+        return any(made() is variable for made in self._made.values())
 
 
 def outermost(variable: Any) -> Any:

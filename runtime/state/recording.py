@@ -101,6 +101,7 @@ def done(
         out = outputs(*args)
         if _are_small(_jax.recorded(start), HEAVY - CALLS - _WITH_RULES):
             return Done(list(out), again, [True] * len(out))
+        _jax.drop_effects(start)  # it is done once, with what its derivatives read
     out, pullback = jax.vjp(of_live, *[args[k] for k in live])
     return Done(list(out), pullback, depends or [True] * len(out))
 

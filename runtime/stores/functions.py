@@ -50,7 +50,11 @@ def of_numpys(path: str, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 
 
 def _all_known(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    return not any(isinstance(x, jax.Array) and not is_known(x) for x in (*args, *kwargs.values()))
+    return all(map(_known, (*args, *kwargs.values())))
+
+
+def _known(x: Any) -> bool:
+    return all(map(_known, x)) if isinstance(x, (list, tuple)) else not isinstance(x, jax.Array) or is_known(x)
 
 
 def _by_numpy(f: Any, x: Numpys, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

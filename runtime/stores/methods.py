@@ -11,6 +11,7 @@ import numpy as np
 
 from autograph.runtime.arrays.numpys import Numpys, is_known, numpys, plain, view
 from autograph.runtime.arrays.parts import Bits, Chosen, Component, Index, Part, reshaped, transposed
+from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi.tracers import Array, content
 from autograph.runtime.stores.stores import replace_whole, store
 from autograph.runtime.values.values import traced
@@ -21,6 +22,8 @@ METHODS_IN_PLACE = frozenset("fill put sort partition itemset".split())
 def part_of(x: Numpys, f: Callable[[Any], Any]) -> Numpys | None:
     """What a function of NumPy's that may give a view makes of an array: the view, or None where it gives a copy."""
     found = f(x.shadow)
+    if isinstance(found, np.ndarray) and found.size == 0:  # it shares no memory, as it has none
+        return numpys(jnp.zeros(found.shape, found.dtype))  # type: ignore[no-any-return]
     if not isinstance(found, np.ndarray) or not np.may_share_memory(found, x.shadow):
         return None
     return view(x, part(x, f, found))
@@ -205,13 +208,44 @@ def _put_flat(self: Numpys, value: Any) -> None:
     Flat(self)[:] = jnp.resize(jnp.asarray(value), (self.size,)) if np.ndim(value) else value
 
 
+def _item(x: Any, *place: Any) -> Any:
+    """`x.item()`: a number of Python's, which is traced."""
+    value = content(x)
+    if place:
+        value = value[place if len(place) > 1 else np.unravel_index(place[0], value.shape)]
+    if value.size != 1:
+        raise ValueError("can only convert an array of size 1 to a Python scalar")
+    return _jax.convert_type(value.reshape(()), value.dtype, value.dtype != bool)
+
+
+def _tolist(x: Any) -> Any:
+    """`x.tolist()`: lists of such numbers."""
+    value = content(x)
+    return [_tolist(value[k]) for k in range(value.shape[0])] if value.ndim else _item(value)
+
+
+def _is_integer(x: Any) -> Any:
+    """`float.is_integer`, and `int.is_integer`."""
+    value = content(x)
+    return jnp.isfinite(value) & (jnp.floor(value) == value) if jnp.issubdtype(value.dtype, jnp.floating) else jnp.ones(value.shape, bool)
+
+
+def _bit_length(x: Any) -> Any:
+    """`int.bit_length`."""
+    value = content(x)
+    return value.dtype.itemsize * 8 - jax.lax.clz(jnp.abs(value))
+
+
+Array.item, Array.tolist, Array.is_integer, Array.bit_length = _item, _tolist, _is_integer, _bit_length  # type: ignore[attr-defined, method-assign]
+
+
 _ARRAYS = frozenset(n for n in dir(np.ndarray) if not n.startswith("_") and callable(getattr(np.ndarray, n)))
 _OWN: dict[str, Any] = {
     "copy": _copy, "astype": _astype, "flatten": _flatten, "view": _view, "real": _component(False), "imag": _component(True),
     "T": property(lambda self: part_of(self, lambda s: s.T)), "mT": property(lambda self: part_of(self, lambda s: s.mT)),
     "flat": property(Flat, _put_flat),
-    "tolist": lambda self: self.now.tolist() if self.known else content(self).tolist(),
-    "item": lambda self, *args: self.now.item(*args) if self.known else content(self).item(*args),
+    "tolist": lambda self: self.now.tolist() if self.known else _tolist(self),
+    "item": lambda self, *args: self.now.item(*args) if self.known else _item(self, *args),
 }  # fmt: skip
 for _name in _ARRAYS - _OWN.keys():
     setattr(Numpys, _name, method(_name))

@@ -21,6 +21,7 @@ from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi.tracers import Array, as_object
 from autograph.runtime.messages.errors import AliasError, ArrayStoreError
 from autograph.runtime.messages.places import caller, here, variable_of
+from autograph.runtime.sequences.sections import Section
 from autograph.runtime.state.needs import NeedsState
 from autograph.runtime.state.objects import is_state, own_attributes
 from autograph.runtime.state.watching import is_librarys, makes_keys
@@ -114,6 +115,10 @@ def changed_outside(frame: Any) -> list[HeapLocation]:
     return [place for place, _ in found if place is not None]
 
 
+def _unknown(x: Any) -> bool:
+    return traced(x) or isinstance(x, Section) or type(x) is tuple and any(isinstance(p, Section) for p in x)
+
+
 def stored_outside(x: Any, i: Any, value: Any, shared: bool) -> Any:
     """`x[i] = value` of an array that is no object: what the name, or place, that holds it is bound to afterwards; `shared`: others hold it.
 
@@ -124,7 +129,7 @@ def stored_outside(x: Any, i: Any, value: Any, shared: bool) -> Any:
     inside = watched() and _jax.recording()
     if inside and (places := _places_of(x)):
         _refuse_or_lift(places)
-    if isinstance(x, np.ndarray) and not (inside and (in_block() or traced(value) or traced(i)) and x.dtype.kind in KINDS):
+    if isinstance(x, np.ndarray) and not (inside and (in_block() or _unknown(value) or _unknown(i)) and x.dtype.kind in KINDS):
         x[i] = value
         return x
     if isinstance(x, np.ndarray) and x.base is not None:

@@ -23,7 +23,7 @@ from autograph.runtime.jaxapi.tracers import Array, content, note_change
 from autograph.runtime.messages.errors import AliasError
 from autograph.runtime.messages.places import here, variable_of
 from autograph.runtime.sequences.sections import Section
-from autograph.runtime.sequences.slicing import split_index, stored, stored_masked
+from autograph.runtime.sequences.slicing import has_places, split_index, stored, stored_at_each, stored_masked
 from autograph.runtime.sequences.subscripts import check_static, has_span, is_mask, store_masked, store_span
 from autograph.runtime.state.lifted import may_have_failed, touch
 from autograph.runtime.values.heap import HeapLocation
@@ -123,7 +123,7 @@ class StaleView(Numpys):
     @property
     def now(self) -> Any:
         raise AliasError(
-            "an array is read that is a row, slice or other view taken in a compiled loop or branch before, at a place that traced values decide, "
+            "an array is read that is a row, slice or other view taken in a compiled loop or branch before, at a data-dependent place, "
             "and its array has been stored into since",
             here(), "take a copy (`row = m[k].copy()`), or take it again before it is read (`row = m[k]`)",
         )  # fmt: skip
@@ -136,9 +136,9 @@ def _value(x: Array) -> Any:
 
 
 def unknown_array() -> AliasError:
-    """The error for a store of which traced values decide which array it reaches, and nothing tells."""
+    """The error for a store of which it is data-dependent which array it reaches, and nothing tells."""
     return AliasError(
-        "an array is stored into, and only traced values decide which other names hold it", here(), "give one of the names a copy (`b = a.copy()`)"
+        "an array is stored into, and it is data-dependent which other names hold it", here(), "give one of the names a copy (`b = a.copy()`)"
     )
 
 
@@ -176,7 +176,7 @@ def store(x: Array, i: Any, value: Any) -> None:
     def update(now: Any, p: Any) -> Any:
         if p is None:
             return stored_at(now, i, value)
-        if is_mask(i) or isinstance(value, Section) or split_index(i) is not None or has_span(i):
+        if is_mask(i) or isinstance(value, Section) or has_places(i) or split_index(i) is not None or has_span(i):
             return jnp.where(p, stored_at(now, i, value), now)
         old = now[as_index(i)]
         return stored_at(now, i, jnp.where(p, _as(value, old.dtype), old))
@@ -231,16 +231,29 @@ def stored_at(x: Any, i: Any, value: Any) -> Any:
     check_static(x, i)
     if is_mask(i):
         return stored_masked(x, i, value) if isinstance(value, Section) else store_masked(x, i, value)
+    if has_places(i):
+        return stored_at_each(x, i, value)
     if (split := split_index(i)) is not None:
         whole, part = split
         return x.at[whole].set(stored(x[whole], part, value)) if whole else stored(x, part, value)
     if has_span(i):
         return store_span(x, i, value)
+    if isinstance(value, Section) and (isinstance(i, slice) or i is Ellipsis):
+        return stored(x, i if isinstance(i, slice) else slice(None), value)
     if is_all(x.shape, i):
         new = jnp.asarray(value)
         if new.ndim <= x.ndim and all(n in (1, m) for n, m in zip(new.shape[::-1], x.shape[::-1], strict=False)):
             return jnp.broadcast_to(new, x.shape).astype(x.dtype)
-    return put_at(x, as_index(i), content(value))
+    return put_at(x, as_index(i), _without_leading(x, i, content(value)))
+
+
+def _without_leading(x: Any, i: Any, value: Any) -> Any:
+    """A value without the axes of one item before those of the place, which NumPy leaves out."""
+    if not isinstance(value, (jax.Array, np.ndarray)) or value.ndim < 1 or value.shape[0] != 1:
+        return value
+    place = jax.eval_shape(lambda x: x[as_index(i)], x).ndim
+    extra = np.ndim(value) - place
+    return value.reshape(np.shape(value)[extra:]) if extra > 0 and all(n == 1 for n in np.shape(value)[:extra]) else value
 
 
 def replace_whole(x: Array, new: Any) -> None:

@@ -25,7 +25,7 @@ MUTATING = frozenset(
 )
 _CHANGING_OPERATORS = frozenset(
     "set_item set_path set_attr set_attr_item set_attr_path update_attr update_item update_path update_attr_item update_attr_path del_item del_attr "
-    "del_attr_item in_place append extend pop insert delete remove reverse_list clear call_in call_at call_of".split()
+    "del_attr_item in_place append extend pop insert delete remove reverse_list clear sort call_in call_at call_of".split()
 )
 _BY_NAME = frozenset("set_attr set_attr_item set_attr_path update_attr update_attr_item update_attr_path del_attr del_attr_item".split())
 _LOOKS_INTO = re.compile(r"\{[^{}]*[.\[]")

@@ -168,6 +168,11 @@ def clear(x: Any) -> Any:
     return x
 
 
+def sort(x: Any, **options: Any) -> Any:
+    x.sort(**options)
+    return x
+
+
 def renewed(x: Any, items: Any) -> Any:
     return items
 
@@ -291,13 +296,13 @@ KNOWN = _Operators(
     set_attr=setattr, set_attr_path=set_attr_path, set_attr_item=set_attr_item, update_attr=update_attr, update_item=update_item,
     update_path=update_path, update_attr_item=update_attr_item, update_attr_path=update_attr_path, in_place=in_place, del_item=operator.delitem,
     del_attr=delattr, del_attr_item=del_attr_item, append=append, extend=extend, pop=pop, insert=insert, delete=delete, remove=remove,
-    reverse_list=reverse_list, clear=clear, renewed=renewed, call=_same,
+    reverse_list=reverse_list, clear=clear, sort=sort, renewed=renewed, call=_same,
     call_in=call_in, call_at=call_at, call_of=call_of, and_=and_, or_=or_, not_=operator.not_,
     and_then=and_then, or_else=or_else, compare=compare, in_=_COMPARE["in"], not_in=_COMPARE["not in"], equal=operator.eq, not_equal=operator.ne,
     ordered=lambda a, symbol, b: _COMPARE[symbol](a, b), is_none=lambda x: x is None, is_not_none=lambda x: x is not None,
     is_=operator.is_, is_not=operator.is_not,
     is_bool=is_bool, each=each, collected=list, len=length, next=first, min=min, max=max, sum=sum, any=any, all=all, int=int, float=float,
-    bool=bool, complex=complex, sorted=sorted, isinstance=isinstance, callable=callable, type_of=type, range=range, static_range=range,
+    bool=bool, complex=complex, sorted=sorted, list=list, isinstance=isinstance, callable=callable, type_of=type, range=range, static_range=range,
     enumerate=enumerate, zip=zip, reversed=reversed, indices=_same, row=lambda items, item: item, over=_same, live_rows=_same, part=_same,
     matched=_same, is_array=lambda x: False, slice=slice, span=lambda start, stop, length: slice(start, stop), text=text, percent=operator.mod,
     str_=str, repr_=repr, format_=format, renew=renew, storing=storing, place=lambda obj, name: _PLACE, fixed=lambda name, value: _PLACE,

@@ -88,14 +88,14 @@ def _wider(number: int) -> str:
 def unsettled(
     names: Sequence[str], before: Sequence[Spec], after: Sequence[Spec], runs: int, places: Sequence[tuple[str, Place | None]] = ()
 ) -> LoopTypeError:  # fmt: skip
-    """The error where each run of a turn gives other types than the one before; `places` are those outside that it changes so, and where."""
+    """The error where each run of an iteration gives other types than the one before; `places` are those outside that it changes so, and where."""
     k = next((k for k, (a, b) in enumerate(zip(before, after, strict=True)) if a != b), None)
     if k is None:  # what changes is a place outside
-        name, place = places[0] if places else ("what the turns leave in objects", None)
+        name, place = places[0] if places else ("what the iterations leave in objects", None)
         return LoopTypeError(
-            f"{name} holds another object, or one of another type, after each turn, also after {runs} of them", place or place_of(caller()),
+            f"{name} holds another object, or one of another type, after each iteration, also after {runs} of them", place or place_of(caller()),
             "give it one type before the loop; what objects hold may be exchanged (`a.x, b.x = b.x, a.x`), lists inside of tuples may not",
         )  # fmt: skip
     else:
-        what, advice = f"loop variable `{names[k]}`", f"start it with the type that a turn gives it: {describe(after[k])}"
-    return LoopTypeError(f"{what} has another type after each turn, also after {runs} of them", place_of(caller()), advice)
+        what, advice = f"loop variable `{names[k]}`", f"start it with the type that an iteration gives it: {describe(after[k])}"
+    return LoopTypeError(f"{what} has another type after each iteration, also after {runs} of them", place_of(caller()), advice)

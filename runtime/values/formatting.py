@@ -17,9 +17,11 @@ import jax
 from autograph.runtime.arrays.handles import values_in
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi._jax import ArrayImpl
+from autograph.runtime.jaxapi.tracers import content
 from autograph.runtime.messages.advice import for_text
 from autograph.runtime.messages.errors import ConcreteValueError
 from autograph.runtime.messages.places import here
+from autograph.runtime.values.printed import printable
 from autograph.runtime.values.specs import Static, Type
 from autograph.runtime.values.values import traced
 
@@ -95,6 +97,40 @@ class Text:
 jax.tree_util.register_pytree_node(Text, lambda t: ((t.values,), (t.how, t.template)), lambda aux, children: Text(aux[0], aux[1], children[0]))
 
 
+def shows_values(error: BaseException) -> bool:
+    """Whether the message of an error shows values of the current trace, and of no other."""
+    shown = [v for x in error.args if isinstance(x, Text) for v in trees.leaves(x.values) if traced(v)]
+    return bool(shown) and all(map(_jax.made_here, shown))
+
+
+def show_tracers(error: BaseException) -> None:
+    """Let the message of an error that leaves a trace say of traced values what JAX says of them."""
+    if any(isinstance(x, Text) for x in error.args):
+        error.args = tuple(str(_with_tracers(x)) if isinstance(x, Text) else x for x in error.args)
+
+
+def _with_tracers(x: Text) -> Text:
+    def shown(value: Any) -> Any:
+        return _with_tracers(value) if isinstance(value, Text) else _Tracer(content(value)) if traced(value) else value
+
+    return Text(x.how, x.template, trees.map(shown, x.values, is_leaf=lambda v: isinstance(v, Text)))
+
+
+class _Tracer:
+    """What JAX says of a traced value, however it is formatted."""
+
+    def __init__(self, tracer: Any) -> None:
+        self.text = str(tracer)
+
+    def __str__(self) -> str:
+        return self.text
+
+    __repr__ = __str__
+
+    def __format__(self, spec: str) -> str:
+        return self.text
+
+
 def _shown(x: Any) -> Any:
     return str(x) if isinstance(x, Text) else x
 
@@ -113,13 +149,13 @@ def _with_objects(values: Any) -> Any:
 
 def as_shown(x: Any) -> Any:
     """What is printed of a value: of an object of the user's what it shows of itself now."""
-    x = values_in(x)
+    x = printable(values_in(x))
     return module.shown(x) if (module := _with_objects(x)) is not None else x
 
 
 def text(template: str, /, *args: Any, **kwargs: Any) -> Any:
     """`template.format(*args, **kwargs)`; what an f-string becomes."""
-    args, kwargs = values_in(args), values_in(kwargs)
+    args, kwargs = printable(values_in(args)), printable(values_in(kwargs))
     if (module := _with_objects((args, kwargs))) is not None:
         return module.asked(template, args, kwargs)
     if not _unknown((args, kwargs)):
@@ -130,7 +166,7 @@ def text(template: str, /, *args: Any, **kwargs: Any) -> Any:
 
 def percent(template: Any, values: Any) -> Any:
     """`template % values`."""
-    values = values_in(values)
+    values = printable(values_in(values))
     if isinstance(template, str) and (module := _with_objects(values)) is not None:
         template, values = module.asked_percent(template, values)
     if not isinstance(template, str) or not _unknown(values):

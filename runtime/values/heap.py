@@ -84,7 +84,7 @@ class Attribute(HeapLocation):
             try:
                 of.__setattr__(self.obj, self.attribute, value)
             except TypeError as error:
-                raise self.refusal(f"it does not take what traced values decide ({error})", here()) from None
+                raise self.refusal(f"it does not take what is data-dependent ({error})", here()) from None
         elif self._is_own():
             of.__delattr__(self.obj, self.attribute)
 
@@ -354,10 +354,10 @@ def _flatten_with_keys(items: Items) -> tuple[list[tuple[Any, Any]], _Keys]:
 jax.tree_util.register_pytree_with_keys(Items, _flatten_with_keys, lambda aux, values: Items(aux.keys, list(values)), _flatten)
 
 
-def changed_under(location: HeapLocation, name: str) -> EffectError:
+def changed_under(location: HeapLocation, name: str, place: Place | None) -> EffectError:
     """The refusal of a change in a function that is given to JAX."""
     return EffectError(
-        f"{location.name} is changed by a function under {name} of JAX, and would keep a value of its trace", here(),
+        f"{location.name} is changed by a function under {name} of JAX, and would keep a value of its trace", place,
         "write it as an `if`, `while` or `for`, or return the new value",
     )  # fmt: skip
 

@@ -30,11 +30,11 @@ class loop:
     """Hints for the loops that stand directly in a `with` block, in the same function.
 
     Args:
-      max_steps: a staged `while` or `for` that would make more turns raises StepLimitError (AG503); the turns of a loop that runs in Python are
-        not counted.
-      exceeded: "error", or "nan": the loop ends after `max_steps` turns, and the floating-point numbers that it changes are nan. Such a program needs
+      max_steps: a staged `while` or `for` that would make more iterations raises StepLimitError (AG503); the iterations of a loop that runs in
+      Python are not counted.
+      exceeded: "error", or "nan": the loop ends after `max_steps` iterations, and the floats that it changes are nan. Such a program needs
         nobody to read errors.
-      unroll: how many turns a compiled loop over rows or a range of known length makes at once.
+      unroll: how many iterations a compiled loop over rows or a range of known length makes at once.
       checkpoints: how many states each level of reverse mode stores in a loop of unknown length, instead of what a budget of 32 MiB gives: more is
         faster and takes more memory.
 
@@ -54,9 +54,9 @@ class loop:
         if max_steps is not None and (type(max_steps) is not int or max_steps < 0):
             if traced(max_steps):
                 raise ValueError("max_steps is a number that is known while tracing, and a traced value is given: make it static (`static_argnames`)")
-            raise ValueError(f"max_steps is a number of turns, not {max_steps!r}")
+            raise ValueError(f"max_steps is a number of iterations, not {max_steps!r}")
         if type(unroll) is not int or unroll < 1:
-            raise ValueError(f"unroll is a positive number of turns, not {unroll!r}")
+            raise ValueError(f"unroll is a positive number of iterations, not {unroll!r}")
         if checkpoints is not None and (type(checkpoints) is not int or checkpoints < 2):
             raise ValueError(f"checkpoints is a number of stored states, at least 2, not {checkpoints!r}")
         if exceeded not in ("error", "nan"):
@@ -83,7 +83,7 @@ class loops:
     around a call, or in the function itself.
 
     Args:
-      roll: "auto": one compiled turn from some 250 operations on, wherever it can be; "always": however few; "never": turn by turn.
+      roll: "auto": one compiled iteration from some 250 operations on, wherever it can be; "always": however few; "never": iteration by iteration.
         `ag.range(rolled=)` and `ag.static_range` decide for one loop.
 
     What has been compiled stays as it is: the setting counts when a function is traced.
@@ -95,7 +95,7 @@ class loops:
     ...     return x
     >>> with ag.loops(roll="always"):
     ...     print(ag.explain(powers, 1.0).statements[0].became)
-    scan of 10 turns
+    scan of 10 iterations
 
     Raises:
       ValueError: another word than these.

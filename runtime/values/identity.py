@@ -1,4 +1,4 @@
-"""Lists, dicts and other containers of which only traced values know whether two are one object.
+"""Lists, dicts and other containers of which it is data-dependent whether two are one object.
 
 A branch or loop that chooses between lists gives a new one, and so does an index that is traced.  A change of one of the two cannot show in the
 other: what the other holds is `Stale` from then on, and reading it is an error.
@@ -60,7 +60,7 @@ def twins(named: dict[Any, Any], goes: Callable[[Any], bool] = lambda container:
 
 
 def doubt(a: Any, b: Any) -> None:
-    """Only traced values decide whether two containers are one; the first has been made by this block."""
+    """It is data-dependent whether two containers are one; the first has been made by this block."""
     around = lifting()
     if a is b or b is None or not around:
         return
@@ -164,9 +164,10 @@ def chosen(new: dict[Any, Any], sides: Sequence[dict[Path, list[Twin]]]) -> None
 
 
 def after_turns(new: dict[Any, Any], before: dict[Any, Any], turn: dict[int, Path], end: dict[Path, list[Twin]]) -> None:
-    """Containers in what a loop has given may be those before it, and those that its last turn gave.
+    """Containers in what a loop has given may be those before it, and those that its last iteration gave.
 
-    `turn` says where what a turn begins with is, by identity, `end` what it ends with: what a turn moves to another variable may come from there.
+    `turn` says where what an iteration begins with is, by identity, `end` what it ends with: what an iteration moves to another variable may come
+    from there.
     """
     found = [(path, c) for name, value in new.items() for path, c in containers_of(value, (name,))]
     if not found:
@@ -210,7 +211,7 @@ def spoil_twins(x: Any) -> None:
         def error(read: bool) -> EffectError:
             one, another = ("is read", f"that has changed{line}") if read else ("changes", "that is read later")
             return EffectError(
-                f"a `{kind}` {one}, and only traced values decide whether it is the same object as one {another}",
+                f"a `{kind}` {one}, and it is data-dependent whether it is the same object as one {another}",
                 here() if read else place, _ADVICE,
             )  # fmt: skip
 
@@ -282,7 +283,7 @@ def refuse_chosen(
             if not lasts(c) and any(id(t) != own.get(path) or shared(t) for t in twins):
                 kind, name = type(c).__name__, variable_of(place.obj) if isinstance(place, Contents) else place.bare
                 raise place.error(
-                    f"only traced values decide which `{kind}` `{name or place.name}` holds, and others hold it too",
+                    f"it is data-dependent which `{kind}` `{name or place.name}` holds, and others hold it too",
                     frame.places.get(place) or here(), f"store a copy of it (`{kind}(...)`)",
                 )  # fmt: skip
 
@@ -299,6 +300,6 @@ def check_lengths(frame: Frame) -> None:
     for changed, other in frame.spoiled:
         if not Contents(changed.value).get().alike(Contents(other.value).get()):
             raise EffectError(
-                f"a `{type(changed.value).__name__}` becomes longer or shorter, and only traced values decide whether another is the same object",
+                f"a `{type(changed.value).__name__}` becomes longer or shorter, and it is data-dependent whether another is the same object",
                 frame.places.get(Contents(changed.value)) or here(), _ADVICE,
             )  # fmt: skip

@@ -36,7 +36,7 @@ def describe(spec: Spec) -> str:
 
 
 def _value_text(v: Any, text: str) -> str:
-    """A value that is the same in all turns or on a side, without an address."""
+    """A value that is the same in all iterations or on a side, without an address."""
     if isinstance(v, enum.Enum):
         return f"{type(v).__name__}.{v.name}"
     if isinstance(v, ARRAYS):
@@ -60,13 +60,17 @@ def instead(a: Spec, b: Spec, usual: str, place: Place | None = None) -> str:
         return _TEXTS
     if any(callable(v) and hasattr(v, "__name__") for v in values):
         return "only numbers and arrays can be chosen by traced values: keep a number, and call the functions on the sides of an `if`"
-    if len({type(v) for v in values if hasattr(v, "__dict__")}) == 2:
+    if len({type(v) for v in values if _has_fields(v)}) == 2:
         return "two classes cannot be chosen from: call the method on both sides, or use one class with all fields"
-    if len(values) == 2 and all(hasattr(v, "__dict__") for v in values):
+    if len(values) == 2 and all(map(_has_fields, values)):
         return "set the attributes of the object that is there, or make its class a pytree (`@dataclass`, and `jax.tree_util.register_dataclass`)"
-    if any(hasattr(v, "__dict__") for v in values):
+    if any(map(_has_fields, values)):
         return "register its class as a pytree (`jax.tree_util.register_dataclass`), so that its arrays can be chosen"
     return usual
+
+
+def _has_fields(v: Any) -> bool:
+    return hasattr(v, "__dict__") or bool(getattr(type(v), "__slots__", ()))
 
 
 def instead_of_change(m: Mismatch, location: HeapLocation, place: Place | None, usual: str) -> str:
@@ -77,20 +81,20 @@ def instead_of_change(m: Mismatch, location: HeapLocation, place: Place | None, 
 
 
 def for_turns(m: Mismatch, name: str) -> str:
-    """What to write instead where a turn of a loop gives a variable another type or shape."""
+    """What to write instead where an iteration of a loop gives a variable another type or shape."""
     if isinstance(m.a, tuple) and isinstance(m.b, tuple) and len(m.b) > len(m.a):
         return f"a tuple that gets longer cannot be carried: make `{name}` a list and append to it, in a `while` with `ag.loop(max_steps=...)`"
     if isinstance(m.a, list) and isinstance(m.b, list):
         return f"a list that is made anew with another length cannot be carried: change the one that is there (`{name}.append(x)`)"
     a, b = (getattr(type_of(s), "shape", None) if is_leaf(s) else None for s in (m.a, m.b))
     if a is None or b is None or a == b:
-        return f"start `{name}` with the type and shape that a turn gives it"
+        return f"start `{name}` with the type and shape that an iteration gives it"
     if len(a) == len(b) and sum(x != y for x, y in zip(a, b, strict=True)) == 1 and all(x <= y for x, y in zip(a, b, strict=True)):
-        return f"a loop variable keeps its shape: if turns make `{name}` longer, keep a fixed-size buffer and a counter, or append to a list"
+        return f"a loop variable keeps its shape: if iterations make `{name}` longer, keep a fixed-size buffer and a counter, or append to a list"
     if len(a) == len(b) and all(x >= y for x, y in zip(a, b, strict=True)):
         return (
-            f"a loop variable keeps its shape: store what a turn computes into `{name}` (`{name}[1:-1] = ...`); "
-            f"only if every turn gives {b}, start it with that shape"
+            f"a loop variable keeps its shape: store what an iteration computes into `{name}` (`{name}[1:-1] = ...`); "
+            f"only if every iteration gives {b}, start it with that shape"
         )
     return f"a loop variable keeps its shape: start `{name}` with shape {b}, or keep a fixed-size buffer"
 

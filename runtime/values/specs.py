@@ -200,19 +200,20 @@ def type_of(v: Any) -> Type | None:
     if isinstance(v, NUMBERS) and not isinstance(v, np.generic):
         kind = next(k for k in NUMBERS if isinstance(v, k))  # a member of an IntEnum is an int
         return Type((), jax.dtypes.canonicalize_dtype(kind), _WEAK_TYPES[kind])
+    if isinstance(v, np.ndarray) and (v.dtype.kind in "OSUMm" or v.dtype.names):  # of objects, texts, dates: it stays Python's
+        return None
     aval = jax.typeof(v)
     dtype = jax.dtypes.canonicalize_dtype(aval.dtype) if isinstance(aval.dtype, np.dtype) else aval.dtype
     return Type(aval.shape, dtype, aval.weak_type and aval.dtype != bool, axes_of(aval), isinstance(v, np.ndarray) and v.ndim > 0)
 
 
 def _of_tracer(v: Any) -> Type:
-    found = of_aval(v.aval)
-    return replace(found, numpys=True) if isinstance(v, Numpys) or isinstance(v, Array) and v.scalar else found
+    return of_aval(v.aval, isinstance(v, Numpys) or type(v) is Array and bool(v.scalar))
 
 
-def of_aval(aval: Any) -> Type:
+def of_aval(aval: Any, numpys: bool = False) -> Type:
     # Comparing two weak values gives a weak bool; a bool has nothing to be weak about.
-    return Type(aval.shape, aval.dtype, bool(getattr(aval, "weak_type", False)) and aval.dtype != bool, axes_of(aval))
+    return Type(aval.shape, aval.dtype, bool(getattr(aval, "weak_type", False)) and aval.dtype != bool, axes_of(aval), numpys)
 
 
 def spec_of(v: Any) -> Spec:

@@ -75,7 +75,7 @@ class Record:
 
 
 class Counted:
-    """Items of which only traced values know how many there are: `length`, of which `row(i)` is one."""
+    """Items of which it is data-dependent how many there are: `length`, of which `row(i)` is one."""
 
     length: Any
 
@@ -115,7 +115,7 @@ class Counted:
 
 
 def counted_in(value: Any) -> Counted | None:
-    """The first of its parts of which only traced values know how many items it has."""
+    """The first of its parts of which it is data-dependent how many items it has."""
     return next((x for x in trees.leaves(value, is_leaf=lambda x: is_value(x) or isinstance(x, Counted)) if isinstance(x, Counted)), None)
 
 
@@ -199,7 +199,7 @@ ATOMS: Final = frozenset({bool, int, float, complex, str, bytes, type(None), Uns
 
 
 class Maybe:
-    """What only traced values know to be set, unset or None: a value, an int8 tag, and which of `UNSET | NONE` are possible.
+    """What is set, unset or None depending on traced values: a value, an int8 tag, and which of `UNSET | NONE` are possible.
 
     `optional.py` makes it an operand: an operation on it is the operation on the value, and Python's error where there is none.
     """

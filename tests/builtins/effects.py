@@ -1,4 +1,4 @@
-"""Host effects: in a block that traced values decide, and in a function that is traced."""
+"""Host effects: in a block that is data-dependent, and in a function that is traced."""
 
 import datetime
 import io
@@ -86,7 +86,7 @@ trace(lambda x: x + np.random.normal(size=3))
 @trace(label="`for v in x: total += np.random.rand()`", x=Inputs(2.5, [0.5, 1.5, 2.5]), scalar=TypeError)
 def drawn_in_for(x):
     total = 0.0
-    for v in x:  # taken turn by turn, as under `jax.jit`: nothing traced decides that a turn runs
+    for v in x:  # taken iteration by iteration, as under `jax.jit`: nothing traced decides that an iteration runs
         total += v + np.random.rand()
     return total
 

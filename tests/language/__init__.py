@@ -122,29 +122,6 @@ def link(error: str) -> str:
     return error if error == "yes" else f"[{error}](errors/{error}.md)"
 
 
-SHOWN = (
-    "branches.elif_chain", "branches.one_side", "branches.guard_clauses", "branches.ternary_tuples", "branches.logic", "branches.operands",
-    "branches.chained", "branches.walrus_lazy", "branches.closure", "matching.or_patterns", "matching.guards", "matching.class_pattern",
-    "matching.state_machine", "membership.in_tuple", "membership.list_index", "loops.while_", "loops.while_true", "loops.all_jumps",
-    "loops.return_nested", "loops.for_else", "loops.range_all_traced", "loops.rows", "loops.enumerated_zip", "loops.dict_items",
-    "loops.nested_bounds", "loops.becomes_traced", "loops.target_after", "loops.first_set_inside", "blocks.with_return", "blocks.finally_return",
-    "types.int_float_loop", "types.dataclasses", "types.keys_carried", "optional.best_of", "optional.found_at", "optional.flag",
-    "comprehensions.sum_if", "comprehensions.max_nested", "comprehensions.list_", "comprehensions.list_if", "loops.attribute_state",
-)  # fmt: skip
-
-
-def summary() -> str:
-    """The table of the README: some constructs, and how many there are of each section."""
-    found = constructs()
-    named = {c.name: c for c in found}
-    lines = [f"| construct | {' | '.join(FORMS.values())} |", "|---" * (len(FORMS) + 1) + "|"]
-    for c in map(named.__getitem__, SHOWN):
-        lines.append(f"| {c.label.replace('|', chr(92) + '|')} | {' | '.join(c.cell(form) for form in FORMS)} |")
-    cells = [c.cell(form) for c in found for form in FORMS]
-    lines += ["", f"These are {len(SHOWN)} of {len(found)} constructs; of their {len(cells)} cells {cells.count('yes')} are `yes`."]
-    return "\n".join(lines) + "\n"
-
-
 def document() -> str:
     """The text of `docs/language.md`."""
     found = constructs()

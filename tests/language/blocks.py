@@ -435,7 +435,7 @@ def caught_raise(x):
     return y
 
 
-CAUGHT = {"refused": traced("AG404"), "why": "only traced values know whether the `except` runs"}
+CAUGHT = {"refused": traced("AG404"), "why": "whether the `except` runs is data-dependent"}
 
 
 @block("a traced `assert` in a `try` with `except Exception`", REALS, **CAUGHT)
@@ -448,7 +448,7 @@ def caught_assert(x):
     return y
 
 
-@block("an index that only traced values know to be out of bounds, with `except IndexError`", COUNTS, **CAUGHT)
+@block("an index whose value decides that it is out of bounds, with `except IndexError`", COUNTS, **CAUGHT)
 def caught_index(n):
     try:
         y = [10, 20, 40][n]
@@ -457,7 +457,7 @@ def caught_index(n):
     return y
 
 
-@block("an index that only traced values know to be out of bounds, in `contextlib.suppress`", COUNTS, **CAUGHT)
+@block("an index whose value decides that it is out of bounds, in `contextlib.suppress`", COUNTS, **CAUGHT)
 def suppressed_index(n):
     y = -1
     with contextlib.suppress(IndexError):
@@ -465,7 +465,7 @@ def suppressed_index(n):
     return y
 
 
-@block("an index that only traced values know to be out of bounds, with an `except` in the caller", COUNTS, **CAUGHT)
+@block("an index whose value decides that it is out of bounds, with an `except` in the caller", COUNTS, **CAUGHT)
 def caught_by_the_caller(n):
     def pick(i):
         return [10, 20, 40][i]
@@ -477,10 +477,10 @@ def caught_by_the_caller(n):
 
 
 @block(
-    "a variable that only traced values know to be unset, with `except NameError`",
+    "a variable that is unset depending on traced values, with `except NameError`",
     COUNTS,
     refused={"jit": "AG404", "vmap": "AG301", "jvp": "AG404"},
-    why="only traced values know whether the `except` runs",
+    why="whether the `except` runs is data-dependent",
 )
 def caught_unset(n):
     if n > 2:
@@ -492,10 +492,10 @@ def caught_unset(n):
 
 
 @block(
-    "a value that only traced values know to be None, with `except TypeError`",
+    "a value that is None depending on traced values, with `except TypeError`",
     REALS,
     refused={"jit": "AG404", "vmap": "AG302", "jvp": "AG404"},
-    why="only traced values know whether the `except` runs",
+    why="whether the `except` runs is data-dependent",
 )
 def caught_none(x):
     y = x if x > 1 else None

@@ -329,9 +329,7 @@ def list_if(v):
     return len(kept) * v
 
 
-@comprehension(
-    "`[... for i in range(n)]` as a list", COUNTS, refused=traced("AG502"), why="the list would have a length that only traced values know"
-)
+@comprehension("`[... for i in range(n)]` as a list", COUNTS, refused=traced("AG502"), why="the list would have a data-dependent length")
 def list_traced_range(n):
     kept = [i * i for i in range(n)]
     return len(kept)
@@ -342,7 +340,7 @@ def set_of_traced(v):
     return len({x for x in v})
 
 
-@comprehension("`{name: x for ... if x > 0}`", REALS, refused=traced("AG501"), why="the dict would have keys that only traced values know")
+@comprehension("`{name: x for ... if x > 0}`", REALS, refused=traced("AG501"), why="the dict would have data-dependent keys")
 def dict_if(x):
     kept = {name: y for name, y in (("a", x), ("b", 2 * x)) if y > 1}
     return len(kept) * x

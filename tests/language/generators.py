@@ -42,7 +42,7 @@ def searching(x):
         yield y
 
 
-@generators("a loop between two values, whose turns are traced", REALS)
+@generators("a loop between two values, whose iterations are traced", REALS)
 def loops(x):
     a, b, c = searching(x)
     return a + 10 * b + 100 * c

@@ -94,7 +94,7 @@ def range_float(x):
     return total
 
 
-@loop("`range(0)`, `range(5, 2)`: no turn", REALS)
+@loop("`range(0)`, `range(5, 2)`: no iteration", REALS)
 def range_empty(x):
     for _ in range(0):
         x = x * 2
@@ -871,7 +871,7 @@ def fibonacci(n):
     return a
 
 
-@loop("a variable of the turn before", ROWS)
+@loop("a variable of the iteration before", ROWS)
 def previous(v):
     before, total = 0.0, 0.0
     for x in v:

@@ -1,4 +1,4 @@
-"""Variables that only traced values know to be set, or to be None."""
+"""Variables that is set depending on traced values, or to be None."""
 
 import math
 from functools import partial
@@ -408,7 +408,7 @@ def same_test(x):
     return x
 
 
-@optional("a variable read in a later turn", COUNTS, **UNSET)
+@optional("a variable read in a later iteration", COUNTS, **UNSET)
 def later_turn(n):
     total = 0
     for i in range(n):
@@ -461,7 +461,7 @@ def deleted_and_set(n):
     return y
 
 
-@optional("`del` in a loop of what the turn has set", COUNTS)
+@optional("`del` in a loop of what the iteration has set", COUNTS)
 def deleted_in_loop(n):
     total = 0
     for i in range(n):

@@ -131,7 +131,7 @@ def numpy_scalars(x):
     return total * y
 
 
-@joint("a number that no turn changes stays a Python number", COUNTS)
+@joint("a number that no iteration changes stays a Python number", COUNTS)
 def number_stays(n):
     width, total = 3, 0
     for i in range(n):
@@ -252,7 +252,12 @@ def two_shapes(v):
     return w.sum()
 
 
-@joint("two shapes, in a loop", [(jnp.array([1.0, 2.0]), n) for n in (0, 1, 3)], refused=traced("AG201"), why="a loop is compiled once for all turns")
+@joint(
+    "two shapes, in a loop",
+    [(jnp.array([1.0, 2.0]), n) for n in (0, 1, 3)],
+    refused=traced("AG201"),
+    why="a loop is compiled once for all iterations",
+)
 def growing(v, n):
     for i in range(n):
         v = jnp.append(v, i)
@@ -368,7 +373,7 @@ def number_string(x):
     return y
 
 
-@joint("a list that a loop makes longer", COUNTS, refused=traced("AG201"), why="the structure of a loop variable is the same in every turn")
+@joint("a list that a loop makes longer", COUNTS, refused=traced("AG201"), why="the structure of a loop variable is the same in every iteration")
 def longer_list(n):
     v = []
     for i in range(n):
@@ -376,7 +381,7 @@ def longer_list(n):
     return sum(v)
 
 
-@joint("`append` in a loop whose length is traced", COUNTS, refused=traced("AG405"), why="the list would have a length that only traced values know")
+@joint("`append` in a loop whose length is traced", COUNTS, refused=traced("AG405"), why="the list would have a data-dependent length")
 def append(n):
     v = []
     for i in range(n):

@@ -21,7 +21,7 @@ from tests.nesting.programs import INPUTS, PRELUDE, Program
 
 Outcome = tuple[Any, list[str]]  # the result, None, or the class of an exception; and what was printed
 
-# Why a program may be refused: an `except` would have to catch what only traced values decide to raise.
+# Why a program may be refused: an `except` would have to catch a data-dependent error.
 CATCHES = "may catch"
 
 

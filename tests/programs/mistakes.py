@@ -357,7 +357,7 @@ def simulate(n):
 
 simulate(3)
 ''',
-        ("`state`", "{'t': float32[] (weak)}", "'left'", "^state", "start `state` with the type and shape that a turn gives it"),
+        ("`state`", "{'t': float32[] (weak)}", "'left'", "^state", "start `state` with the type and shape that an iteration gives it"),
         '''
 @ag.function
 def simulate(n):
@@ -1870,7 +1870,7 @@ class Recorder:
 
 Recorder().record(3)
 ''',
-        ("`Recorder.values`", "!Tracer", "float32[2] before the loop and float32[4] after one turn"),
+        ("`Recorder.values`", "!Tracer", "float32[2] before the loop and float32[4] after one iteration"),
         '''
 class Recorder:
     def __init__(self):
@@ -1979,7 +1979,7 @@ def widen(search, n):
 
 widen(Search(jnp.zeros(2)), 3)
 ''',
-        ("`Search.front`", "!Tracer", "float32[2] before the loop and float32[2,2] after one turn"),
+        ("`Search.front`", "!Tracer", "float32[2] before the loop and float32[2,2] after one iteration"),
         '''
 from dataclasses import dataclass
 
@@ -2017,7 +2017,7 @@ def halve(x):
 
 halve(4.0)
 ''',
-        ("`history`", "float32[0] before the loop and float32[1] after one turn", "buffer"),
+        ("`history`", "float32[0] before the loop and float32[1] after one iteration", "buffer"),
         '''
 history, count = jnp.zeros(8), 0
 
@@ -2565,7 +2565,7 @@ def halve(x):
 
 halve(4.0)
 ''',
-        ("`log`", "grows", "how many turns", "max_steps"),
+        ("`log`", "grows", "data-dependent", "max_steps"),
         '''
 log = []
 
@@ -2603,33 +2603,6 @@ def seen(xs):
     return found
 
 assert seen(jnp.array([1.0, -1.0])) == [1.0]
-''',
-    ),
-    Mistake(
-        "AG405", "list: sort of a list whose length is traced",
-        '''
-@ag.function
-def least_positive(v):
-    kept = []
-    for x in v:
-        if x > 0:
-            kept.append(x)
-    kept.sort()  # here
-    return kept[0]
-
-least_positive(jnp.array([1.0, -1.0, 2.0]))
-''',
-        ("`kept`", "`sort`", "`ag.padded(items, size)`"),
-        '''
-@ag.function
-def least_positive(v):
-    kept = []
-    for x in v:
-        if x > 0:
-            kept.append(x)
-    return jnp.sort(ag.padded(kept, len(v), jnp.inf))[0]
-
-assert least_positive(jnp.array([1.0, -1.0, 2.0])) == 1.0
 ''',
     ),
     Mistake(
@@ -2683,58 +2656,6 @@ def positive(v):
     return ag.padded(kept, 3).sum()
 
 assert positive(jnp.array([1.0, -1.0, 3.0])) == 4.0
-''',
-    ),
-    Mistake(
-        "AG405", "builtin: sorted of a list that has grown",
-        '''
-@ag.function
-def ranked(v):
-    kept = []
-    for x in v:
-        if x > 0:
-            kept.append(x)
-    return sorted(kept)  # here
-
-ranked(jnp.array([3.0, -1.0, 1.0]))
-''',
-        ("^sorted(kept)", "`ag.padded(items, size)`"),
-        '''
-@ag.function
-def ranked(v):
-    kept = []
-    for x in v:
-        if x > 0:
-            kept.append(x)
-    return jnp.sort(ag.padded(kept, 3))
-
-assert ranked(jnp.array([3.0, -1.0, 1.0])).tolist() == [0.0, 1.0, 3.0]
-''',
-    ),
-    Mistake(
-        "AG405", "list: a slice of a list whose length is traced",
-        '''
-@ag.function
-def last_two(v):
-    kept = []
-    for x in v:
-        if x > 0:
-            kept.append(x)
-    return sum(kept[-2:])  # here
-
-last_two(jnp.array([3.0, -1.0, 1.0]))
-''',
-        ("`kept`", "it is sliced", "^kept[-2:]", "`items[k]`"),
-        '''
-@ag.function
-def last_two(v):
-    kept = []
-    for x in v:
-        if x > 0:
-            kept.append(x)
-    return kept[-2] + kept[-1]
-
-assert last_two(jnp.array([3.0, -1.0, 1.0])) == 4.0
 ''',
     ),
     Mistake(
@@ -3072,7 +2993,7 @@ def timed(x):
 
 timed(8.0)
 ''',
-        ("`time.time`", "^time.time", "not in each turn", "outside of the compiled function"),
+        ("`time.time`", "^time.time", "not in each iteration", "outside of the compiled function"),
         '''
 import time
 
@@ -4243,11 +4164,11 @@ assert search(jnp.arange(8), 5) == 5
         '''
 @ag.function
 def median(x, n):
-    return jnp.median(x[:n])  # here
+    return jnp.quantile(x[:n], 0.5)  # here
 
 median(jnp.arange(5.0), 3)
 ''',
-        ("`return jnp.median(x[:n])`", "the end of a slice is traced", "`median` is given it", "mask"),
+        ("`return jnp.quantile(x[:n], 0.5)`", "the end of a slice is traced", "`quantile` is given it", "mask"),
         '''
 @ag.function
 def median(x, n):
@@ -4261,11 +4182,11 @@ assert median(jnp.arange(5.0), 3) == 1.0
         '''
 @ag.function
 def rest(x, n):
-    return x[n:].std()  # what is left  # here
+    return jnp.fft.fft(x[n:])[0].real  # what is left  # here
 
 rest(jnp.arange(5.0), 3)
 ''',
-        ("`return x[n:].std()`", "the end of a slice is traced", "its `std` is used", "mask"),
+        ("`return jnp.fft.fft(x[n:])[0].real`", "the end of a slice is traced", "mask"),
         '''
 @ag.function
 def rest(x, n):
@@ -4299,11 +4220,11 @@ assert cleared(jnp.ones((3, 3)), 2).sum() == 5.0
         '''
 @ag.function
 def thinned(x, n):
-    return jnp.cumsum(x[::n])[-1]  # here
+    return jnp.outer(x[::n], x).sum()  # here
 
 thinned(jnp.zeros(4), 2)
 ''',
-        ("`return jnp.cumsum(x[::n])[-1]`", "`cumsum` is given it"),
+        ("`return jnp.outer(x[::n], x).sum()`", "`outer` is given it"),
         '''
 @ag.function
 def thinned(x, n):
@@ -4386,50 +4307,6 @@ def total(m):
     return m.sum(axis=0).astype(float)
 
 assert total(jnp.ones((2, 2))).tolist() == [2.0, 2.0]
-''',
-    ),
-    Mistake(
-        "AG502", "method: item of a loss",
-        '''
-@ag.function
-def loss(x):
-    value = (x**2).sum()
-    return value.item()  # here
-
-loss(jnp.ones(3))
-''',
-        ("`value.item`", "without `.item()`"),
-        '''
-@ag.function
-def loss(x):
-    value = (x**2).sum()
-    return value
-
-assert loss(jnp.ones(3)) == 3.0
-''',
-    ),
-    Mistake(
-        "AG502", "method: tolist in the middle",
-        '''
-@ag.function
-def total(x):
-    s = 0.0
-    for y in x.tolist():  # here
-        s += y
-    return s
-
-total(jnp.ones(3))
-''',
-        ("x.tolist()", "without `.tolist()`"),
-        '''
-@ag.function
-def total(x):
-    s = 0.0
-    for y in x:
-        s += y
-    return s
-
-assert total(jnp.ones(3)) == 3.0
 ''',
     ),
     Mistake(
@@ -4636,7 +4513,7 @@ assert squares(3).tolist() == [0, 1, 4]
 ''',
     ),
     Mistake(
-        "AG502", "builtin: list of a traced range",
+        "AG405", "builtin: list of a traced range",
         '''
 @ag.function
 def indices(n):
@@ -4644,7 +4521,7 @@ def indices(n):
 
 indices(3)
 ''',
-        ("`range`", "^list(range(n))", "`for` statement"),
+        ("grows", "^list(range(n))", "max_steps"),
         '''
 @ag.function
 def indices(n):
@@ -5041,7 +4918,7 @@ def halvings(x):
 
 halvings(1000.0)
 ''',
-        ("max_steps=5", "^while x > 1:", "allow more turns"),
+        ("max_steps=5", "^while x > 1:", "allow more iterations"),
         '''
 @ag.function
 def halvings(x):
@@ -5067,7 +4944,7 @@ def squares(n):
 
 squares(5)
 ''',
-        ("max_steps=3", "^for i in range(n):", "allow more turns"),
+        ("max_steps=3", "^for i in range(n):", "allow more iterations"),
         '''
 @ag.function
 def squares(n):

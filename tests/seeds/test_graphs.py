@@ -321,3 +321,22 @@ def test_losses_of_nodes() -> None:
         entropy, error = ag.losses.sparse_softmax_cross_entropy(y, x), ag.losses.mean_squared_error(x, x * 2)
         got = session.run([entropy, error], {x: np.ones((2, 3), np.float32), y: np.array([0, 2], np.int32)})
     np.testing.assert_allclose(got, [np.log(3.0), 1.0], rtol=1e-6)
+
+
+def test_variables_are_read_when_a_session_runs() -> None:
+    w = ag.Variable([3.0, 4.0], name="w")
+    with graph.Graph().as_default(), graph.Session() as session:
+        x = graph.placeholder("float32", [])
+        fetched = [w**2, 2 - w, x * w**2, w[1], w.sum(), jnp.max(w), w > 3.5, -w]
+        [(gradient, _)] = graph.gradients((x * w**2).sum(), [w])
+        for held in ([3.0, 4.0], [5.0, 1.0]):
+            w.assign(held)
+            a, b = held
+            want = [[a * a, b * b], [2 - a, 2 - b], [2 * a * a, 2 * b * b], b, a + b, max(a, b), [a > 3.5, b > 3.5], [-a, -b]]
+            for got, expected in zip(session.run(fetched, {x: 2.0}), want, strict=True):
+                np.testing.assert_allclose(got, expected)
+            np.testing.assert_allclose(session.run(gradient, {x: 2.0}), [4 * a, 4 * b])
+        assert w.value.tolist() == [5.0, 1.0] and w.shape == (2,)
+        with pytest.raises(GraphError, match="which computes at once"):
+            jax.numpy.sum(w)
+    assert (w * 2).tolist() == [10.0, 2.0] and float(jax.numpy.sum(w)) == 6.0

@@ -20,7 +20,7 @@ import pytest
 
 import autograph as ag
 from autograph.runtime.messages.errors import ServerError
-from autograph.runtime.servers.wire import receive, send
+from autograph.runtime.servers.handshake import _HELLO, _SIZE, _signed, introduce
 
 pytestmark = pytest.mark.one_python
 
@@ -74,8 +74,9 @@ def test_33_gradients_are_applied_once_and_in_order() -> None:
                 server.wait(k + 1)
             number = worker._number
             with socket.create_connection(server.address) as again:  # the last one comes again: its answer had been lost
-                send(again, "push", {"worker": "a", "number": number, "steps": 4}, {"w": np.float32(5.0)})
-                assert receive(again).kind == "taken"
+                session = introduce(again, b"")
+                session.send("push", {"worker": "a", "number": number, "steps": 4}, {"w": np.float32(5.0)})
+                assert session.receive().kind == "taken"
             time.sleep(0.2)
     assert server.steps == 5 and server.ages == {0: 5}
     np.testing.assert_allclose(w.value, 0.5, rtol=1e-6)
@@ -144,7 +145,8 @@ def test_33_malformed_messages_end_their_connection_and_nothing_else() -> None:
     with ag.parameter_server.Server({"w": w}, ag.optimizers.SGD(0.1), max_message=1 << 20) as server:
         for told, data in MALFORMED.items():
             with socket.create_connection(server.address, timeout=10) as bad:
-                answer = b""
+                session, answer = introduce(bad, b""), b""
+                data += _signed(session._key, session._mine, bytes(8), data)  # who knows the key may send nonsense, too
                 with contextlib.suppress(OSError):  # it may be closed with data unread
                     bad.sendall(data)
                     bad.shutdown(socket.SHUT_WR)
@@ -157,8 +159,9 @@ def test_33_malformed_messages_end_their_connection_and_nothing_else() -> None:
             ({"worker": 3}, {}, "without the worker's name"),
         ]:
             with socket.create_connection(server.address, timeout=10) as bad:
-                send(bad, "push", fields, arrays)
-                message = receive(bad)
+                session = introduce(bad, b"")
+                session.send("push", fields, arrays)
+                message = session.receive()
                 assert message.kind == "refused" and why in message.fields["why"]
         assert not Planted.opened and server.steps == 0
         copy = ag.Variable(0.0)
@@ -227,3 +230,116 @@ def test_33_a_push_without_gradients_stays_with_its_worker() -> None:
     np.testing.assert_allclose(w, [0.9, 1.9], rtol=1e-6)
     with pytest.raises(ServerError, match="the address is '127.0.0.1:5000'"):
         ag.parameter_server.Worker("127.0.0.1:5000", {"w": copy})  # type: ignore[arg-type]
+
+
+def test_33_who_does_not_know_the_key_is_not_let_in() -> None:
+    w = ag.Variable(1.0)
+    with pytest.raises(ServerError, match="can be reached from other machines, and there is no key"):
+        ag.parameter_server.Server({"w": w}, ag.optimizers.SGD(0.1), address=("0.0.0.0", 0))  # noqa: S104
+    with ag.parameter_server.Server({"w": w}, ag.optimizers.SGD(0.1), key="secret") as server:
+        for key in (None, "Secret", b"secret2"):
+            with pytest.raises(ServerError, match="do not know one key"):
+                ag.parameter_server.Worker(server.address, {"w": ag.Variable(0.0)}, key=key).pull()
+        with ag.parameter_server.Worker(server.address, {"w": (copy := ag.Variable(0.0))}, key=b"secret") as worker:
+            worker.step(lambda: copy * 1.0)
+            assert server.wait(1, timeout=30)
+        assert server.refused["it does not know the key"] == 3
+    assert w == pytest.approx(0.9)
+
+
+class Recorder:
+    """A worker's way to the server that keeps what it sends."""
+
+    def __init__(self, server: Any) -> None:
+        self.listening = socket.create_server(("127.0.0.1", 0))
+        self.address, self._server, self.sent = self.listening.getsockname(), server, b""
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._thread.join(10)
+        self.listening.close()
+
+    def _run(self) -> None:
+        near, _ = self.listening.accept()
+        far = socket.create_connection(self._server.address)
+        with near, far:
+            self._between(near, far)
+
+    def _between(self, near: socket.socket, far: socket.socket) -> None:
+
+        def hand_on(a: socket.socket, b: socket.socket, keep: bool) -> None:
+            with contextlib.suppress(OSError):
+                while part := a.recv(1 << 16):
+                    if keep:
+                        self.sent += part
+                    b.sendall(part)
+
+        back = threading.Thread(target=hand_on, args=(far, near, False), daemon=True)
+        back.start()
+        hand_on(near, far, True)
+        far.shutdown(socket.SHUT_RDWR)
+        back.join(10)
+
+
+def test_33_an_attacker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """10,000 malformed messages, half-open and slow connections, what was recorded, a wrong key: nothing is lost, and nothing comes in."""
+    monkeypatch.setattr("autograph.runtime.servers.handshake.SECONDS", 2.0)
+    w, random = ag.Variable(1000.0), np.random.default_rng(0)
+    with ag.parameter_server.Server({"w": w}, ag.optimizers.SGD(1.0), key="secret", max_message=1 << 16, whole=0.5) as server:
+        recorder = Recorder(server)
+        copy = ag.Variable(0.0)
+        with ag.parameter_server.Worker(recorder.address, {"w": copy}, name="recorded", key="secret") as worker:
+            worker.step(lambda: copy * 1.0)
+            assert server.wait(1, timeout=30)
+        recorder.close()
+        recorded = recorder.sent
+        assert recorded[: len(_HELLO)] == _HELLO and len(recorded) > 300
+
+        halves = [socket.create_connection(server.address) for _ in range(200)]  # they say nothing, or a little
+        for k, half in enumerate(halves):
+            with contextlib.suppress(OSError):
+                half.sendall(_HELLO[: k % 5])
+        steps, honest = 30, ag.Variable(0.0)
+
+        def work() -> None:
+            with ag.parameter_server.Worker(server.address, {"w": honest}, name="honest", key="secret", timeout=60) as worker:
+                for _ in range(steps):
+                    worker.step(lambda: honest * 1.0)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        for k in range(10_000):
+            with contextlib.suppress(OSError), socket.create_connection(server.address, timeout=10) as bad:
+                bad.recv(len(_HELLO) + _SIZE)
+                match k % 5:
+                    case 0:
+                        bad.sendall(random.bytes(int(random.integers(1, 200))))
+                    case 1:
+                        bad.sendall(recorded)
+                    case 2:
+                        bad.sendall(_HELLO + random.bytes(2 * _SIZE) + list(MALFORMED.values())[k // 5 % len(MALFORMED)][:4096])
+                    case 3:
+                        bad.sendall(recorded[: int(random.integers(1, len(recorded)))])
+                    case 4:
+                        bad.sendall(_HELLO + bytes(2 * _SIZE))
+        thread.join(120)
+        assert not thread.is_alive() and server.wait(1 + steps, timeout=30)
+        with socket.create_connection(server.address) as slow:  # it knows the key, and sends a byte now and then
+            session = introduce(slow, b"secret")
+            slow.sendall(b"A")
+            time.sleep(1.0)
+            slow.settimeout(5)
+            with contextlib.suppress(OSError):
+                assert slow.recv(1) == b""
+        with socket.create_connection(server.address) as twice:  # a message that comes again in its own connection
+            session = introduce(twice, b"secret")
+            session.send("pull")
+            assert session.receive().kind == "values"
+            session._sent = 0
+            session.send("pull")
+            assert "not signed" in session.receive().fields["why"]
+        for half in halves:
+            half.close()
+        assert server.steps == 1 + steps and not Planted.opened
+    assert w == 1000.0 - (1 + steps)

@@ -274,7 +274,7 @@ def test_24_what_a_tapes_block_sets_is_no_loop_variable() -> None:
 
     model(x)
     report = str(ag.explain(train, 2))
-    assert "scan of 2 turns" in report and "unrolled" not in report, report
+    assert "scan of 2 iterations" in report and "unrolled" not in report, report
     assert "outputs" not in "".join(line for line in report.splitlines() if "loop variable" in line)
 
 
