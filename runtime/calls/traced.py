@@ -21,7 +21,7 @@ from autograph.runtime.effects.leaving import has_late, leaving, packed, settled
 from autograph.runtime.effects.optional import optional_result
 from autograph.runtime.effects.replay import EffectsOnce
 from autograph.runtime.explaining.raw_errors import UNFINISHED, named, unfinished
-from autograph.runtime.frames import TRACING, Frame, frames, root, stands, unwatched
+from autograph.runtime.frames import TRACING, Frame, Retrace, frames, root, stands, unwatched
 from autograph.runtime.garbage import paused
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi._jax import eval_trace
@@ -65,15 +65,19 @@ def look_again(cls: type, checks: Checks) -> None:
         del cls.__call__  # type: ignore[operator]
 
 
-def _looked_at(checks: Checks, args: Any, kwargs: Any) -> Any:
-    """What a call gives that went to JAX directly, and of which the trace has shown that its arguments have to be looked at.
+class NeedsCheck(Retrace):
+    """Not an error: the result of a call that went to JAX directly has to be looked at, since it may fail or give an optional."""
+
+
+def _looked_at(checks: Checks, around: Any, args: Any, kwargs: Any) -> Any:
+    """What a call gives that went to JAX directly, and of which the trace has shown that its arguments or its result have to be looked at.
 
     It is made again, in the trace of the first, whose program gives what it gave: the next call clears that away.  Calls go to JAX directly where
-    no trace before asked for the arguments; nothing but a trace can find that one does.
+    no trace before had checks or asked for the arguments; nothing but a trace can find that one does.
     """
     checks.undo()
     checks.stale = True
-    with _jax.set_current_trace(eval_trace):
+    with _jax.set_current_trace(around):
         return checks.again(args, kwargs)
 
 
@@ -107,6 +111,7 @@ def traced_by(
         checks.count += 1
         seen, given.seen = given.seen, False
         called = None if seen or state is not None or stored is not None or not checks.direct or frames() else _jax.being_called()
+        around = _jax.trace_around() if called is not None else None  # of the call
         passed = args[state is not None :], kwargs
         of_objects(_jax.current_trace())
         with unwatched():
@@ -124,7 +129,7 @@ def traced_by(
             with EffectsOnce(inspect.unwrap(fn), *args, *kwargs.values()) as effects:
                 while True:
                     try:
-                        out = compiled(passed, holding, args, kwargs, rehearsed)
+                        out = compiled(passed, holding, args, kwargs, rehearsed, called is not None and not _jax.compiled_in(around))
                         break
                     except NeedsTags:
                         tries += 1
@@ -139,7 +144,7 @@ def traced_by(
                         x.now, x.who = now, None  # its number was one of the trace that is given up
                 if called is not None and (checks.numpys or checks.scalars) and among(*called, scalars=checks.scalars):
                     raise NeedsArrays
-        except (NeedsState, NeedsArrays) as need:
+        except (NeedsState, NeedsArrays, NeedsCheck) as need:
             if called is None or isinstance(need, NeedsState):
                 _jax.abandon()
                 raise
@@ -148,9 +153,9 @@ def traced_by(
             checks.created = Created()
             raise
         checks.created = Created()
-        return out if out is not _AGAIN else _looked_at(checks, *called)  # type: ignore[misc]
+        return out if out is not _AGAIN else _looked_at(checks, around, *called)  # type: ignore[misc]
 
-    def compiled(passed: Any, held: Any, args: Any, kwargs: Any, rehearsed: bool) -> Any:
+    def compiled(passed: Any, held: Any, args: Any, kwargs: Any, rehearsed: bool, again: bool) -> Any:
         box: list[Any] = []
         finals: dict[Any, Any] = {}
         direct = checks.direct and state is None  # what this trace gives goes to the user, also if later calls do not
@@ -210,7 +215,7 @@ def traced_by(
             checks.undo()
         traces.note(passed[0], passed[1], held.guards if state is not None else ())
         out = leaving(box.pop(), name) if box else None
-        return _delivered(checks, direct, out, frame, changes, finals, state is None)
+        return _delivered(checks, direct, again, out, frame, changes, finals, state is None)
 
     name = name_of(fn)
     ENTRIES.add(compiled.__code__)
@@ -224,10 +229,10 @@ def traced_by(
     return traced
 
 
-def _delivered(checks: Checks, direct: bool, out: Any, frame: Frame, changes: Any, finals: dict[Any, Any], stateless: bool) -> Any:
+def _delivered(checks: Checks, direct: bool, again: bool, out: Any, frame: Frame, changes: Any, finals: dict[Any, Any], stateless: bool) -> Any:
     """What a trace gives to JAX: its result as it is, if nothing has to be done after the call; else beside its error code and changes.
 
-    With `direct` calls go to JAX directly, and so it goes to the user as it is.
+    With `direct` calls go to JAX directly, and so it goes to the user as it is; NeedsCheck, if that will not do and the call can be made `again`.
     """
     if any(isinstance(x, Numpys) for x in trees.leaves(out, is_leaf=is_value)):
         with unwatched():
@@ -239,6 +244,8 @@ def _delivered(checks: Checks, direct: bool, out: Any, frame: Frame, changes: An
         return out
     checks.found = True
     if direct:  # earlier traces had no checks
+        if again:
+            raise NeedsCheck
         checks.undo()
         checks.stale = True
         received(code, values_of(frame.values))

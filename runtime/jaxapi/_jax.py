@@ -175,7 +175,10 @@ def being_called() -> tuple[tuple[Any, ...], dict[str, Any]] | None:
 
 def recorder() -> Any:
     """The trace that records what transformations around the current operations make of them, as `jax.grad` in `jax.jit`; or None."""
-    found = home_trace()
+    return _recorder(home_trace())
+
+
+def _recorder(found: Any) -> Any:
     while not isinstance(found, _pe.DynamicJaxprTrace) and hasattr(found, "parent_trace"):
         found = found.parent_trace
     return found if isinstance(found, _pe.DynamicJaxprTrace) else None
@@ -184,6 +187,16 @@ def recorder() -> Any:
 def compiling() -> bool:
     """Whether operations go into a jaxpr in the end, which transformations may stand around."""
     return recorder() is not None
+
+
+def trace_around() -> Any:
+    """The trace around the one that a jitted function is recorded in now."""
+    return home_trace().parent_trace
+
+
+def compiled_in(around: Any) -> bool:
+    """Whether operations in a trace go into a jaxpr in the end."""
+    return _recorder(around) is not None
 
 
 def equations() -> int:
