@@ -89,7 +89,7 @@ def function(fn: Any = None, /, **options: Any) -> Any:
 
     Args:
       fn: the function.
-      input_signature: `ag.TensorSpec`s of the arguments, to which these are brought.
+      input_signature: a list of `ag.TensorSpec`, one for each argument; the arguments are cast to it.
       checks: when a data-dependent error is raised (`assert`, `raise`, an index out of range): "immediate", by the call, which
         waits for the result; or "deferred", by the next call or by `ag.check()`, so that calls follow each other without waiting.
 

@@ -5,8 +5,12 @@ from importlib.metadata import version as version_of
 project = "AutoGraph for JAX"
 author = "the AutoGraph for JAX developers"
 version = release = version_of("autograph-jax")
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["pictures", "*.py"]
 myst_heading_anchors = 3
 html_theme = "furo"
 html_title = project
+default_role = "code"  # in docstrings `x` is code
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # in the text where they say something; signatures would be full of `Any`
+autodoc_default_options = {"imported-members": True}

@@ -182,7 +182,7 @@ def stands() -> None:
 
 
 def of_block() -> Frame | None:
-    """The innermost frame of a block or function, not of an iteration in it that is made one by one."""
+    """The innermost frame of a block or function, not of an iteration in it that is re-rolled."""
     return next((f for f in reversed(_stack.frames) if f.lifting), innermost())
 
 

@@ -422,7 +422,7 @@ def test_an_attribute_of_a_class_that_the_function_makes() -> None:
         Local.n = x
         return Local.n
 
-    with pytest.raises(ag.StagingError, match="AG401 `Local.n` is changed, and what holds it is made anew in each call"):
+    with pytest.raises(ag.StagingError, match="AG401 `Local.n` is changed, and what holds it is created again in each call"):
         f(1.0)
 
 

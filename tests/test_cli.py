@@ -136,6 +136,14 @@ def test_wrong_use(args: list[str], folder: Path, capsys: pytest.CaptureFixture[
 # transpile
 
 
+def test_a_dash_is_standard_output(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["transpile", "train.py"]) == 0
+    printed = capsys.readouterr().out
+    assert main(["transpile", "train.py", "-o", "-"]) == 0
+    assert capsys.readouterr().out == printed and not (folder / "-").exists()
+    assert "standard output takes one" in refused(capsys, "transpile", "train.py", "train.py", "-o", "-")
+
+
 def test_transpile_to_standard_output(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["transpile", "train.py"]) == 0
     assert capsys.readouterr() == (CONVERTED, "")
@@ -626,6 +634,22 @@ def test_explain_as_json_and_as_a_picture(folder: Path, capsys: pytest.CaptureFi
     assert main(["explain", "train.py:sign", "--svg", "sign.svg"]) == 0
     assert ElementTree.parse(folder / "sign.svg").getroot().tag.endswith("svg")
     assert "No such file" in refused(capsys, "explain", "train.py:sign", "--svg", "nowhere/sign.svg")
+
+
+def test_explain_with_arguments(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (folder / "powers.py").write_text("def f(n, x, by=2):\n    while n > 0:\n        n -= 1\n        x = x * by\n    return x\n")
+    assert main(["explain", "powers.py:f", "-3", "float32[2,3]", "by=0.5"]) == 0
+    out = capsys.readouterr().out
+    assert "while_loop: the trip count is data-dependent" in out and "x  loop variable  float32[2,3]" in out
+    for args, message in [
+        (["x"], "x: neither a Python literal"),
+        (["flat32[2]"], "no such dtype"),
+        (["by=1", "2"], "an argument without a name follows one with a name"),
+    ]:
+        assert message in refused(capsys, "explain", "powers.py:f", *args)
+    assert "no function `g`" in refused(capsys, "explain", "powers.py:g", "1")
+    del sys.modules["powers"]
 
 
 def test_explain_an_error(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

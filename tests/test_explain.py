@@ -78,7 +78,7 @@ def test_why_variables_are_carried(report: ag.Report) -> None:
     loop = variables(report, "for k in range(n)")
     assert loop["best"].role == "loop variable" and loop["twice"].role == loop["k"].role == "local"
     assert loop["best"].why == f"written in line {first + 5}; read by the next iteration in line {first + 4}; read after it in line {first + 13}"
-    assert "set anew in every iteration, and not read after" in loop["twice"].why
+    assert "set in every iteration, and not read after" in loop["twice"].why
     assert (loop["best"].before, loop["best"].after) == ("0", "float32[]")
     assert variables(report, "if twice > best")["best"].role == "result"
 
@@ -129,7 +129,7 @@ def test_an_error_of_the_trace_is_part_of_the_report() -> None:
         return x
 
     report = ag.explain(grows, jnp.ones(2), 3)
-    assert "AG201" in report.error and "refused" in str(report)
+    assert "AG201" in report.error and "error: " in str(report)
 
 
 def test_what_is_not_reached() -> None:
@@ -184,4 +184,4 @@ def test_places_that_loops_and_branches_change() -> None:
         ("self.n", "place", "int32[]", "changed in its iterations"),
         ("self.h", "place", "float32[3]", "changed in its iterations"),
     ]
-    assert [(v.name, v.role, v.after, v.why) for v in branch.variables] == [("self.n", "place", "int32[]", "changed on a side")]
+    assert [(v.name, v.role, v.after, v.why) for v in branch.variables] == [("self.n", "place", "int32[]", "changed in a branch")]

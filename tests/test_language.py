@@ -119,6 +119,14 @@ def vmap(c: Construct) -> None:
 
 
 def jvp(c: Construct) -> None:
+    derivative(c, "jvp", forward)
+
+
+def vjp(c: Construct) -> None:
+    derivative(c, "vjp", backward)
+
+
+def derivative(c: Construct, form: str, mode: Callable[..., Any]) -> None:
     """The derivative by the inputs that are floats, or by a factor of the result."""
     function = c.function if c.oracle is None else c.oracle
     if any(map(differentiable, jax.tree.leaves(c.inputs))):
@@ -127,7 +135,7 @@ def jvp(c: Construct) -> None:
         f, oracle, inputs = ag.function(c.jvp), c.jvp, [(2.0, *args) for args in c.inputs]
     else:
         f, oracle, inputs = ag.function(scaled(c.function)), scaled(function), [(2.0, *args) for args in c.inputs]
-    check(c, "jvp", [(outcome(forward, f, args), outcome(forward, oracle, args)) for args in map(arrays, inputs)])
+    check(c, form, [(outcome(mode, f, args), outcome(mode, oracle, args)) for args in map(arrays, inputs)])
 
 
 def differentiable(leaf: Any) -> bool:
@@ -144,6 +152,26 @@ def scaled(f: Callable[..., Any]) -> Callable[..., Any]:
 
 def forward(f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """The value and the derivative in one direction."""
+    g, point = of_floats(f, args)
+    return jax.jvp(g, point, tuple(map(direction, point)))
+
+
+def backward(f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """The value and the gradient of a weighted sum of its floats."""
+    g, point = of_floats(f, args)
+    value, pull = jax.vjp(g, *point)
+    return value, pull(jax.tree.map(direction, value))
+
+
+def direction(leaf: Any) -> Any:
+    x = jnp.asarray(leaf)
+    if not jnp.issubdtype(x.dtype, jnp.inexact):
+        return np.zeros(x.shape, jax.dtypes.float0)
+    return jnp.cos(jnp.arange(x.size)).reshape(x.shape).astype(x.dtype)
+
+
+def of_floats(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """A function of the arguments that are floats, and their values."""
     leaves, tree = jax.tree.flatten(args)
     places = [k for k, leaf in enumerate(leaves) if differentiable(leaf)]
 
@@ -153,12 +181,10 @@ def forward(f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
             every[k] = value
         return f(*jax.tree.unflatten(tree, every))
 
-    point = tuple(leaves[k] for k in places)
-    direction = tuple(jnp.cos(jnp.arange(x.size)).reshape(x.shape).astype(x.dtype) for x in point)
-    return jax.jvp(g, point, direction)
+    return g, tuple(leaves[k] for k in places)
 
 
-RUN = {"static": static, "jit": jit, "vmap": vmap, "jvp": jvp}
+RUN = {"static": static, "jit": jit, "vmap": vmap, "jvp": jvp, "vjp": vjp}
 
 
 @pytest.mark.parametrize("form", FORMS)

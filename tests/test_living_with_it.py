@@ -98,7 +98,7 @@ def test_the_message_shows_the_lines_with_carets() -> None:
         "       |                 ^^^^^^^^^^^ float32[3]",
         f"{at + 4:>6} |             y = jnp.ones(4)",
         "       |                 ^^^^^^^^^^^ float32[4]",
-        "  help: give both sides the same type and shape",
+        "  help: give both branches the same type and shape",
     ]
 
 

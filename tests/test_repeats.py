@@ -513,4 +513,4 @@ def test_who_asks_for_turns_gets_them() -> None:
 
 def test_explain_tells_what_became_of_it() -> None:
     made = next(s for s in ag.explain(counts_in_a_dict, START).statements if s.kind == "for")
-    assert made.became == f"scan of {TURNS} iterations, made one by one"
+    assert made.became == f"scan of {TURNS} iterations, re-rolled"

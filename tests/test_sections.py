@@ -313,7 +313,7 @@ def test_they_are_arrays_in_attributes_lists_and_dicts_behind_a_call() -> None:
             if n > 1:
                 self.part = x[:n]
 
-    with pytest.raises(ag.AutographError, match=r"AG401 `Chosen.part` .* float32\[5\] on one side and a part of float32\[5\] on the other"):
+    with pytest.raises(ag.AutographError, match=r"AG401 `Chosen.part` .* float32\[5\] in one branch and a part of float32\[5\] in the other"):
         Chosen().put(jnp.asarray(X), 2)
 
 

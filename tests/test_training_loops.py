@@ -160,7 +160,7 @@ def test_what_is_printed_in_some_epochs(capfd: pytest.CaptureFixture[str]) -> No
 @pytest.mark.parametrize("program", [rates_by_phase, evaluates_now_and_then], ids=lambda f: f.__name__)
 def test_one_compiled_turn_that_is_traced_once(program: Callable[..., Any]) -> None:
     loop = next(line for line in str(ag.explain(program, *given())).splitlines() if "for epoch" in line)
-    assert "the number of iterations is known" in loop
+    assert "the trip count is static" in loop
 
 
 def blocks_traced(monkeypatch: pytest.MonkeyPatch) -> int:

@@ -56,7 +56,7 @@ def _growth(fn: Any, file: File, name: str) -> Iterator[str]:
                 case ast.Call(func=ast.Attribute(value=ast.Name(id=held) | ast.Attribute(attr=held), attr=method)) if method in _GROWING:
                     if not (isinstance(n.func, ast.Attribute) and isinstance(n.func.value, ast.Name) and held in file.modules):
                         yield _line(
-                            name, n, "AG405", f"`{held}` becomes longer in a `while`: if it is data-dependent how often, it is refused without a "
+                            name, n, "AG405", f"`{held}` becomes longer in a `while`: if its trip count is data-dependent, it raises AG405 without a "
                             "bound; put the loop into `with ag.loop(max_steps=n):`",
                         )  # fmt: skip
 
@@ -99,8 +99,8 @@ def _recursion(fn: Any, name: str) -> Iterator[str]:
             own = isinstance(n, ast.Call) and (isinstance(n.func, ast.Name) and n.func.id == fn.name)
             if own or isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and ast.unparse(n.func) == f"self.{fn.name}":
                 yield _line(
-                    name, n, "AG501", f"`{fn.name}` calls itself in a branch: if that is data-dependent, both sides are traced and it does not end; "
-                    "write it as a loop",
+                    name, n, "AG501", f"`{fn.name}` calls itself in a branch: if that is data-dependent, both branches are traced, "
+                    "so the recursion does not end; write it as a loop",
                 )  # fmt: skip
 
 

@@ -1,4 +1,7 @@
-"""The command line: `autograph transpile`, `show`, `explain`, `check`, `run`.  What is converted or explained is never executed; `run` runs it."""
+"""The command line: `autograph transpile`, `show`, `explain`, `check`, `run`.
+
+Converting executes nothing; `run`, and `explain` with arguments, execute the file.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +71,7 @@ def _parser() -> tuple[_Parser, dict[str, _Parser]]:
     text = "Convert the decorated functions of files, and what they call.  Nothing is executed."
     transpile = commands.add_parser("transpile", help="convert the decorated functions of files", description=text)
     transpile.add_argument("files", metavar="FILE", nargs="+", help="Python files, folders, or - for standard input")
-    transpile.add_argument("-o", "--output", metavar="OUT", help="the file to write, or for folders and several files the folder")
+    transpile.add_argument("-o", "--output", metavar="OUT", help="the file to write, - for standard output; for folders and several files the folder")
     transpile.add_argument("--all", action="store_true", help="convert every function, not only the decorated ones and what they call")
     transpile.add_argument("--diff", action="store_true", help="print what would change")
     transpile.add_argument("--check", action="store_true", help="write nothing; exit with 1 if something would change")
@@ -79,15 +82,19 @@ def _parser() -> tuple[_Parser, dict[str, _Parser]]:
     show.add_argument("--after", metavar="PASS", default="", help="the source after this pass")
     show.set_defaults(run=_show)
 
-    text = "Print which variables each statement of a function carries, and why; or the page of an error."
+    text = (
+        "Print which variables each statement of a function carries, and why; or the page of an error.  With arguments the module is imported "
+        "and the function is traced: the report has types, and says what each statement became."
+    )
     explain = commands.add_parser("explain", help="explain a function, or an error by its id", description=text)
     explain.add_argument("target", metavar="TARGET", help="module:function, file.py:function, or an id such as AG201")
+    explain.add_argument("args", metavar="ARG", nargs="*", help="Python literals, types such as float32[3,4], or name=ARG")
     explain.add_argument("--svg", metavar="OUT", help="write the control flow as a picture")
     explain.add_argument("--json", action="store_true", help="print the report as JSON")
     explain.set_defaults(run=_explain)
 
     text = "List what stays Python or cannot be converted in the decorated functions of files, and what they call."
-    check = commands.add_parser("check", help="list what would be refused", description=text)
+    check = commands.add_parser("check", help="list what is not supported", description=text)
     check.add_argument("files", metavar="PATH", nargs="+", help="Python files or folders")
     check.add_argument("--all", action="store_true", help="look at every function")
     check.set_defaults(run=_check)
@@ -117,6 +124,8 @@ def _transpile(options: Any) -> int:
     several = len(options.files) > 1 or os.path.isdir(options.files[0])
     if several and not (options.output or options.check or options.diff):
         fail("several files need -o FOLDER, --check or --diff")
+    if several and options.output == "-":
+        fail("several files need -o FOLDER: standard output takes one")
     if several and options.output and os.path.isfile(options.output):
         fail(f"{options.output}: a file; several files need a folder")
     code = changed = 0
@@ -143,7 +152,7 @@ def _transpiled(file: str, below: str, options: Any) -> bool:
     if options.diff:
         lines = difflib.unified_diff(text.splitlines(keepends=True), new.splitlines(keepends=True), name, f"{name} (converted)")
         write(_painted("".join(lines)))
-    if options.output:
+    if options.output and options.output != "-":
         target = Path(options.output, below) if below else Path(options.output)
         if below:
             try:
@@ -206,6 +215,13 @@ def _explain(options: Any) -> int:
 
     node, file = _target(options.target)
     report = report_of(node, file)
+    if options.args:
+        from autograph import explain
+        from autograph.commands.arguments import arguments, function_of
+
+        place, _, wanted = options.target.rpartition(":")
+        args, kwargs = arguments(options.args)
+        report = explain(function_of(place, wanted), *args, **kwargs)
     if options.svg:
         replace(Path(options.svg), report.svg(), "utf-8")
         return 0

@@ -101,7 +101,7 @@ class _Statements:
                 continue
             written = _lines(stores(stmt, name))
             if name not in carried:
-                where = "set anew in every iteration, and not read after the loop" if is_loop else "not read after it"
+                where = "set in every iteration, and not read after the loop" if is_loop else "not read after it"
                 found.append(Variable(name, "local", f"{written}: {where}" if written else where))
                 continue
             reasons = []
@@ -195,7 +195,7 @@ def traced(report: Report, fn: Any, args: Sequence[Any], kwargs: Any) -> Report:
                 only.before, only.after = before or only.before, after
         for name, after in d.places:
             if name not in known:
-                known[name] = Variable(name, "place", "changed in its iterations" if d.kind == "loop" else "changed on a side")
+                known[name] = Variable(name, "place", "changed in its iterations" if d.kind == "loop" else "changed in a branch")
                 statement.variables.append(known[name])
             known[name].after = _short(after)
     for statement in report.statements:

@@ -133,7 +133,7 @@ class Report:
         if self.retraces:
             out += [paint("traced again", "1"), *(f"  {r}" for r in self.retraces)]
         if self.error:
-            out.append(f"{paint('refused', '1;31')}: {self.error}")
+            out.append(f"{paint('error', '1;31')}: {self.error}")
         elif not self.traced and not self.python:
             out.append("give example arguments to see what is traced, what each statement becomes, and the types")
         return "\n".join(out) + "\n"
@@ -158,7 +158,7 @@ class Report:
             f"<td colspan=3><b>{html.escape(x.became)}</b>: {html.escape(x.why)}</td></tr>"
             for x in self.loops
         ]
-        refused = f"<p><b>refused</b>: {html.escape(self.error)}</p>" if self.error else ""
+        refused = f"<p><b>error</b>: {html.escape(self.error)}</p>" if self.error else ""
         notes = "".join(f"<p>{html.escape(text)}</p>" for text in (self.python, *self.retraces) if text)
         place = f"{html.escape(file_name(self.file))}:{self.line}"
         return f"<p><b>{html.escape(self.name)}</b> {place}</p><table>{''.join(rows)}</table>{notes}{refused}"

@@ -254,7 +254,7 @@ def set_attr_path(obj: Any, name: str, path: tuple[Any, ...], value: Any) -> Any
         if isinstance(obj, tuple):
             raise ArrayStoreError(
                 f"`{type(obj).__name__}.{name}` is stored into, and a named tuple keeps the array that it was made with", here(),
-                f"store into a copy, and make the tuple anew: `a = t.{name}.copy()`, `a[i] = v`, `t = t._replace({name}=a)`",
+                f"store into a copy, and make a new tuple: `a = t.{name}.copy()`, `a[i] = v`, `t = t._replace({name}=a)`",
             )  # fmt: skip
         if not (held := holding(obj, x)):
             raise ArrayStoreError(

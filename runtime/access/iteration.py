@@ -327,13 +327,13 @@ def _unrolled(
             if (rest := walk.rest()) is not None:
                 return _counted(rest, body, state, flag, hints)
         joined = made.join()
-    reason = f"one compiled iteration is not possible: {why}" if why else f"it runs over {_named(items)} that is known when it is traced"
+    reason = f"one compiled iteration is not possible: {why}" if why else f"it runs over {_named(items)}, which is static"
     if not joined:
         made.tell(walk.made, reason)
     taking.settle()
     if watching():
         turns_of = f"{walk.made} iteration{'s' * (walk.made != 1)}"
-        decided("loop", f"scan of {turns_of}, made one by one" if joined else f"unrolled, {turns_of}", reason)
+        decided("loop", f"scan of {turns_of}, re-rolled" if joined else f"unrolled, {turns_of}", reason)
     return state
 
 

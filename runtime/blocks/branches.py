@@ -73,7 +73,7 @@ def cond(pred: Any, then: Callable[..., Any], orelse: Callable[..., Any], *state
     p = truth(pred)
     if p is True or p is False:
         if watching():
-            decided("branch", "Python", f"the condition is known when it is traced: {p}")
+            decided("branch", "Python", f"the condition is static: {p}")
         return then(*state) if p is True else orelse(*state)
     return staged_cond(p, then, orelse, state)
 
@@ -319,9 +319,9 @@ class _Sides:
             assert isinstance(location, HeapLocation)
             around = (block.frame, *(b.frame for b in self.blocks))
             refuse_or_grow(location, (a, b), around)
-            why = two(m, "on one side", "on the other")
+            why = two(m, "in one branch", "in the other")
             place = self._place(location, block)
-            raise location.refusal(why, place, instead_of_change(m, location, place, "give it the same type and shape on both sides")) from None
+            raise location.refusal(why, place, instead_of_change(m, location, place, "give it the same type and shape in both branches")) from None
         return joint
 
     def _is_unread(self, place: Contents | Attribute) -> bool:
@@ -386,9 +386,9 @@ class _Sides:
     def _tell(self, selected: bool) -> None:
         """Tell `ag.explain` what the branch becomes."""
         if selected:
-            became, why = "select", "both sides are a few cheap operations, which cannot be seen in values or gradients: both are computed"
+            became, why = "select", "both branches are a few cheap operations, which cannot be seen in values or gradients: both are computed"
         elif len(self.blocks) == 2:
-            became, why = "cond", "the condition is traced: only the side that is taken runs"
+            became, why = "cond", "the condition is traced: only the branch that is taken runs"
         else:
             became, why = f"switch of {len(self.blocks)}", "what is compared with the keys is traced: only the case that is taken runs"
         outs = list(self.joint) if type(self.joint) is tuple else [self.joint]

@@ -22,7 +22,7 @@ from autograph.runtime.values.values import ARRAYS, ATOMS, Copied, Maybe, Record
 Path = tuple[int, ...]
 _DEEP = 4
 _WHY = "it is data-dependent which object it is, and what a branch gives is another one"
-_ADVICE = "change it on each side of the branch, where it is known which one it is (`if p: a.x = v`), or keep the objects' numbers in arrays"
+_ADVICE = "change it in each branch, where it is known which one it is (`if p: a.x = v`), or keep the objects' numbers in arrays"
 
 
 def _objects(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:

@@ -102,7 +102,7 @@ def run_while(
                     looked = True
                     if not isinstance(rest := rest_of_while(test, body, after, source, stored_into(run, after), size), str):
                         if watching():
-                            decided("loop", f"scan of {rest[1]} iterations", "the test is known when it is traced, in every iteration")
+                            decided("loop", f"scan of {rest[1]} iterations", "the test is static in every iteration")
                         return rest[0]
                     why = f"; one compiled iteration is not possible: {rest}" if rest else ""
                     if only_errors_end_it and not _is_constant(test, state):  # Python knows the test, and makes all iterations
@@ -118,8 +118,8 @@ def run_while(
             if not joined:
                 made.tell(turns, f"its test is static{why}")
             if watching():
-                how = f"{'scan of' if joined else 'Python,'} {turns} iteration{'s' * (turns != 1)}{', made one by one' * joined}"
-                decided("loop", how, f"the test is known when it is traced, in every iteration{why}")
+                how = f"{'scan of' if joined else 'Python,'} {turns} iteration{'s' * (turns != 1)}{', re-rolled' * joined}"
+                decided("loop", how, f"the test is static in every iteration{why}")
             return state
     p = True if begin is not None else p  # not that of the iteration that is thrown away
     staging = functools.partial(_staged, test, body, source=source, hidden=hidden, most=most, place=place)

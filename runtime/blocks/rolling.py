@@ -84,7 +84,7 @@ def rest_rolled(
         if watching():
             of = f"{count} iteration{'s' * (count != 1)}"
             why = f"one compiled iteration is not possible: {why}; about {size} operations" if size else why
-            decided("loop", f"scan of {of}, made one by one" if joined else f"unrolled, {of}", why)
+            decided("loop", f"scan of {of}, re-rolled" if joined else f"unrolled, {of}", why)
         return state
 
     def apart(state: list[Any]) -> list[Any]:
@@ -95,7 +95,7 @@ def rest_rolled(
 
     mode = rolling()
     if mode == "never" or count < (2 if mode == "always" else _FEWEST):
-        return unrolled(items, state, "`ag.loops(roll='never')`" if mode == "never" else "the range is known, and it has few iterations")
+        return unrolled(items, state, "`ag.loops(roll='never')`" if mode == "never" else "the range is static and has few iterations")
     while made < min(_LOOKED_AT, count):  # an iteration may be shorter than the others, as at a border
         speculation = Speculation(positions=True)
         with place.scope("turn") as frame, iterating(count - made):
@@ -104,7 +104,7 @@ def rest_rolled(
             break
         made, state = made + 1, after
     else:
-        return unrolled(items[made:], state, "the range is known, and its iterations are few operations")
+        return unrolled(items[made:], state, "the range is static, and its iterations have few operations")
     if speculation.has_moved():  # a trial would take items as well
         return unrolled(items[made + 1 :], after, "an iteration takes items of an iterator from outside of the loop")
     if spoil(frame.saved):

@@ -163,7 +163,7 @@ class Stage(Settling):
 
     def run_scan(self, xs: Sequence[Any], length: int, unroll: int, index: range | None = None) -> list[Any]:
         self._check()
-        self.tell(f"scan of {length} iterations", "the number of iterations is known")
+        self.tell(f"scan of {length} iterations", "the trip count is static")
         block = self.block
         block.connect(block.wrote)
         carry, inner = self._carried()

@@ -125,7 +125,7 @@ class State:
                 CALLS.walks.pop()
             return out, walk, mutable_parts(args, kwargs)
         raise AttributeStateError(
-            f"{self.places[-1].name if self.places else 'an object'} is changed, and what holds it is made anew in each call", here(),
+            f"{self.places[-1].name if self.places else 'an object'} is changed, and what holds it is created again in each call", here(),
             "use a local variable, or an object of a class that is registered as a pytree",
         )  # fmt: skip
 

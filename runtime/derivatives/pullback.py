@@ -1,7 +1,7 @@
 """The pullback of one iteration as data: what it reads from step to step, what stays, and which leaves of the carry make an iteration again.
 
 The way back through a loop either stores what the pullbacks read, or stores states and makes iterations again (Griewank and Walther, Algorithm 799:
-Revolve, 2000; here with fixed strides, as the number of iterations is known only when the loop has run).
+Revolve, 2000; here with fixed strides, as the trip count is static only when the loop has run).
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ def export(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     Args:
       f: an `ag.function`, a converted function, or one that JAX takes as it is.
-      args, kwargs: arrays, `jax.ShapeDtypeStruct`s, or `ag.TensorSpec`s, of which a size of None is any size.
+      args, kwargs: arrays, `jax.ShapeDtypeStruct` or `ag.TensorSpec`; in the last a size of None stands for any size.
 
     Raises:
       VariableStateError: (AG702) it assigns a Variable.

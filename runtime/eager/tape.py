@@ -28,7 +28,7 @@ from autograph.runtime.state.recording import CALLS, CONSTANT, HEAVY, UNSEEN, WR
 
 
 class GradientTape:
-    """Records the operations of a `with` block on Variables that are read in it and on arrays that it `watch`es.
+    """Records the operations of a `with` block on Variables that are read in it and on arrays that are watched.
 
     The values in the block are ordinary arrays.  A tape works eagerly, in `ag.function` (where it costs nothing at run time), in `jax.jit` and under
     `jax.vmap`, in other tapes, and over functions that are jitted; loops and branches of converted functions are recorded as one operation each.
@@ -267,7 +267,7 @@ class GradientTape:
             if any(id(x) in self._inner for x in reads):
                 raise TapeError(
                     "a gradient is asked by what an iteration of a loop has computed, and the loop is one operation of the tape", here(),
-                    "make its iterations one by one (`with ag.loops(roll='never'):`)",
+                    "unroll it (`with ag.loops(roll='never'):`)",
                 )  # fmt: skip
             found = [cotangents[id(x)] for x in reads if id(x) in cotangents]
             if not found:

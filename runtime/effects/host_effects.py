@@ -214,7 +214,7 @@ def _known_to(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """A call of a file's method."""
     if traced(*args, *kwargs.values()):
         raise ConcreteValueError(
-            f"`{f.__name__}` of a file is given a value that is only known when the compiled program runs", here(),
+            f"`{f.__name__}` of a file is given a value that exists only when the compiled program runs", here(),
             "use `print(..., file=...)`, or return the value",
         )  # fmt: skip
     return f(*args, **kwargs)
@@ -272,7 +272,7 @@ def _refused(name: str, module: str) -> EffectError:
 
 def _once() -> str:
     block = next(f for f in reversed(frames()) if f.staged)
-    return f"once, while this block is traced, and {'not in each iteration' if block.chosen is None else 'whichever side is taken'}"
+    return f"once, at trace time, and {'not in each iteration' if block.chosen is None else 'whichever branch is taken'}"
 
 
 def _name(f: Any, owner: Any) -> str:

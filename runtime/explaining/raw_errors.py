@@ -142,7 +142,7 @@ def _cut(error: Exception) -> None:
 
 
 def _recursion(error: RecursionError) -> AutographError | None:
-    """A function that calls itself in a data-dependent branch: both sides are traced, so it does not end."""
+    """A function that calls itself in a data-dependent branch: both branches are traced, so it does not end."""
     codes: Counter[CodeType] = Counter()
     lines: dict[CodeType, int] = {}
     branches, tb = 0, error.__traceback__
@@ -158,9 +158,9 @@ def _recursion(error: RecursionError) -> AutographError | None:
         return None
     code = next(c for c, _ in codes.most_common() if not is_block(c) or len(codes) == 1)
     return NotStagedError(
-        f"`{code.co_name}` calls itself in a data-dependent branch: both sides are traced, so the recursion does not end",
+        f"`{code.co_name}` calls itself in a data-dependent branch: both branches are traced, so the recursion does not end",
         Place(code.co_filename, lines[code]),
-        "write it as a loop, or let a number that is known end it (a depth: an argument is known if it is static, `static_argnames`)",
+        "write it as a loop, or let a static number end it (a depth that is a static argument, `static_argnames`)",
     )  # fmt: skip
 
 
@@ -217,7 +217,7 @@ def _named(error: Exception) -> AutographError:
         traced = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} traced" if names else "it is given a traced one"
         given = [n for n in names if n[1:-1] in frame.f_code.co_varnames[: frame.f_code.co_argcount] and not is_block(frame.f_code)]
         return ConcreteValueError(
-            f"`{function}` needs {what} that is known while tracing, and {traced}", place,
+            f"`{function}` needs {what} that is static, and {traced}", place,
             for_value(call, given[0][1:-1] if given else "", _is_callee(frame, error)),
         )  # fmt: skip
     if isinstance(taken := written(place), ast.Subscript) and isinstance(taken.slice, ast.Slice):

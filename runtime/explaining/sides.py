@@ -85,7 +85,7 @@ def _usual(name: str, lines: Sequence[Place | None]) -> str:
     """What to write where the sides differ in type or shape."""
     if name and any(at is not None and _LONGER.search(linecache.getline(at.file, at.line)) for at in lines):
         return f"an array keeps its shape: make `{name}` a list and append to it (`{name} = []`), or store into an array of fixed size and count"
-    return "give both sides the same type and shape"
+    return "give both branches the same type and shape"
 
 
 def _only_reads(code: CodeType | None, name: str) -> bool:

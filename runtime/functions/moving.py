@@ -26,7 +26,7 @@ def without(x: Growing, k: Any) -> Growing:
 def without_slice(x: Growing, s: slice) -> Growing:
     """All items but those of a slice."""
     if s.step not in (None, 1):
-        raise x.refusal("every so many of its items are deleted", "delete them one by one (`del items[k]`)")
+        raise x.refusal("every so many of its items are deleted", "delete each (`del items[k]`)")
     start, stop = (
         x.length if v is None else jnp.clip(jnp.where(jnp.asarray(v) < 0, v + x.length, v), 0, x.length) for v in map(index, (s.start or 0, s.stop))
     )

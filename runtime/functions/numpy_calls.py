@@ -159,12 +159,12 @@ def _refuse(path: str, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
         raise _store(path, target)
     if name in _TEXT:
         raise ConcreteValueError(
-            f"`np.{path}` of a traced value, whose text is known when the program runs", here(), "use `print` or an f-string in it"
+            f"`np.{path}` of a traced value, whose text exists only when the program runs", here(), "use `print` or an f-string in it"
         )
     if name in ("extract", "compress"):
         raise ConcreteValueError(f"the length of what `np.{path}` gives depends on traced values", here(), "use `np.where(mask, x, 0)`")
     if name in _FILES:
-        raise EffectError(f"`np.{path}` of a traced value, which is known when the program runs", here(), "return it, and write the file outside")
+        raise EffectError(f"`np.{path}` of a traced value, which exists only when the program runs", here(), "return it, and write the file outside")
     if _counterpart(path) is None or name in _OTHER:
         raise NumpyError(f"`np.{path}` of a traced value has no counterpart in `jax.numpy`", here(), "write it with functions of `jax.numpy`")
 

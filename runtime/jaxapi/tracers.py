@@ -222,7 +222,7 @@ def _refuse_repeated(x: ArrayTracer, items: Any) -> None:
         kind = type(items).__name__
         instead = "" if kind == "str" else ", or use an array of the greatest size (`jnp.zeros(most)`) and a count"
         raise ConcreteValueError(
-            f"a `{kind}` is repeated as often as a traced value says, and its length is known while tracing", here(),
+            f"a `{kind}` is repeated as often as a traced value says, and its length must be static", here(),
             f"make the number static (`static_argnames`){instead}",
         ) from None  # fmt: skip
 

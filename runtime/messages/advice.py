@@ -49,7 +49,7 @@ def for_truth(place: Place | None, size: int) -> str:
 
 
 def for_value(call: ast.Call, static: str, callee: bool = False) -> str:
-    """What to write where a call needs a value that is known while tracing; `static` is a parameter that would do as a static one.
+    """What to write where a call needs a value that is static; `static` is a parameter that would do as a static one.
 
     `callee`: it is that of a function that the compiled function calls.
     """

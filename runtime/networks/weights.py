@@ -78,7 +78,7 @@ def load_weights(layer: Any, path: str | os.PathLike[str]) -> None:
     except FileNotFoundError:
         raise CheckpointError(f"there is no file {file}", here(), "give what `save_weights` was given") from None
     except (OSError, ValueError, KeyError, TypeError, safetensors.SafetensorError) as error:
-        raise CheckpointError(f"{file} is no file of `save_weights`: {error}", here(), "write it anew") from None
+        raise CheckpointError(f"{file} is no file of `save_weights`: {error}", here(), "write it again") from None
     variables = variables_in({"": layer})
     if other := sorted(set(values) ^ set(variables)):
         raise CheckpointError(f"{file} and `{layer.name}` do not both have `{other[0]}`", here(), "build the model as it was; call it once before")

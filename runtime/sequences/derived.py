@@ -66,7 +66,7 @@ def joined(parts: Sequence[Any]) -> Any:
     for x in parts:
         if hasattr(type(x), "derived"):
             if x.kind.spec != spec:
-                raise x.refusal("a list of other items is added", "append the items one by one")
+                raise x.refusal("a list of other items is added", "append each item")
             places = jnp.where(jnp.arange(x.kind.capacity) < x.length, jnp.arange(x.kind.capacity) + length, most)
             buffers = [o.at[places].set(b, mode="drop") for o, b in zip(out.buffers, x.buffers, strict=True)]
             out, length = first.derived(weak_integers(length + x.length), buffers, most), length + x.length

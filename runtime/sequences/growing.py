@@ -138,7 +138,7 @@ class Growing(Counted):
     def inside(self, i: Any, text: str = "list index out of range") -> Any:
         """An index counted from the start; IndexError where there is no item."""
         if isinstance(i, slice):
-            raise self.refusal("a slice of it is stored into", "make the list anew (`items = items[:k] + new + items[n:]`), or store item by item")
+            raise self.refusal("a slice of it is stored into", "make a new list (`items = items[:k] + new + items[n:]`), or store item by item")
         i = jnp.asarray(i)
         if i.shape != () or i.dtype.kind not in "iu":
             raise TypeError(f"list indices must be integers or slices, not {type(i).__name__}")
@@ -179,7 +179,7 @@ class Growing(Counted):
         if _jax.concrete(self.length):
             return iter(self.known())
         raise self.refusal(
-            "its items are wanted one by one",
+            "its items are needed one after the other",
             "use a `for` statement, or `sum`, `max`, `any` of them; return it from the function, and make a text there; or `ag.padded(items, size)`",
         )
 

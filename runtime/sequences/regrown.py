@@ -114,6 +114,6 @@ def refuse_left(frame: Frame, out: Any) -> None:
             restore(frame)
             at = grown.kind.bound.place
             raise EffectError(
-                f"it is data-dependent how long {changed_object(at)} becomes, and under plain `jax.jit` nobody would give it the items", at,
+                f"it is data-dependent how long {changed_object(at)} becomes, and plain `jax.jit` cannot give it the items", at,
                 "use `@ag.function`, or return the list",
             )  # fmt: skip

@@ -151,7 +151,7 @@ class Section(Counted):
     def __iter__(self) -> Iterator[Any]:
         if _jax.concrete(self.length):
             return iter(self.known())
-        raise self.refusal("its rows are wanted one by one where that is not staged")
+        raise self.refusal("its rows are needed one after the other where no loop is compiled")
 
     def __len__(self) -> int:
         if _jax.concrete(self.length):

@@ -337,7 +337,7 @@ class Worker:
                 raise ServerError(f"what answers at {where} is no parameter server: {error}", here(), "give its address") from None
             if message.kind == "refused":
                 self.close()
-                raise ServerError(f"the server refuses a message: {message.fields.get('why')}", here(), "make the same model in both")
+                raise ServerError(f"the server rejects a message: {message.fields.get('why')}", here(), "make the same model in both")
             return message
 
 

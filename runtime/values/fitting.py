@@ -16,7 +16,7 @@ from autograph.runtime.values.spec_text import describe
 from autograph.runtime.values.specs import Spec
 
 TOO_LARGE = "An overflow was encountered while parsing an argument"  # what JAX says
-LOOP, SIDES = "a loop variable", "the joint type of the two sides of this branch"
+LOOP, SIDES = "a loop variable", "the joint type of the two branches"
 
 
 def fitted(values: Sequence[Any], specs: Sequence[Spec], names: Callable[[], Sequence[str]], what: str) -> list[Any]:

@@ -38,7 +38,7 @@ class Text:
         if traced(*self.values[0], *self.values[1].values()):
             place = here()
             raise ConcreteValueError(
-                "the characters of a traced value are needed, which are only known when the compiled program runs", place, for_text(place)
+                "the characters of a traced value are needed, which exist only when the compiled program runs", place, for_text(place)
             )
         args, kwargs = trees.map(_shown, self.values, is_leaf=lambda x: isinstance(x, Text))
         return self.template.format(*args, **kwargs) if self.how == "format" else self.template % (args[0] if self.how == "%1" else tuple(args))

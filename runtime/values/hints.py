@@ -53,7 +53,7 @@ class loop:
     def __init__(self, *, max_steps: int | None = None, unroll: int = 1, checkpoints: int | None = None, exceeded: str = "error") -> None:
         if max_steps is not None and (type(max_steps) is not int or max_steps < 0):
             if traced(max_steps):
-                raise ValueError("max_steps is a number that is known while tracing, and a traced value is given: make it static (`static_argnames`)")
+                raise ValueError("max_steps is a static number, and a traced value is given: make it static (`static_argnames`)")
             raise ValueError(f"max_steps is a number of iterations, not {max_steps!r}")
         if type(unroll) is not int or unroll < 1:
             raise ValueError(f"unroll is a positive number of iterations, not {unroll!r}")

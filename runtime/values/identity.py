@@ -20,7 +20,7 @@ from autograph.runtime.values.specs import Kept, Option, Spec, Static, children,
 from autograph.runtime.values.values import ARRAYS, ATOMS, Maybe, Record, Stale, is_value
 
 Path = tuple[Any, ...]
-_ADVICE = "change it on each side of the branch (`a.append(x)`, `b.append(x)`), where it is known which one it is, or use arrays"
+_ADVICE = "change it in each branch (`a.append(x)`, `b.append(x)`), where it is known which one it is, or use arrays"
 
 
 class Twin(Record):

@@ -59,9 +59,9 @@ def instead(a: Spec, b: Spec, usual: str, place: Place | None = None) -> str:
     if any(isinstance(v, (str, bytes)) for v in values):
         return _TEXTS
     if any(callable(v) and hasattr(v, "__name__") for v in values):
-        return "only numbers and arrays can be chosen by traced values: keep a number, and call the functions on the sides of an `if`"
+        return "only numbers and arrays can be chosen by traced values: keep a number, and call the functions in the branches of an `if`"
     if len({type(v) for v in values if _has_fields(v)}) == 2:
-        return "two classes cannot be chosen from: call the method on both sides, or use one class with all fields"
+        return "one of two classes cannot be chosen: call the method in both branches, or use one class with all fields"
     if len(values) == 2 and all(map(_has_fields, values)):
         return "set the attributes of the object that is there, or make its class a pytree (`@dataclass`, and `jax.tree_util.register_dataclass`)"
     if any(map(_has_fields, values)):
@@ -85,7 +85,7 @@ def for_turns(m: Mismatch, name: str) -> str:
     if isinstance(m.a, tuple) and isinstance(m.b, tuple) and len(m.b) > len(m.a):
         return f"a tuple that gets longer cannot be carried: make `{name}` a list and append to it, in a `while` with `ag.loop(max_steps=...)`"
     if isinstance(m.a, list) and isinstance(m.b, list):
-        return f"a list that is made anew with another length cannot be carried: change the one that is there (`{name}.append(x)`)"
+        return f"a list that is created again with another length cannot be carried: change the one that is there (`{name}.append(x)`)"
     a, b = (getattr(type_of(s), "shape", None) if is_leaf(s) else None for s in (m.a, m.b))
     if a is None or b is None or a == b:
         return f"start `{name}` with the type and shape that an iteration gives it"

@@ -321,25 +321,30 @@ def document() -> str:
     lines = [
         "# Builtins and libraries",
         "",
-        "Made by `python -m tests.builtins --update` from `tests/builtins`; `tests/test_builtins.py` runs every cell.",
+        "For everybody who asks whether a builtin, or a function of `math` or NumPy, works on a traced value. Made by",
+        "`python -m tests.builtins --update` from `tests/builtins`; `tests/test_builtins.py` runs every use in every column.",
         "",
-        "`yes`: the value is that of the function as it is written, on concrete values; with static values also the type. An exception: Python",
-        "raises it too. An id: the use is refused with this error, and never gives another number. –: the use makes no sense there.",
-        "Traced cells are calls of `@ag.function`; static ones are `@ag.convert` in both of its forms, outside and inside of a trace.",
+        "The columns say what `x` is. `yes`: the use gives Python's value; for a static `x` also its type. An exception: Python raises it too.",
+        "An id: the use raises this error; it never gives another number. –: the use makes no sense there.",
+        "Traced columns are calls of `@ag.function`. Static columns are `@ag.convert` in both of its variants, outside and inside of a trace.",
         "",
-        f"{len(found)} uses, {len(cells)} cells, of which {cells.count(YES)} are `yes`.",
+        f"{len(found)} uses in {len(cells)} cells; {cells.count(YES)} cells are `yes`.",
     ]
     for section in dict.fromkeys(r.section for r in found):
-        lines += ["", f"## {section}", "", f"| `x` is a | {' | '.join(COLUMNS.values())} |", "|---" * (len(COLUMNS) + 1) + "|"]
+        alike: dict[tuple[str, ...], list[str]] = {}
         for r in found:
             if r.section == section:
-                lines.append(f"| {r.label.replace('|', chr(92) + '|')} | {' | '.join(shown(r.cell(c)) for c in COLUMNS)} |")
-    lines += ["", "## What is refused and why", ""]
+                alike.setdefault(tuple(shown(r.cell(c)) for c in COLUMNS), []).append(r.label.replace("|", chr(92) + "|"))
+        lines += ["", f"## {section}", "", f"| {' | '.join(COLUMNS.values())} | uses |", "|---" * (len(COLUMNS) + 1) + "|"]
+        lines += [f"| {' | '.join(cells)} | {', '.join(labels)} |" for cells, labels in alike.items()]
+    lines += ["", "## Why a use is an error", ""]
     reasons: dict[tuple[str, str], list[str]] = {}
     for r in found:
         for error in dict.fromkeys(r.refusals().values()):
             reasons.setdefault((error, r.why), []).append(r.label)
-    lines += [f"- {shown(error)}, {why}: {', '.join(labels)}." for (error, why), labels in sorted(reasons.items())]
+    lines += ["| id | reason | uses |", "|---|---|---|"]
+    escaped = {key: ", ".join(labels).replace("|", chr(92) + "|") for key, labels in reasons.items()}
+    lines += [f"| {shown(error)} | {why} | {labels} |" for (error, why), labels in sorted(escaped.items())]
     return "\n".join([*lines, *_left_out()]) + "\n"
 
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from tests.builtins import Inputs, entry, traced
 
-BLOCK = "the effect would happen once, while the block is traced, and whichever side is taken"
-TRACE = "the number is drawn while the function is traced, when the value is not known"
+BLOCK = "the effect would happen once, at trace time, whichever branch is taken"
+TRACE = "the number would be drawn at trace time, when the value is not known"
 FILE = "a file needs the value at once"
 
 ONE = Inputs(2.5, [2.5])  # the truth of one element is known
@@ -106,5 +106,5 @@ trace(lambda x: x + float(input()))
 trace(lambda x: x + len(open(os.devnull).read()))
 trace(lambda x: print("traced", x))
 trace(lambda x: np.savetxt(io.StringIO(), x), **traced("AG405", FILE))
-trace(lambda x: open(os.devnull, "w").write(str(x)), **traced("AG502", "the text would be that of a tracer, while the function is traced"))
+trace(lambda x: open(os.devnull, "w").write(str(x)), **traced("AG502", "the text would be made at trace time, of a tracer"))
 trace(lambda x: time.sleep(0 * x), scalar=TypeError, array=TypeError)

@@ -21,8 +21,8 @@ from numpy import cos
 from tests.builtins import INDICES, INTS, MATRICES, REALS, Inputs, entry, traced
 
 LENGTH = "the length of the result would depend on traced values"
-STATIC = "the result is no array, and which one it is only the traced value knows"
-TEXT = "the text would be that of a tracer, while the function is traced"
+STATIC = "the result is no array, and which one it is depends on the traced value"
+TEXT = "the text would be made at trace time, of a tracer"
 HASHED = "it is looked up by hash, which only a concrete value has"
 COMPARED = "a function of C compares the values and needs the truth of each comparison at once"
 ORDERED = "arrays of several elements have no order"

@@ -9,12 +9,12 @@ import numpy as np
 from tests.builtins import BOOLS, INDICES, INTS, MATRICES, REALS, SYMMETRIC, UNITS, Inputs, entry, traced
 
 LENGTH = "the shape of the result would depend on traced values"
-SHAPE = "shapes are known while tracing"
+SHAPE = "shapes are static"
 OPTION = "the function of `jax.numpy` has no such option"
 NONE = "`jax.numpy` has no such function"
 OTHER = "the function of that name in `jax.numpy` means something else"
 ITERATES = "it hands out or looks at the memory of a NumPy array, element by element"
-TEXT = "the text would be that of a tracer, while the function is traced"
+TEXT = "the text would be made at trace time, of a tracer"
 FILE = "a file needs the value at once"
 
 VECTOR = Inputs(2.5, [0.5, 3.0, 1.5, 2.0])

@@ -11,10 +11,10 @@ from tests.builtins import INDICES, INTS, REALS, Inputs, entry, traced
 
 LENGTH = "the length of the result would depend on traced values"
 GROWS = "a list grows in a compiled loop, and nothing bounds its data-dependent trip count"
-TEXT = "the text would be that of a tracer, while the function is traced"
+TEXT = "the text would be made at trace time, of a tracer"
 LOOP = "only a `for` statement or a generator that is folded at once runs over a range of unknown length"
 ORDERED = "arrays of several elements have no order"
-BYTES = "the bytes are known only when the compiled function runs"
+BYTES = "the bytes exist only when the compiled function runs"
 NUMBER = "Python needs a number at once"
 
 LEFT_OUT = {

@@ -22,13 +22,13 @@ import jax.numpy as jnp
 import numpy as np
 
 MODULES = ("branches", "matching", "membership", "loops", "generators", "blocks", "objects", "types", "optional", "comprehensions")
-FORMS = {"static": "not traced", "jit": "`jit`", "vmap": "`vmap`", "jvp": "`jvp`"}
+FORMS = {"static": "not traced", "jit": "`jit`", "vmap": "`vmap`", "jvp": "`jvp`", "vjp": "`grad`"}
 
 F = TypeVar("F", bound=Callable[..., Any])
 Args = tuple[Any, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Construct:
     """A construct, its inputs, and what each form makes of it."""
 
@@ -66,6 +66,8 @@ def construct(
 ) -> Callable[[F], F]:
     """Register the function below as a construct; the function stays what it is."""
     refused = dict(refused or {})
+    if "jvp" in refused:
+        refused.setdefault("vjp", refused["jvp"])
     assert refused.keys() <= FORMS.keys() - {"static"}, f"{label}: what is not traced is never refused"
     assert bool(refused) == bool(why), f"{label}: a refusal has a reason"
 
@@ -78,7 +80,7 @@ def construct(
 
 def traced(error: str) -> dict[str, str]:
     """Refused wherever values are traced."""
-    return {"jit": error, "vmap": error, "jvp": error}
+    return {"jit": error, "vmap": error, "jvp": error, "vjp": error}
 
 
 @cache
@@ -125,21 +127,32 @@ def link(error: str) -> str:
 def document() -> str:
     """The text of `docs/language.md`."""
     found = constructs()
+    everywhere = sum(not c.refused for c in found)
     lines = [
         "# The language",
         "",
-        "Made by `python -m tests.language --update` from `tests/language`; `tests/test_language.py` runs every construct in every form.",
+        "For everybody who asks whether a construct of Python works in compiled code. Made by `python -m tests.language --update`",
+        "from `tests/language`; `tests/test_language.py` runs every construct in every form and compares it with the function as it is written.",
         "",
-        "`yes`: the value, or the exception, is that of the function as it is written. An id: the construct is refused there with this error, and",
-        "never gives another number. *Not traced* is the converted function on numbers and on arrays, in both of its forms; `jit` is `@ag.function`;",
-        "`vmap` is `jax.vmap` of `@ag.convert`; `jvp` is `jax.jvp` of `@ag.function`.",
+        f"There are {len(found)} constructs. {everywhere} of them give Python's value, or Python's exception, in every form.",
+        "The others stand in tables. There `yes` is the same, and an id is the error that is raised; no form gives another number.",
+        "*Not traced* is the converted function on numbers and on arrays, in both of its variants. `jit` is `@ag.function`,",
+        "`vmap` is `jax.vmap` of `@ag.convert`, `jvp` is `jax.jvp` and `grad` is `jax.vjp` of `@ag.function`.",
     ]
     for section in dict.fromkeys(c.section for c in found):
-        lines += ["", f"## {section}", "", f"| construct | {' | '.join(FORMS.values())} |", "|---" * (len(FORMS) + 1) + "|"]
-        for c in found:
-            if c.section == section:
-                lines.append(f"| {c.label.replace('|', chr(92) + '|')} | {' | '.join(link(c.cell(form)) for form in FORMS)} |")
-    lines += ["", "## What is refused and why", ""]
-    for c in found:
-        lines += [f"- {c.label}, {FORMS[form]}, {link(error)}: {c.why}" for form, error in c.refused.items()]
+        here = [c for c in found if c.section == section]
+        lines += ["", f"## {section}", ""]
+        if fine := [c.label for c in here if not c.refused]:
+            lines += ["Works in every form:", "", *(f"- {label}" for label in fine), ""]
+        cells = {c: tuple(link(c.cell(form)) for form in FORMS) for c in here if c.refused}
+        if cells:
+            lines += [f"| {' | '.join(FORMS.values())} | construct | reason |", "|---" * (len(FORMS) + 2) + "|"]
+        for c, row in sorted(cells.items(), key=lambda item: item[1]):
+            lines.append(f"| {' | '.join(row)} | {escaped(c.label)} | {escaped(c.why)} |")
+    while not lines[-1]:
+        lines.pop()
     return "\n".join(lines) + "\n"
+
+
+def escaped(text: str) -> str:
+    return text.replace("|", chr(92) + "|")

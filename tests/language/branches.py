@@ -13,7 +13,7 @@ INTS = each(-3, 0, 2, 5)
 PAIRS = [(-2.0, 1.5), (0.5, 0.25), (3.0, -1.0), (5.0, 7.0)]
 
 
-@branch("`if`, `else`, a variable set on both sides", REALS)
+@branch("`if`, `else`, a variable set in both branches", REALS)
 def if_else(x):
     if x > 1:
         y = x * x
@@ -92,7 +92,7 @@ def twenty_elifs(n):
     return y * 2
 
 
-@branch("a variable set on one side only", REALS)
+@branch("a variable set in one branch only", REALS)
 def one_side(x):
     y = 10.0
     if x > 0:
@@ -101,7 +101,7 @@ def one_side(x):
     return x * y
 
 
-@branch("several variables, each set on another side", REALS)
+@branch("several variables, each set in another branch", REALS)
 def several_variables(x):
     a, b, c = 1.0, 2.0, 3.0
     if x > 1:
@@ -160,7 +160,7 @@ def nested(x):
     return y
 
 
-@branch("`if` in each side of an `if`", PAIRS)
+@branch("`if` in each branch of an `if`", PAIRS)
 def nested_both_sides(a, b):
     if a > 0:
         if b > 0:
@@ -195,7 +195,7 @@ def changes_its_test(x):
     return x
 
 
-@branch("`return` on both sides", REALS)
+@branch("`return` in both branches", REALS)
 def return_on_both(x):
     if x > 1:
         return x * x
@@ -203,7 +203,7 @@ def return_on_both(x):
         return 1 - x
 
 
-@branch("`return` on one side, code after the `if`", REALS)
+@branch("`return` in one branch, code after the `if`", REALS)
 def return_on_one(x):
     if x > 1:
         return x
@@ -264,7 +264,7 @@ def return_dict(a, b):
     return {"low": a, "high": b}
 
 
-@branch("`return` of an int on one side, a float on the other", REALS)
+@branch("`return` of an int in one branch, a float in the other", REALS)
 def return_numbers(x):
     if x > 1:
         return 1
@@ -334,7 +334,7 @@ def not_value(n):
     return (not n) + 2 * (not n > 1)
 
 
-@branch("`and` whose right side is only evaluated when the left is true", PAIRS)
+@branch("`and` whose right operand is only evaluated when the left is true", PAIRS)
 def short_circuit(a, b):
     if a > 0 and 1 / a < 1 and b / a > 0.5:
         return b / a
@@ -351,7 +351,7 @@ def mixed_operands(x):
     return 3.0
 
 
-@branch("`and` whose static left side protects an index", REALS)
+@branch("`and` whose static left operand protects an index", REALS)
 def protected_index(x):
     weights = [1.0, 2.0, 3.0]
     total = 0.0
@@ -471,7 +471,7 @@ def walrus_condition(x):
     return kept[0] - kept[-1] if x > 1 else y * x
 
 
-@branch("`pass` on both sides", REALS)
+@branch("`pass` in both branches", REALS)
 def pass_both(x):
     if x > 0:
         pass
@@ -480,7 +480,7 @@ def pass_both(x):
     return x
 
 
-@branch("`pass` on one side", REALS)
+@branch("`pass` in one branch", REALS)
 def pass_one(x):
     if x > 1:
         pass
@@ -503,7 +503,7 @@ def annotations(x):
     return y
 
 
-@branch("`del` of a variable that one side has made", REALS)
+@branch("`del` of a variable that one branch has made", REALS)
 def del_temporary(x):
     if x > 1:
         t = x * x
@@ -640,7 +640,7 @@ def no_elements(v):
     return 1.0 if v else 2.0
 
 
-@branch("arrays on both sides of a branch", vectors([2.0, 1.0], [-1.0, -3.0]))
+@branch("arrays in both branches", vectors([2.0, 1.0], [-1.0, -3.0]))
 def array_sides(v):
     if v.sum() > 0:
         w = v * 2

@@ -132,7 +132,7 @@ def sides(x):
         yield -x
 
 
-@generators("a `yield` in both sides of a traced branch", REALS, refused=traced("AG501"), why="Python decides where a generator goes on")
+@generators("a `yield` in both branches of a traced `if`", REALS, refused=traced("AG501"), why="Python decides where a generator goes on")
 def yields_in_a_branch(x):
     for y in sides(x):
         x = x + y

@@ -307,7 +307,7 @@ def ragged_index(i):
     return [jnp.ones(1), jnp.ones(2), jnp.ones(3)][i].sum()
 
 
-@member("`list[:traced]`", INDICES, refused=traced("AG502"), why="the length of a list is known while tracing, or not at all")
+@member("`list[:traced]`", INDICES, refused=traced("AG502"), why="the length of a list must be static")
 def traced_slice(n):
     return sum([10, 20, 40][:n])
 

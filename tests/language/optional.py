@@ -14,7 +14,7 @@ COUNTS = each(0, 1, 2, 5)
 SET = each(2, 3, 5)
 REALS = each(-2.5, 0.5, 2.25, 5.5)
 ROWS = vectors([1.0, 5.0, -3.0], [-1.0, -2.0, -3.0], [-1.0, 4.0, 2.0])
-UNSET = {"refused": {"vmap": "AG301"}, "why": "it may be unset in some lanes, and nobody reads errors there"}
+UNSET = {"refused": {"vmap": "AG301"}, "why": "it is undefined in some lanes, and under `vmap` no error code is checked"}
 NONE = {"refused": {"vmap": "AG302"}, "why": "it may be None in some lanes, and no array is"}
 
 
@@ -320,9 +320,7 @@ def is_instance(x):
     return 1.0 if isinstance(y, type(None)) else 2.0
 
 
-@optional(
-    "`jax.tree.map` of what may be None", REALS, refused=traced("AG302"), why="the structure is known while tracing, or not at all; say `is None`"
-)
+@optional("`jax.tree.map` of what may be None", REALS, refused=traced("AG302"), why="the structure must be static; say `is None`")
 def tree_map(x):
     y = jax.tree.map(lambda leaf: leaf * 2, x if x > 1 else None)
     return -1.0 if y is None else y
@@ -347,14 +345,14 @@ def optional_for_another(n):
 # --- unset -------------------------------------------------------------------------------------------------------------------------------------
 
 
-@optional("a variable set on one side, read after the branch", COUNTS, **UNSET)
+@optional("a variable set in one branch, read after the branch", COUNTS, **UNSET)
 def set_on_one_side(n):
     if n > 1:
         y = n * 2
     return y + 1
 
 
-@optional("a variable set on one side, by every input", SET, **UNSET)
+@optional("a variable set in one branch, by every input", SET, **UNSET)
 def always_set(n):
     if n > 1:
         y = n * 2
@@ -444,7 +442,7 @@ def surely_unset_not_taken(n):
     return later
 
 
-@optional("`del` on one side", COUNTS, **UNSET)
+@optional("`del` in one branch", COUNTS, **UNSET)
 def deleted(n):
     y = n
     if n > 1:
@@ -452,7 +450,7 @@ def deleted(n):
     return y
 
 
-@optional("`del` on one side, set again", COUNTS)
+@optional("`del` in one branch, set again", COUNTS)
 def deleted_and_set(n):
     y = n
     if n > 1:
@@ -502,14 +500,14 @@ def in_a_closure(n):
     return get()
 
 
-@optional("what is None on one side and unset on the other", COUNTS, **UNSET)
+@optional("None in one branch, undefined after the other", COUNTS, **UNSET)
 def none_and_unset(n):
     if n > 0:
         y = None if n > 1 else n
     return jnp.ones(2) if y is None else jnp.zeros(2)
 
 
-@optional("unset on one side and not read", COUNTS)
+@optional("undefined after one branch and not read", COUNTS)
 def not_read(n):
     if n > 1:
         y = n * 2

@@ -353,13 +353,13 @@ def dict_argument(params):
     return {**params, "b": params["b"] + 1 if params["b"] > 1 else 0.0}
 
 
-@joint("tuples of two lengths", REALS, refused=traced("AG202"), why="the structure of a result is known while tracing, or not at all")
+@joint("tuples of two lengths", REALS, refused=traced("AG202"), why="the structure of a result must be static")
 def tuple_lengths(x):
     p = (x, 1) if x > 1 else (x, 1, 2)
     return p[0]
 
 
-@joint("dicts with other keys", REALS, refused=traced("AG202"), why="the structure of a result is known while tracing, or not at all")
+@joint("dicts with other keys", REALS, refused=traced("AG202"), why="the structure of a result must be static")
 def dict_keys(x):
     d = {"a": x}
     if x > 1:
@@ -389,7 +389,7 @@ def append(n):
     return sum(v)
 
 
-@joint("a list that a branch begins anew (`current = []`)", [(jnp.array([0.5, 2.0, 0.1, 3.0]),), (jnp.array([2.0, 0.1, 0.2, 0.3]),)])
+@joint("a list that a branch creates again (`current = []`)", [(jnp.array([0.5, 2.0, 0.1, 3.0]),), (jnp.array([2.0, 0.1, 0.2, 0.3]),)])
 def begun_anew(v):
     current, most = [], 0
     for x in v:

@@ -315,7 +315,7 @@ def test_padded_batches() -> None:
 def test_a_map_that_makes_lengths_of_values() -> None:
     # dynamic shapes do not exist: the page's `map` with tf.fill is refused, and a generator makes the arrays
     dataset = Dataset.range(100).map(lambda x: jnp.full([x], x))
-    with pytest.raises(ConcreteValueError, match="AG502 `jnp.full` needs a shape that is known while tracing"):
+    with pytest.raises(ConcreteValueError, match="AG502 `jnp.full` needs a shape that is static"):
         next(iter(dataset.padded_batch(4, padded_shapes=(None,))))
 
 

@@ -679,7 +679,7 @@ def test_a_recursion_that_traced_values_end() -> None:
         else:
             return 1
 
-    with pytest.raises(NotStagedError, match="both sides are traced, so the recursion does not end") as error:
+    with pytest.raises(NotStagedError, match="both branches are traced, so the recursion does not end") as error:
         recursive_fn(jnp.asarray(5))
     assert error.value.id == "AG501"
     with pytest.raises(NotStagedError) as error:  # Python's numbers are traced too; TensorFlow traces it six times

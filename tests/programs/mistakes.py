@@ -2126,7 +2126,7 @@ def make():
 
 make()(4.0)
 ''',
-        ("`best`", "float32[2] on one side and float32[3]", "same type and shape"),
+        ("`best`", "float32[2] in one branch and float32[3]", "same type and shape"),
         '''
 def make():
     best = jnp.zeros(3)
@@ -3019,7 +3019,7 @@ def ask(x):
 
 ask(1.0)
 ''',
-        ("`input`", "whichever side is taken", "read it outside"),
+        ("`input`", "whichever branch is taken", "read it outside"),
         '''
 @ag.function
 def ask(x, answer):
@@ -3044,7 +3044,7 @@ def logged(x):
 
 logged(1.0)
 ''',
-        ("`open`", "whichever side is taken", "return and write outside"),
+        ("`open`", "whichever branch is taken", "return and write outside"),
         '''
 import os
 
@@ -3072,7 +3072,7 @@ def save(x):
 
 save(1.0)
 ''',
-        ("`os.makedirs`", "whichever side is taken"),
+        ("`os.makedirs`", "whichever branch is taken"),
         '''
 import os, tempfile
 
@@ -3190,7 +3190,7 @@ def logged(x):
 
 logged(1.0)
 ''',
-        ("write", "whichever side is taken", "print"),
+        ("write", "whichever branch is taken", "print"),
         '''
 @ag.function
 def logged(x):
