@@ -14,3 +14,4 @@ default_role = "code"  # in docstrings `x` is code
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # in the text where they say something; signatures would be full of `Any`
 autodoc_default_options = {"imported-members": True}
+autodoc_inherit_docstrings = False  # a method that a layer overrides has its own documentation or none

@@ -62,6 +62,7 @@ _WHERE = {
     "blocks.overriding": "overriding",
     "blocks.branches": "cond continued going_on keep switch",
     "calls.calls": "call",
+    "calls.reading": "reading",
     "effects.excepts": "bare caught",
     "state.cells": "rebinds",
     "eager.checkpoints": "Checkpoint latest_checkpoint list_variables load_checkpoint",

@@ -1,4 +1,4 @@
-"""The pages of `docs/errors`: every error that is raised has one, its failing program fails with it, and the repaired one runs."""
+"""The pages of `docs/errors`: every error that is raised has one, its failing programs fail with it, and the repaired ones run."""
 
 from __future__ import annotations
 
@@ -15,27 +15,49 @@ from autograph.runtime.messages import errors
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "errors"
 PAGES = sorted(FOLDER.glob("AG*.md"))
-SHAPE = re.compile(
-    r"# (?P<id>AG\d{3}): (?P<title>[^\n]+)\n\n"
-    r"(?P<meaning>(?:(?!#|```)[^\n]*\n)+)"
-    r"## Fails\n\n```python\n(?P<fails>.*?)```\n\n"
-    r"## Repaired\n\n```python\n(?P<repaired>.*?)```\n",
-    re.DOTALL,
-)
+_TEXT = r"(?P<text>(?:(?!#|```|Fails:)[^\n]*\n)+)"
+_PROGRAMS = r"{0}Fails{1}\n\n```python\n(?P<fails>(?:(?!```).)*)```\n\n{0}Repaired{1}\n\n```python\n(?P<repaired>(?:(?!```).)*)```\n"
+_HEAD = re.compile(r"# (?P<id>AG\d{3}): (?P<title>[^\n]+)\n\n" + _TEXT)
+_ONE = re.compile(_PROGRAMS.format("## ", ""), re.DOTALL)
+_SECTION = re.compile(r"## (?P<meaning>[^\n]+)\n\n" + _TEXT + _PROGRAMS.format("", ":"), re.DOTALL)
+
+
+class Case(NamedTuple):
+    """A meaning of an error: a program that fails with it, and the same program repaired.  A page of one meaning has no heading for it."""
+
+    id: str
+    meaning: str
+    text: str
+    fails: str
+    repaired: str
 
 
 class Page(NamedTuple):
     id: str
     title: str
-    meaning: str
-    fails: str
-    repaired: str
+    text: str
+    cases: list[Case]
 
 
-def page_of(path: Path) -> Page:
-    found = SHAPE.fullmatch(path.read_text(encoding="utf-8"))
-    assert found, f"{path.name}: not a title, a text, a program that fails and one that is repaired"
-    return Page(**found.groupdict())
+def page_of(path: Path) -> Page | None:
+    """A page of one of the two shapes: one meaning, with `## Fails` and `## Repaired`; or a section for each of several meanings."""
+    text = path.read_text(encoding="utf-8")
+    if (head := _HEAD.match(text)) is None:
+        return None
+    rest = text[head.end() :]
+    if one := _ONE.fullmatch(rest):
+        return Page(**head.groupdict(), cases=[Case(head["id"], "", "", **one.groupdict())])
+    sections = re.split(r"\n(?=## )", rest)
+    cases = [Case(head["id"], **found.groupdict()) for section in sections if (found := _SECTION.fullmatch(section))]
+    return Page(**head.groupdict(), cases=cases) if len(cases) == len(sections) > 1 else None
+
+
+CASES = [case for path in PAGES if (page := page_of(path)) is not None for case in page.cases]
+of_every_case = pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c.id} {c.meaning}".rstrip())
+
+
+def sentences(text: str) -> int:
+    return len(re.findall(r"[\w`)\"][.?!](?=\s)", text))
 
 
 def run(program: str, name: str) -> dict[str, Any]:
@@ -75,10 +97,12 @@ def test_every_error_that_is_raised_has_a_page_and_every_page_an_error() -> None
     assert len(raised()) >= 16  # the search does find them
 
 
-def test_the_table_lists_every_page_in_order() -> None:
+def test_the_table_lists_every_page_in_order_with_its_title() -> None:
     rows = re.findall(r"^\| \[(AG\d{3})\]\((AG\d{3})\.md\) \| (\S.*) \|$", (FOLDER / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert [row[0] for row in rows] == [row[1] for row in rows] == [p.stem for p in PAGES]
-    assert len({row[2] for row in rows}) == len(rows)
+    pages = {page.id: page.title for page in map(page_of, PAGES) if page is not None}
+    assert {row[0]: row[2][0].lower() + row[2][1:] for row in rows} == {id: title[0].lower() + title[1:] for id, title in pages.items()}
+    assert len(set(pages.values())) == len(rows)
 
 
 def test_pages_name_no_error_that_does_not_exist() -> None:
@@ -90,27 +114,37 @@ def test_pages_name_no_error_that_does_not_exist() -> None:
 @pytest.mark.parametrize("path", PAGES, ids=lambda p: p.stem)
 def test_a_page_is_short_and_complete(path: Path) -> None:
     page = page_of(path)
+    assert page is not None, "not a title, a text, and programs that fail and that are repaired"
     assert page.id == path.stem
-    sentences = re.findall(r"\w[`)]?[.?!](?=\s)", page.meaning)
-    assert 2 <= len(sentences) <= 5, sentences
-    assert "import autograph as ag\n" in page.fails and "import autograph as ag\n" in page.repaired
-    assert "assert " in page.repaired and page.fails != page.repaired
+    assert 2 <= sentences(page.text) <= 6
+    if len(page.cases) > 1:
+        assert len({case.meaning for case in page.cases}) == len(page.cases)
+        for case in page.cases:
+            assert 5 <= len(case.meaning.split()) <= 8, case.meaning
+            assert 1 <= sentences(case.text) <= 3, case.meaning
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda p: p.stem)
-def test_the_failing_program_fails_with_this_error(path: Path) -> None:
-    page = page_of(path)
+@of_every_case
+def test_the_programs_are_short_and_the_repaired_one_checks_its_result(case: Case) -> None:
+    for program in (case.fails, case.repaired):
+        assert "import autograph as ag\n" in program
+        assert 5 <= sum(bool(line.strip()) for line in program.splitlines()) <= 20
+    assert case.fails != case.repaired
+    assert isinstance(ast.parse(case.repaired).body[-1], ast.Assert)
+
+
+@of_every_case
+def test_the_failing_program_fails_with_this_error(case: Case) -> None:
     with pytest.raises(errors.AutographError) as caught:
-        run(page.fails, f"<{page.id} fails>")
-    assert caught.value.id == page.id
-    assert type(caught.value) is next(e for e in classes().values() if e.id == page.id)
-    assert caught.value.advice or page.id == "AG203"
+        run(case.fails, f"<{case.id} fails>")
+    assert caught.value.id == case.id
+    assert type(caught.value) is next(e for e in classes().values() if e.id == case.id)
+    assert caught.value.advice
     if caught.value.place is not None:
-        assert caught.value.place.file == f"<{page.id} fails>"
-        assert 1 <= caught.value.place.line <= len(page.fails.splitlines())
+        assert caught.value.place.file == f"<{case.id} fails>"
+        assert 1 <= caught.value.place.line <= len(case.fails.splitlines())
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda p: p.stem)
-def test_the_repaired_program_runs(path: Path) -> None:
-    page = page_of(path)
-    run(page.repaired, f"<{page.id} repaired>")
+@of_every_case
+def test_the_repaired_program_runs(case: Case) -> None:
+    run(case.repaired, f"<{case.id} repaired>")

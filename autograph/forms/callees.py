@@ -20,11 +20,12 @@ from typing import Any
 from autograph import runtime
 from autograph.forms.adoption import adopt
 from autograph.forms.forms import Form, Staged, form_of
-from autograph.forms.listing import LOCK
+from autograph.forms.listing import LOCK, readers_of
 from autograph.forms.wrappers import Convert, is_made, remade
 from autograph.passes.callables import HIGHER
 from autograph.runtime.access.unstaged import noticing
 from autograph.runtime.arrays.numpys import with_values
+from autograph.runtime.calls import reading
 from autograph.runtime.calls.calls import install, replaced
 from autograph.runtime.calls.dispatched import converted_of, own_of
 from autograph.runtime.calls.function import Function, Method
@@ -419,8 +420,18 @@ def why_left(f: Any) -> str | None:
     return ""
 
 
+def only_reads(f: Any, place: int | str) -> bool:
+    """Whether a function only reads its argument at a place, a position or a name; by the text of its file, where it stands under its name."""
+    if type(f) is not types.FunctionType:
+        return False
+    file = file_of(f.__code__.co_filename, f.__globals__, f.__code__)
+    found = file.defined.get(f.__name__)
+    return found is not None and found.lineno == f.__code__.co_firstlineno and readers_of(file).reads(f.__name__, place)
+
+
 notebooks.watch()
 install(call, adopted, why_left)
+reading.install(only_reads)
 
 
 def convert_object(f: Any) -> Any:

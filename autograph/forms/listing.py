@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import threading
+import weakref
 from collections import OrderedDict
 from typing import Any
 
 from autograph.analysis.memo import Memo
+from autograph.analysis.readers import Readers
 from autograph.forms.load import placed, refer
 from autograph.passes import PASSES, run_passes
+from autograph.passes.callables import ARRAY_LIBRARIES
 from autograph.passes.context import Context
 from autograph.passes.stageable import WHY_PYTHON, obstacle
 from autograph.printing.printing import source
@@ -29,9 +32,20 @@ def forget() -> None:
     _recent.clear()
 
 
+def readers_of(file: File) -> Readers:
+    """Which parameters the functions of a file only read."""
+    if file not in _readers:
+        defined, modules, is_builtin = file.defined, file.modules, file.is_builtin
+        _readers[file] = Readers(defined.get, is_builtin, lambda name: modules.get(name, "").split(".")[0] in ARRAY_LIBRARIES)
+    return _readers[file]
+
+
+_readers: weakref.WeakKeyDictionary[File, Readers] = weakref.WeakKeyDictionary()
+
+
 def context_of(node: Any, tree: Any, file: File, free: frozenset[str]) -> Context:
     """What the passes know of a function besides its tree."""
-    return Context(Fresh(tree), file.modules, file.bound, file.converted, file.class_of(node), free, memo=Memo(file.modules))
+    return Context(Fresh(tree), file.modules, file.bound, file.converted, readers_of(file), file.class_of(node), free, memo=Memo(file.modules))
 
 
 def lowered(node: Any, file: File, free: frozenset[str], after: str = "") -> Lowered:

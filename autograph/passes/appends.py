@@ -9,6 +9,7 @@
     items.sort()         =>   items = ag.sort(items)
     items = [x]          =>   items = ag.renewed(items, [x])       in a branch
     items = items[1:]    =>   items = ag.renewed(items, items[1:])
+    total(items)         =>   ag.reading(total, 0)(items)          a function of the file that only reads what it is given
 
 Only of a variable that the function itself makes a list, and that has no second name where it changes.
 """
@@ -36,9 +37,10 @@ def lower_appends(fn: Any, context: Context) -> bool:
     makes = kinds & {s.List, s.ListComp} or taken & {"list", "sorted"}
     if not makes or not (kinds & {s.AugAssign, s.Delete, s.Slice} or taken & {*CHANGING, "sorted"}):
         return False  # it makes no list, or changes none
-    names = Uses(fn, context).eligible()
+    uses = Uses(fn, context)
+    names = uses.eligible()
     if names:
-        fn.body = _Appends(names, resets(fn.body, names), context).block(fn.body)
+        fn.body = _Appends(names, resets(fn.body, names), context, uses).block(fn.body)
     return bool(names)
 
 
@@ -49,8 +51,8 @@ def _takes(call: Any, method: str) -> bool:
 
 
 class _Appends(s.Transformer):
-    def __init__(self, names: set[str], resets: set[int], context: Context) -> None:
-        self.names, self.resets, self.context = names, resets, context
+    def __init__(self, names: set[str], resets: set[int], context: Context, uses: Uses) -> None:
+        self.names, self.resets, self.context, self.uses = names, resets, context, uses
 
     def block(self, block: list[Any]) -> list[Any]:
         return [
@@ -99,4 +101,10 @@ class _Appends(s.Transformer):
         match node:
             case s.Call(func=s.Name(id="len"), args=[s.Name(id=id)], keywords=[]) if id in self.names and self.context.is_builtin(node.func):
                 node.func = s.at(s.runtime("len"), node.func)
+                return node
+        given = (*enumerate(node.args), *((k.arg, k.value) for k in node.keywords))
+        read = [s.constant(place) for place, a in given if getattr(a, "id", "") in self.names and self.uses.is_read(node, place, a)]
+        if read:
+            node.func = quote_expr("ag.reading($f)", node.func, f=node.func)
+            node.func.args += [s.at(place, node) for place in read]
         return node

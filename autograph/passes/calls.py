@@ -134,7 +134,7 @@ class _Calls(s.Transformer):
         if is_runtime(func) or is_update(func):
             return node
         if isinstance(func, s.Call):  # jax.grad(f)(x): what a known function returned
-            ours = is_runtime_call(func) and func.func.attr in ("call", "storing")
+            ours = is_runtime_call(func) and func.func.attr in ("call", "storing", "reading")
             callee = func.func.args[0] if isinstance(func.func, s.Call) and is_runtime_call(func.func) and func.func.args else func.func
             return node if ours or self._kept(callee) else self._wrapped(node)
         return self._wrapped(node)

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograph.analysis.memo import Memo
+from autograph.analysis.readers import Readers
 from autograph.analysis.scopes import Scope
+from autograph.trees import syntax as s
 from autograph.trees.fresh import Fresh
 
 DEEPEST = 16  # branches that nest: more would not parse when printed, and XLA takes longer than for flags
@@ -21,6 +23,7 @@ class Context:
     modules: dict[str, str] = field(default_factory=dict)  # names bound once in the file, by an import: what they stand for
     bound: frozenset[str] = frozenset()  # names that the file binds at module level
     converted: frozenset[str] = frozenset()  # module-level functions that a decorator in the file converts
+    readers: Readers | None = None  # which parameters the functions of the file only read
     cls: str = ""  # the class that the function stands in
     free: frozenset[str] = frozenset()  # names that the function takes from functions around it
     around: dict[Any, frozenset[str]] = field(default_factory=dict)  # for each function in the tree, the locals of those around it
@@ -42,6 +45,14 @@ class Context:
         if fn not in self.scopes:
             self.scopes[fn] = Scope(fn)
         return self.scopes[fn]
+
+    def only_reads(self, call: Any, place: int | str) -> bool:
+        """Whether the callee is a function of the file, by its text, that only reads its argument at a place."""
+        func = call.func
+        if self.readers is None or not isinstance(func, s.Name) or func.id in self.free:
+            return False
+        spread = isinstance(place, int) and any(isinstance(a, s.Starred) for a in call.args[:place])
+        return self.readers.reads(func.id, place, spread)
 
     def block_name(self, stem: str) -> str:
         """`then`, `orelse`, `test`, `body`, `item`: one name each for the whole conversion."""

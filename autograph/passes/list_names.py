@@ -31,6 +31,7 @@ class Uses:
         self.filtered: set[str] = set()  # of which traced values may decide how long it is from the start
         self.added: set[str] = set()  # `x += ...`, which of an array is arithmetic
         self.order, scope = 0, context.scope(fn)
+        self.local = scope.locals
         self.barred: set[str] = {*scope.parameters, *scope.globals, *scope.nonlocals, *scope.shared}
         self._block(fn.body, (), False)
 
@@ -149,8 +150,8 @@ class Uses:
                     self._expr(a, use, moved=True)
             case s.Call(func=func, args=args, keywords=keywords):
                 self._expr(func, use, moved=False)
-                for a in (*args, *(k.value for k in keywords)):
-                    self._expr(a, use, moved=True)
+                for place, a in (*enumerate(args), *((k.arg, k.value) for k in keywords)):
+                    self._expr(a, use, moved=not self.is_read(node, place, a))
             case s.Compare() | s.BinOp() | s.UnaryOp() | s.JoinedStr() | s.ListComp() | s.GeneratorExp():
                 for child in s.children(node):
                     self._expr(child, use, moved=False)
@@ -160,6 +161,11 @@ class Uses:
             case _:
                 for child in s.children(node):
                     self._expr(child, use, moved)
+
+    def is_read(self, call: Any, place: Any, argument: Any) -> bool:
+        """Whether a call gives a variable to a function of the file that only reads it."""
+        named = isinstance(argument, s.Name) and place is not None and getattr(call.func, "id", "") not in self.local
+        return named and self.context.only_reads(call, place)
 
     def _keeps_nothing(self, func: Any) -> bool:
         """Whether a callee is a builtin that only reads its arguments, or a function of an array library."""

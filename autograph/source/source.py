@@ -95,6 +95,7 @@ class File:
         self.bound = frozenset(name for name, count in counts.items() if count)  # at module level, by the module or by `global`
         self.modules = {k: v for k, v in _imports(self.tree).items() if counts[k] == 1}
         self.converted = frozenset(_decorated(self.tree, self.modules, counts))
+        self.defined = {n.name: n for n in self.tree.body if isinstance(n, ast.FunctionDef) and counts[n.name] == 1}
         self.written = any(_is_written(d, self.modules) for n in ast.walk(self.tree) for d in getattr(n, "decorator_list", ()))
         self.stores = any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) for n in ast.walk(self.tree))
         self.alias = next(a for a in ("ag", "ag_", "ag__", "autograph_runtime") if self._alias_is_free(a))
