@@ -188,7 +188,7 @@ row(
     "tf.where(V > 1, V, 0.0)",
     lambda: jnp.where(V > 1, V, 0.0),
     [3.0, 0.0, 2.0],
-    "in a gradient a NaN of the other side spoils both, in both: `if` does not",
+    "a NaN of the alternative spoils the gradient, in both libraries; with `if` it does not",
 )
 row(
     "tf.where(V > 1)",

@@ -369,7 +369,7 @@ def test_an_attribute_and_the_dict_on_two_sides_of_a_branch() -> None:
             vars(o)["a"] = x * 2
         return o.a
 
-    with pytest.raises(ag.StagingError, match="AG401 `Thing.a` is changed in a staged branch, and the `__dict__` that holds it is changed too"):
+    with pytest.raises(ag.StagingError, match="AG401 `Thing.a` is changed in a compiled branch, and the `__dict__` that holds it is changed too"):
         f(1.0)
     assert o.a == 0.0
 

@@ -280,5 +280,5 @@ def test_a_counter_that_no_lane_changes_its_own_way() -> None:
 
         return jax.vmap(keep)(xs)
 
-    with pytest.raises(ag.AutographError, match="AG405 .* is changed under `vmap`, each lane its own way"):
+    with pytest.raises(ag.AutographError, match="AG405 .* is changed under `vmap`, differently for each batch element"):
         ag.function(lanes)(jnp.arange(3))

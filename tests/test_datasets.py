@@ -392,7 +392,7 @@ def test_what_python_alone_goes_over(name: str) -> None:
     make, why = NOT_COMPILED[name]
     dataset = make()
     assert len([*dataset]) > 1
-    with pytest.raises(DatasetError, match=f"a compiled loop goes over a dataset, and {why}") as caught:
+    with pytest.raises(DatasetError, match=f"a compiled loop iterates over a dataset, and {why}") as caught:
         ag.function(digest)(dataset)
     assert caught.value.id == "AG707"
 

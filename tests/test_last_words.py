@@ -205,7 +205,7 @@ def asks_for_the_error(d: Any, door: Any, x: Any) -> Any:
 @pytest.mark.parametrize(
     ("f", "says"),
     [
-        (reads_what_the_try_changes, "this `finally` reads `ok`, which is not the same after a data-dependent error"),
+        (reads_what_the_try_changes, "this `finally` reads `ok`, and its value depends on which statement failed"),
         (stops_the_error, "may leave this `with`, and `Swallow.__exit__` may stop it"),
         (asks_for_the_error, "may leave this `with`, and `Rollback.__exit__` looks at the error"),
     ],

@@ -548,7 +548,7 @@ def test_a_key_that_a_dict_would_make_on_one_side_is_refused() -> None:
                 d["x"].append(x)
 
     d: Any = collections.defaultdict(list)
-    with pytest.raises(ag.StagingError, match="AG405 `d`, a `defaultdict`, is changed in a staged loop or branch: it has no key in one branch"):
+    with pytest.raises(ag.StagingError, match="AG405 `d`, a `defaultdict`, is changed in a compiled loop or branch: it has no key in one branch"):
         f(d, jnp.asarray(V))
     assert not d
     d["x"] = []

@@ -281,7 +281,7 @@ def stored_into_after(n: Any) -> Any:
 
 @pytest.mark.parametrize("f", [stored_into_a_turn_later, the_best_stored_into, stored_into_after], ids=lambda f: f.__name__)
 def test_stores_into_what_an_earlier_turn_took(f: Callable[..., Any]) -> None:
-    with pytest.raises(AliasError, match="an array is stored into that is a row, slice or other view taken"):
+    with pytest.raises(AliasError, match="a row, slice or other view is stored into that was taken"):
         ag.function(f)(5)
 
 

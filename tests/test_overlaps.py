@@ -97,7 +97,7 @@ def test_an_argument_that_is_held_elsewhere(f: Callable[..., Any]) -> None:
     WHOLE[:] = 0
     t = Two(one=True)
     given = WHOLE if "global" in f.__name__ else t.w
-    with pytest.raises(ag.StagingError, match="AG403 .* are one NumPy array: what is stored into the one was not seen in the other"):
+    with pytest.raises(ag.StagingError, match="AG403 .* are one NumPy array: a store into one would not be seen in the other"):
         ag.function(f)(given, t)
     assert not given.any()
     other = np.zeros(4, np.float32)  # another one is no trouble

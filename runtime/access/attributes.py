@@ -43,7 +43,7 @@ def set_attr(obj: Any, name: str, value: Any) -> None:
             )  # fmt: skip
         if name in ("__class__", "__dict__") and in_block():
             raise AttributeStateError(
-                f"`{type(obj).__name__}.{name}` is set in a staged loop or branch, and no traced value can choose it", here(),
+                f"`{type(obj).__name__}.{name}` is set in a compiled loop or branch, and no array can hold its value", here(),
                 "keep a flag or a number in an attribute, and decide by it",
             )  # fmt: skip
         if (setter := None if isinstance(obj, trees.OBJECTS) else _setter(obj, name)) is not None:

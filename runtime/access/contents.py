@@ -100,7 +100,7 @@ def _store_traced(x: Any, i: Any, value: Any) -> None:
         raise TypeError(f"list indices must be integers or slices, not {type(i).__name__}")
     if any(True for v in [*x, value] for _ in containers_of(v)):
         raise EffectError(
-            "a traced value says which item of a list is replaced, and the items are lists or dicts, of which others may hold the same", here(),
+            "a traced index selects which inner list or dict is replaced, and other names may refer to it", here(),
             "store what is in it, `items[i][j] = v`, or use a `jnp` array",
         )  # fmt: skip
     if in_attempt() and any(v is None for v in x):  # what `rolling` would refuse in the end, after a choice for each item

@@ -68,7 +68,7 @@ def put_item(x: Any, i: Any, value: Any, shared: bool) -> Any:
     if isinstance(x, np.ndarray) and x.dtype.kind not in KINDS and (traced(value) or traced(i) or in_block()):
         fields = " of fields" if x.dtype.names else f" of {x.dtype}"
         raise NumpyError(
-            f"a NumPy array{fields} holds known values only, and a traced one is stored into it", here(),
+            f"a NumPy array{fields} holds concrete values only, and a traced one is stored into it", here(),
             "use an array of numbers for each field" if x.dtype.names else "use a list, or an array of numbers",
         )  # fmt: skip
     if isinstance(x, np.ndarray) and x.dtype.kind not in KINDS:
@@ -196,7 +196,7 @@ def put_path(x: Any, path: tuple[Any, ...], value: Any, shared: bool) -> Any:
         return tuple(items)
     if not is_container(x) and not is_array(x) and not hasattr(type(x), "__setitem__"):
         raise ArrayStoreError(
-            f"an array that `{type(x).__name__}.__getitem__` gives is stored into, and nothing puts the new one back", here(),
+            f"an array that `{type(x).__name__}.__getitem__` returns is stored into, and the object does not hold it", here(),
             "store through what holds it, or write a `__setitem__`",
         )  # fmt: skip
     return put_item(x, i, new, shared)
@@ -222,7 +222,7 @@ def _put_inside(x: Growing, i: Any, path: tuple[Any, ...], value: Any) -> Growin
 
 def _read_before(read: bool) -> EffectError:
     return EffectError(
-        "an item of a list is read by a name that it was given before the list changed, and it is data-dependent how long the list is: it is a copy",
+        "an item of a list of data-dependent length is read through a name that it got before the list changed: that is a copy",
         here(), "read it again after the store (`row = items[i]`)",
     )  # fmt: skip
 
@@ -258,7 +258,7 @@ def set_attr_path(obj: Any, name: str, path: tuple[Any, ...], value: Any) -> Any
             )  # fmt: skip
         if not (held := holding(obj, x)):
             raise ArrayStoreError(
-                f"`{type(obj).__name__}.{name}` is stored into, a property that gives an array which no attribute of the object holds", here(),
+                f"`{type(obj).__name__}.{name}` is stored into, a property whose array no attribute of the object holds", here(),
                 f"give it a name: `x = obj.{name}`, then `x[i] = v`; or store through what holds it",
             )  # fmt: skip
         name = held[0]

@@ -21,7 +21,7 @@ from autograph.runtime.values.values import ARRAYS, ATOMS, Copied, Maybe, Record
 
 Path = tuple[int, ...]
 _DEEP = 4
-_WHY = "it is data-dependent which object it is, and what a branch gives is another one"
+_WHY = "it is data-dependent which object this is, so it is a new object, and a change would not reach the originals"
 _ADVICE = "change it in each branch, where it is known which one it is (`if p: a.x = v`), or keep the objects' numbers in arrays"
 
 
@@ -110,7 +110,7 @@ def refuse_changed(location: HeapLocation) -> None:
     for frame, name, value in users_variables() if choices else ():
         if any(value is c.value for c in choices) and read_after(frame, name):
             raise AttributeStateError(
-                f"{location.name} is changed, and `{name}`, of which it is data-dependent whether it is the same object, is read later",
+                f"{location.name} is changed, and `{name}`, which may be the same object (data-dependent), is read later",
                 here(),
                 _ADVICE,
             )

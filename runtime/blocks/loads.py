@@ -231,7 +231,7 @@ def joint_of_items(x: Sequence[Any], what: str) -> Spec:
     except Mismatch as m:
         usual = "give all items one type and shape, or choose with `if` or `match`"
         if (name := _one_class(m.a, m.b)) is not None:
-            why, advice = f"its items are objects of `{name}`, which no traced value can choose", _PYTREE
+            why, advice = f"its items are objects of `{name}`, which have no common type", _PYTREE
         else:
             why = f"its items differ: {describe(m.a)}, {describe(m.b)}"
             advice = "return the number, and look the text up outside" if _is_text(m.a) and _is_text(m.b) else usual

@@ -85,7 +85,7 @@ def _same_shape(b: Callable[[], Any], a: Any, word: str) -> Callable[[], Any]:
         s, t = (type_of(x) if isinstance(x, (*ARRAYS, *NUMBERS)) else None for x in (known(a), known(value)))
         if s is not None and t is not None and s.shape != t.shape:
             raise BranchTypeError(
-                f"the operands of `{word}` have shapes {s.shape} and {t.shape}, and a traced value decides which one is the result", here(),
+                f"the operands of `{word}` have shapes {s.shape} and {t.shape}, and it is data-dependent which one is the result", here(),
                 "give both the same shape, or use `jnp.where`",
             )  # fmt: skip
         return value
@@ -129,7 +129,7 @@ def matched(subject: Any, numbers: bool) -> Any:
     subject = map_maybe(known, subject)
     if has_maybe(subject):
         raise OptionalError(
-            "a pattern looks into a value that may be None, depending on traced values",
+            "a pattern needs the items of an optional value, and it is data-dependent whether that is None",
             here(),
             "begin with `case None:`, or test it before",
         )

@@ -203,7 +203,7 @@ def _limited(test: Callable[..., Any], body: Callable[..., Any], state: list[Any
     when = over if p is True else p if over is True else lax.bitwise_and(p, over)
     if hints_here().exceeded == "nan":
         return [_nan(x, when) if x is not y else x for x, y in zip(after, state, strict=True)]
-    fail(when, StepLimitError, f"this loop makes more than max_steps={limit} iterations", advice="allow more iterations")
+    fail(when, StepLimitError, f"this loop makes more than max_steps={limit} iterations", advice="allow more iterations: a larger `max_steps=`")
     return after
 
 

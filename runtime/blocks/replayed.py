@@ -57,7 +57,7 @@ def turns_made(
         if p is False:
             return count
         if p is not True:
-            raise Inexact("its test does not ask Python's numbers alone")
+            raise Inexact("its test reads more than Python scalars")
         now = dict(zip(numbers, after, strict=True))
     raise Inexact(f"it makes more than {most} iterations")
 

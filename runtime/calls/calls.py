@@ -204,7 +204,7 @@ def _compared(f: Any, *args: Any, **kwargs: Any) -> Any:
             truth(x)
     if traced(args, kwargs):
         raise NotStagedError(
-            f"`{f.__module__.lstrip('_')}.{f.__name__}` compares what it is given, and stays Python: traced values cannot decide in it", here(),
+            f"`{f.__module__.lstrip('_')}.{f.__name__}` compares its arguments in Python, and they are traced", here(),
             "use `jnp.sort`, `jnp.argmin` or `jnp.searchsorted` on an array, or a `for` loop",
         )  # fmt: skip
     return _changes_arguments(f, *args, **kwargs)

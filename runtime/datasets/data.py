@@ -125,7 +125,7 @@ class Dataset(Items):
             their shapes are checked.  `output_types` and `output_shapes` say the same in two parts.
 
         Raises:
-          DatasetError: (AG707) the iterable can be gone over once; when items come, that one is not as the signature says.
+          DatasetError: (AG707) the iterable can be iterated once; when items come, that one is not as the signature says.
 
         https://www.tensorflow.org/api_docs/python/tf/data/Dataset#from_generator
 
@@ -142,7 +142,7 @@ class Dataset(Items):
             make: Callable[[], Iterator[Any]] = lambda: iter(generator(*args))  # noqa: E731
         elif iter(generator) is generator:
             raise DatasetError(
-                f"a `{type(generator).__name__}` can be gone over once", here(), "give a function that makes it: `from_generator(lambda: ...)`"
+                f"a `{type(generator).__name__}` can be iterated once", here(), "give a function that makes it: `from_generator(lambda: ...)`"
             )
         else:
             make = lambda: iter(generator)  # noqa: E731

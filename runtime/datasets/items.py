@@ -101,7 +101,7 @@ class Items(Stream):
     def _regular(self) -> Shape:
         shape = self._shape()
         if isinstance(shape, Irregular):
-            raise DatasetError(f"a compiled loop goes over a dataset, and {shape.why}", here(), shape.instead)
+            raise DatasetError(f"a compiled loop iterates over a dataset, and {shape.why}", here(), shape.instead)
         return shape
 
     def _traced_items(self) -> Iterator[Any]:

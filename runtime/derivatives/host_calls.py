@@ -143,7 +143,7 @@ class Log:
 
     def _refusal(self) -> NotDifferentiableError:
         return NotDifferentiableError(
-            "a derivative is asked for through this loop, whose trip count is not known, and it calls a function on the host that has effects "
+            "a derivative is asked for through this loop, of unknown trip count, and it calls a function on the host that has effects "
             "(`ag.py_func`), in a branch or loop, or with what is differentiated: it would be called again in the reverse pass", self._place,
             "give the loop a known trip count (`range(3)`, or `static_argnames`), or say that the function has none: `py_func(..., stateful=False)`",
         )  # fmt: skip

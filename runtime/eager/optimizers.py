@@ -167,7 +167,9 @@ class Optimizer:
         there = [(g, v) for g, v in pairs if g is not None]
         if not there:
             why = f"the gradients of {_named([v for _, v in pairs])} are None: the loss does not depend on them" if pairs else "there is no gradient"
-            raise OptimizerError(why, here(), "compute the loss from these Variables, in the tape's block")
+            raise OptimizerError(
+                why, here(), "compute the loss from these Variables, in the block of the tape, or in the function that `minimize` receives"
+            )
         if len(there) < len(pairs) and (at := here()) is not None:
             text = (
                 f"the gradients of {_named([v for g, v in pairs if g is None])} are None, and these are not changed: the loss does not depend on them"

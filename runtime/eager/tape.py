@@ -266,7 +266,7 @@ class GradientTape:
             reads = self._reads.get(id(source), (source, []))[1] if is_variable(source) else [content(source)]
             if any(id(x) in self._inner for x in reads):
                 raise TapeError(
-                    "a gradient is asked by what an iteration of a loop has computed, and the loop is one operation of the tape", here(),
+                    "a gradient with respect to the result of one iteration is asked for, and the compiled loop is one operation of the tape", here(),
                     "unroll it (`with ag.loops(roll='never'):`)",
                 )  # fmt: skip
             found = [cotangents[id(x)] for x in reads if id(x) in cotangents]
@@ -413,7 +413,7 @@ class GradientTape:
         own = list(getattr(closed, "consts", ()))
         places = [k for k, c in enumerate(own) if id(c) in self._live]
         if len({id(c) for c in hidden}) > len({id(own[k]) for k in places}) or name not in CALLS:
-            raise TapeError(f"`{name}` closes over a value that the tape records", here(), "hand the value over as an argument")
+            raise TapeError(f"`{name}` closes over a value that the tape records", here(), "pass the value as an argument")
         count = len(args)
 
         def call(*given: Any) -> Any:

@@ -170,7 +170,7 @@ _PYTHONS = frozenset({TypeError, ValueError, IndexError, KeyError, AttributeErro
 def _record(when: Any, error: Exception, at: Spot | None = None, at_error: bool = False) -> None:
     if (last := finally_around(error if at_error else None)) is not None:
         raise StagedRaiseError(
-            f"this `finally` may raise {type(error).__name__} after a data-dependent error: the later one would have to replace it",
+            f"this `finally` may raise {type(error).__name__} after a data-dependent error: the second exception would replace the first",
             last, "keep operations that may fail out of the `finally`",
         )  # fmt: skip
     if isinstance(error, StopIteration) and _iterators.asked:

@@ -104,14 +104,14 @@ def finishing(*unset: str, reads: tuple[str, ...] = ()) -> None:
         return
     if unset:
         raise StagedRaiseError(
-            f"this `finally` reads `{unset[0]}`, which is unset after a data-dependent error", place_of(frame),
+            f"this `finally` reads `{unset[0]}`, which is undefined after a data-dependent error", place_of(frame),
             f"give `{unset[0]}` a value before the `try`",
         )  # fmt: skip
     now_held = frame.f_locals if held is not None else {}
     for name in reads:
         if held is not None and now_held.get(name, _NOTHING) is not held.get(name, _NOTHING):
             raise StagedRaiseError(
-                f"this `finally` reads `{name}`, which is not the same after a data-dependent error", place_of(frame),
+                f"this `finally` reads `{name}`, and its value depends on which statement failed", place_of(frame),
                 f"give `{name}` its value before the `try`, or test for the error there",
             )  # fmt: skip
     _finishing.frames.append(frame)

@@ -225,11 +225,11 @@ def _sent(send: Callable[..., Any], value: Any) -> Any:
     generator = send.__self__  # type: ignore[attr-defined]
     if in_block() and not _is_made_here(generator):
         raise EffectError(
-            f"`{send.__name__}` would let a generator go on {_once()}", here(), "make the generator in the block, or send it what the block gives"
+            f"`{send.__name__}` would resume a generator {_once()}", here(), "make the generator in the block, or send it what the block gives"
         )
     if traced(value) and not any(_is_made_by(frame, generator) for frame in frames()):
         raise EffectError(
-            "a generator from outside of the compiled function is sent a traced value, which it would keep", here(),
+            "a generator from outside of the compiled function receives a traced value, which it would keep", here(),
             "make the generator in the function, or keep what it computes in an attribute of an object",
         )  # fmt: skip
     return _once_per_call(generator, "send", send)(value)
@@ -239,7 +239,7 @@ def _kept_by(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """A call of a method of an object that keeps what it is given after the call of the compiled function."""
     if traced(*args, *kwargs.values()):
         raise EffectError(
-            f"`{type(f.__self__).__name__}.{f.__name__}` is given a traced value, which it would keep", here(),  # type: ignore[attr-defined]
+            f"`{type(f.__self__).__name__}.{f.__name__}` receives a traced value, which it would keep", here(),  # type: ignore[attr-defined]
             "return the value, and do it outside of the compiled function",
         )  # fmt: skip
     return f(*args, **kwargs)

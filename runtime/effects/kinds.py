@@ -115,7 +115,9 @@ def type_of(x: Any) -> Any:
     """`type(x)`; of a traced value that of an array."""
     x = known(read(x))
     if type(x) is Maybe:
-        raise OptionalError("the type of a value that may be None, depending on traced values", here(), "test it before: `if x is not None:`")
+        raise OptionalError(
+            "`type()` of an optional value, and it is data-dependent whether that is None", here(), "test it before: `if x is not None:`"
+        )
     if builtins.isinstance(x, Numpys):
         CHANGED.numpys = True
         return np.ndarray

@@ -45,7 +45,7 @@ def leaving(out: Any, name: str) -> Any:
             return Text("format", x.replace("{", "{{").replace("}", "}}"), ((), {}))
         if type(x).__module__ not in ("builtins", "numpy") and hasattr(x, "__dict__") and not (is_value(x) or _is_ours(x) or hasattr(x, "dtype")):
             raise NotStagedError(
-                f"`{name}` returns a `{type(x).__name__}`, and only arrays, numbers and texts leave a compiled function", here(),
+                f"`{name}` returns a `{type(x).__name__}`, and a compiled function returns only arrays, numbers, strings and pytrees", here(),
                 "return what it holds, or register its class as a pytree (`jax.tree_util.register_dataclass`)",
             )  # fmt: skip
         return x

@@ -56,7 +56,7 @@ def _read(x: Any, kind: type[Exception], text: str) -> Any:
 
 def _unset(name: str) -> AutographError:
     return UnsetError(
-        f"`{name}` may be unset here: it is set only on some paths, and it is data-dependent which", here(),
+        f"`{name}` is possibly undefined here: only some paths set it, and the path is data-dependent", here(),
         f"give `{name}` a value before the branch or loop that sets it; or use `@ag.function`, which raises Python's error when the call ends",
     )  # fmt: skip
 
@@ -117,7 +117,7 @@ def present(x: Any, text: str = "a value is needed, and this is None", kind: typ
 
 def _optional(x: Maybe) -> AutographError:
     return OptionalError(
-        f"{_shown(x)} is used, and may be None depending on traced values", here(),
+        f"{_shown(x)} is optional (None or a value, data-dependent), and is used as a value", here(),
         "test it before (`if x is not None:`); or use `@ag.function`, which raises Python's error when the call ends",
     )  # fmt: skip
 
@@ -133,7 +133,7 @@ def optional_result(why: str = "") -> AutographError:
 def _flattened(x: Maybe) -> Any:
     """What JAX asks of a pytree: the value that is there, or the error where a function that is not converted takes an optional apart."""
     raise OptionalError(
-        f"{_shown(x)} is given to a function of JAX or another library, and may be None depending on traced values", here(),
+        f"{_shown(x)} is optional (None or a value, data-dependent), and is passed to a function of JAX or another library", here(),
         "test it before: `if x is not None:`",
     )  # fmt: skip
 

@@ -72,7 +72,7 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
                 error.add_note(f"an array keeps its shape: use a list for `{missing[1]}`, or store into the array (`x[k] = v`)")
             if missing[1] in _OF_VARIABLES and (at := _last_of_users(error)) is not None:
                 raise AttributeStateError(
-                    f"`{missing[1]}` is called, and of which Variable is data-dependent",
+                    f"`{missing[1]}` is called on a Variable, and it is data-dependent on which one",
                     place_in(at.tb_frame.f_code, at.tb_lasti, at.tb_lineno),
                     "call it in a branch for each (`if k == 0: a.assign(x)`), or keep the values in one Variable and store into it (`v[k] = x`)",
                 ) from (error if _jax.full() else None)
@@ -202,7 +202,7 @@ def _named(error: Exception) -> AutographError:
                 f"keep all elements, and the mask: `jnp.where({mask}, {array}, 0)`, `{array}.sum(where={mask})`; and `({mask}).sum()` of them",
             )  # fmt: skip
         return ConcreteValueError(
-            f"{'a mask' if masked else f'the {slice_part(place)} of a slice'} is traced, so the length of the result is not known{shown}", place,
+            f"{'a mask' if masked else f'the {slice_part(place)} of a slice'} is traced, so the length of the result is not static{shown}", place,
             "use `jnp.where(mask, x, 0)` or `x.sum(where=mask)`" if masked
             else "use a slice of known length (`x[i:i + 3]`), a mask over the whole array, or make the bound static",
         )  # fmt: skip
@@ -223,11 +223,11 @@ def _named(error: Exception) -> AutographError:
     if isinstance(taken := written(place), ast.Subscript) and isinstance(taken.slice, ast.Slice):
         decides = " and ".join(_traced_names(taken.slice, frame)) or "a traced value"
         return ConcreteValueError(
-            f"`{ast.unparse(taken)}` takes part of a list or tuple, and {decides} decides how much: that is not known while tracing",
+            f"`{ast.unparse(taken)}` takes part of a list or tuple, and {decides} decides how much: that is not static",
             place, f"make it an array, `jnp.array({ast.unparse(taken.value)})`, of which a slice may have traced ends, or make the ends static",
         )  # fmt: skip
     return ConcreteValueError(
-        f"a concrete value is needed where a traced one was given{shown}", place,
+        f"a concrete value is needed, and this one is traced{shown}", place,
         "use a function of `jax.numpy`, an array in the place of a list or NumPy array, or make the argument static",
     )  # fmt: skip
 
@@ -325,7 +325,7 @@ UNFINISHED = (GeneratorType, CoroutineType, AsyncGeneratorType)
 def unfinished(fn: Any) -> NotStagedError:
     """The error for a function that is compiled and gives a generator or coroutine: nothing of it has run when it is returned."""
     return NotStagedError(
-        f"`{name_of(fn)}` returns a generator or coroutine, of which nothing has run yet: its values cannot come out of a compiled function", here(),
+        f"`{name_of(fn)}` returns a generator or coroutine, and its values cannot be returned from a compiled function", here(),
         "return a list or an array: `out.append(x)` in the place of `yield x`",
     )  # fmt: skip
 

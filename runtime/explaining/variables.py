@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 from autograph.runtime.explaining.raw_errors import mark_of
@@ -25,6 +26,15 @@ def users_variables() -> Iterator[tuple[FrameType, str, Any]]:
 
 
 def named_values(frame: FrameType) -> dict[str, Any]:
-    """The variables of a function, and the global ones that its code names."""
+    """The variables of a function, and the global ones that its code names, blocks in it included."""
     space = frame.f_globals
-    return {name: space[name] for name in frame.f_code.co_names if name in space} | frame.f_locals
+    return {name: space[name] for name in _names(frame.f_code) if name in space} | frame.f_locals
+
+
+_known: weakref.WeakKeyDictionary[CodeType, frozenset[str]] = weakref.WeakKeyDictionary()
+
+
+def _names(code: CodeType) -> frozenset[str]:
+    if (found := _known.get(code)) is None:
+        found = _known[code] = frozenset(code.co_names).union(*(_names(c) for c in code.co_consts if isinstance(c, CodeType)))
+    return found

@@ -81,7 +81,7 @@ def _derived_array(cls: Any, *args: Any, **kwargs: Any) -> Any:
     """An object of a class of the user's that is derived from `np.ndarray`."""
     if traced(*args, *kwargs.values()):
         raise NumpyError(
-            f"`{cls.__name__}` is derived from `np.ndarray`, whose memory holds known values, and is given a traced one", here(),
+            f"`{cls.__name__}` is derived from `np.ndarray`, whose memory holds concrete values, and receives a traced one", here(),
             "let the class hold the array in an attribute, or write functions of arrays",
         )  # fmt: skip
     return cls(*map(plain, args), **{k: plain(v) for k, v in kwargs.items()})
@@ -140,7 +140,7 @@ def _of_shape(path: str, error: TypeError) -> Exception:
     text = str(error).splitlines()[0]
     if "concrete values" in text:
         return ConcreteValueError(
-            f"a shape given to `np.{path}` is traced, and shapes are known while tracing", here(), "take it from a `.shape`, or make it static"
+            f"a shape given to `np.{path}` is traced, and shapes are static", here(), "take it from a `.shape`, or make it static"
         )
     return ValueError(text) if text.startswith("cannot reshape") else error
 

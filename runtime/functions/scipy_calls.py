@@ -122,7 +122,7 @@ def _of_object(f: Any, owner: Any, *args: Any, **kwargs: Any) -> Any:
     name = getattr(dist, "name", None) or type(dist).__name__.removesuffix("_gen").removesuffix("_frozen")
     if _public(type(dist).__module__) != "stats":
         raise NumpyError(
-            f"`{type(owner).__name__}.{f.__name__}` of a traced value stays SciPy's, which computes with known values", here(),
+            f"`{type(owner).__name__}.{f.__name__}` of a traced value stays SciPy's, which computes with concrete values", here(),
             "compute it before the compiled function, or with functions of `jax.scipy`",
         )  # fmt: skip
     own = _counterpart(f"stats.{name}" if _room(f"stats.{name}") is not None else "stats", f.__name__)

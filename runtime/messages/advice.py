@@ -115,7 +115,7 @@ def for_keys(place: Place | None) -> str:
     line = linecache.getline(place.file, place.line) if place is not None else ""
     if re.match(r"\s*del\b", line) or re.search(r"\.(?:pop|popitem|clear)\(", line):
         return "keep the key, and store a value that says that it is gone (`None`, or a flag beside it)"
-    return "begin with all keys"
+    return "give the dict all keys before (a missing key would then be there, with that value)"
 
 
 def for_length(place: Place | None, kind: str) -> str:

@@ -53,10 +53,12 @@ def in_(x: Any, items: Any) -> Any:
         return _in_range(x, Range(items.start, items.stop, items.step))
     if isinstance(items, (set, frozenset, dict, type({}.keys()))):
         raise NotStagedError(
-            f"a traced value is looked up in a `{type(items).__name__}`, which finds things by hash",
+            f"a traced value is looked up in a `{type(items).__name__}`, which needs a hash, and a traced value has none",
             here(),
             "use an array that it indexes, or a mask of those that are there (`there[x]`), in the place of a dict"
             if items == {}
+            else "compare with the keys as a list (`x in list(d)`); the value is `list(d.values())[list(d).index(x)]`, where all are of one type"
+            if isinstance(items, dict)
             else "use a list or tuple (`x in [1, 2]`), or an array of truth values in the place of the set (`seen = jnp.zeros(n, bool)`, `seen[x]`)",
         )
     if isinstance(items, (jax.Array, np.ndarray)):

@@ -217,7 +217,7 @@ def _not_chosen(name: str, a: Any, b: Any) -> BranchTypeError:
     again = "look it up outside" if one[0] != "a" else "read what it holds there from arrays; or make its class a pytree (`@dataclass`, and "
     again += "" if one[0] != "a" else "`jax.tree_util.register_dataclass`)"
     return BranchTypeError(
-        f"`{name}` by a traced `key` would give {one} or {other}, which no traced value can choose", here(),
+        f"`{name}` by a traced `key` would give {one} or {other}, which have no common type", here(),
         f"take the place of the best, `k = jnp.arg{name}(jnp.array(keys))`, and {again}",
     )  # fmt: skip
 

@@ -52,7 +52,7 @@ def is_(a: Any, b: Any) -> Any:
     if any(_may_be(x, y) for x, y in ((a, b), (b, a))):
         raise NotStagedError(
             f"`is` between two objects of type `{type(a).__name__}`, and it is data-dependent whether they are one", here(),
-            "keep a flag or a number beside the object, and compare that",
+            "keep a flag or a number with the object, and compare that",
         )  # fmt: skip
     return a is b
 
@@ -90,7 +90,7 @@ def _one_array(a: Array, b: Array) -> Any:
         if all(isinstance(x, View) or x.who is None for x in (a, b)):  # each slice is a new object
             return False
         raise NotStagedError(
-            "`is` with what may be a view of an array, which is data-dependent", here(), "compare the values, or keep a flag beside the array"
+            "`is` with what may be a view of an array, which is data-dependent", here(), "compare the values, or keep a flag with the array"
         )
     mine = {i.number for i in who(a).possible}
     if not any(i.number in mine for i in who(b).possible):

@@ -71,6 +71,7 @@ class MadeTurns:
             size = _unrolled.size - self._inside
         if size > WARNED and (place := here()) is not None:
             text = f"this loop of {iterations} iterations is unrolled into about {size} operations, because {why}"
+            text += "; `ag.range(n, rolled=True)` asks for a rolled loop"
             warnings.warn_explicit(text, LargeUnrollWarning, place.file, place.line)
 
 

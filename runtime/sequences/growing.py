@@ -364,6 +364,7 @@ def endless(bound: Bound) -> EffectError:
 
 def enlarged(x: Growing, spec: Spec, capacity: int) -> Growing:
     """A `Growing` with more room, or for wider items."""
+    _check_room(capacity, x.kind.bound.place)
     wanted, have = types([spec]), types([x.kind.spec])
     if [t.shape for t in wanted] != [t.shape for t in have]:
         raise no_joint(x.kind.spec, spec, x.kind.bound.place)
@@ -373,6 +374,7 @@ def enlarged(x: Growing, spec: Spec, capacity: int) -> Growing:
 
 def grown(held: list[Any], grow: Grow, capacity: int) -> Growing:
     """What takes the place of a list, with room for so many items."""
+    _check_room(capacity, grow.place)
     items = [*map(opened, held)]
     specs = [widen(spec_of(item)) for item in items] + ([] if grow.spec is None else [grow.spec])
     if not specs:
@@ -388,6 +390,22 @@ def grown(held: list[Any], grow: Grow, capacity: int) -> Growing:
         empty = jnp.zeros((capacity, *t.shape), t.dtype)
         buffers.append(empty.at[: len(items)].set(jnp.stack(rows)) if items else empty)
     return Growing(Kind(spec, capacity, bound), len(items), buffers)
+
+
+def _check_room(capacity: int, place: errors.Place | None) -> None:
+    """A list whose loops go over lists that grow themselves may need room for more than any device has.
+
+    Raises:
+      EffectError: (AG405)
+    """
+    if capacity > _MOST_ROOM:
+        raise EffectError(
+            f"a list might become {capacity:,} items long, by the bounds of the loops around it", place,
+            "bound each loop (`with ag.loop(max_steps=n):`), or keep one list: take items with `pop(0)`, add them with `append`",
+        )  # fmt: skip
+
+
+_MOST_ROOM = 2**28
 
 
 def joint_of(specs: Sequence[Spec], place: errors.Place | None = None) -> Spec:

@@ -77,7 +77,7 @@ def whole_list(held: Any) -> Any:
     if held.values[0].number != CONTENTS:
         return held
     if not _jax.concrete(held.values[0].items.length):
-        raise EffectError("a list becomes longer in a function that another one calls, and what held it is given something else", here(), "clear it")
+        raise EffectError("a called function makes a list longer, and the attribute that held it was replaced", here(), "clear it")
     return Items(None, held.values[0].items.known())
 
 

@@ -102,7 +102,7 @@ def _at_home(grow: Grow, home: Home, room: int) -> Growing:
     if not isinstance(items, Growing):
         if id(items) != grow.key:
             raise errors.AliasError(
-                f"the list {home.name} becomes longer or shorter in compiled code, and has this name only since the loop or branch began", grow.place,
+                f"the list {home.name} becomes longer or shorter in compiled code, and this name was assigned inside the loop or branch", grow.place,
                 "use the name that it had before",
             )  # fmt: skip
         refuse_other_names(items, home, grow.place)
@@ -130,8 +130,8 @@ def refuse_outside(items: Any, place: errors.Place | None) -> None:
     """Raise EffectError (AG405) if a variable of the function holds a list of the code around, which would not change."""
     if any(id(items) in frame.outside for frame in frames()):
         raise errors.EffectError(
-            f"the list {changed_object(place)} of the code around becomes longer or shorter in compiled code, and only a variable holds it here",
-            place, "let an object hold it (`self.items.append(x)`), or return a new list",
+            f"the list {changed_object(place)} comes from outside of the function and becomes longer or shorter in compiled code, "
+            "and only a local variable refers to it here", place, "let an object hold it (`self.items.append(x)`), or return a new list",
         )  # fmt: skip
 
 

@@ -68,7 +68,7 @@ class Range:
         if self.static is not None:
             return iter(self.static)
         raise ConcreteValueError(
-            "a `range` with traced ends is iterated where that is not staged",
+            "a `range` with traced ends is iterated where no loop is compiled",
             here(),
             "iterate it by a `for` statement of a converted function, or make its ends static (`static_argnames`)",
         )
@@ -348,7 +348,7 @@ def _indexed(part: Any) -> tuple[Any, Callable[[Any], Any]]:
         return (jnp.maximum(turns, 0) if unknown(turns) else max(turns, 0)), lambda k: part.item(part.start + k * part.step)
     rows = part if isinstance(part, Rows) else rows_of_static(part)
     if rows is None:
-        raise NotStagedError(f"a `{type(part).__name__}` beside a range with traced ends", here(), "make it an array: `jnp.asarray(x)`")
+        raise NotStagedError(f"a `{type(part).__name__}` together with a range whose ends are traced", here(), "make it an array: `jnp.asarray(x)`")
     return rows.length, rows.item
 
 

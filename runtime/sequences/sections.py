@@ -122,7 +122,7 @@ class Section(Counted):
         taken, used = self.origin.place, here()
         text = without_comment(text_of(taken)).strip()
         return ConcreteValueError(
-            f"{self.origin.what} is traced, so the length of the result is not known{f': `{text}`' if text else ''}; and {why}", used,
+            f"{self.origin.what} is traced, so the length of the result is not static{f': `{text}`' if text else ''}; and {why}", used,
             advice or _ADVICE, [(taken, "")] if taken is not None and (used is None or taken.line != used.line) else (),
         )  # fmt: skip
 

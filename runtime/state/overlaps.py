@@ -47,7 +47,7 @@ def _refuse(pairs: Iterable[tuple[Named, Named]], may_be_one: bool) -> None:
             continue
         what = "are one NumPy array" if x is y else "are NumPy arrays that share memory"
         raise ArrayStoreError(
-            f"{name}, which is stored into, and {other} {what}: what is stored into the one was not seen in the other", here(),
+            f"{name}, which is stored into, and {other} {what}: a store into one would not be seen in the other", here(),
             "use one of them only, or give one a copy (`.copy()`)",
         )  # fmt: skip
 

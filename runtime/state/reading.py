@@ -162,7 +162,7 @@ def refuse_watched(changes: Iterable[Any], walk: Any) -> None:
 def would_keep(name: str, place: Place | None, compiled: bool = False) -> VariableStateError:
     """The error of an assignment under a transformation of JAX's own, which `compiled` code is called by."""
     return VariableStateError(
-        f"{name} is assigned in a function under {transformation()} of JAX, and would keep a value of its trace", place,
+        f"{name} is assigned in a function under {transformation()} of JAX, and would keep a traced value", place,
         "take derivatives with `ag.GradientTape`, call the function outside of the transformation, or return the new value"
         if compiled else "compile with `@ag.function`, and write loops and branches as `for`, `while` and `if`; or return the new value",
     )  # fmt: skip

@@ -59,7 +59,7 @@ class Traces:
         return {name: _text(value) for name, value in bound.items()}
 
 
-_ADVICE = "give it arrays of one shape and type, and as few static values as possible; `ag.explain` lists all traces"
+_ADVICE = "give it arrays of one shape and type, and as few static values as possible; `ag.explain(f, *args)` lists all traces"
 
 
 def _text(value: Any) -> str:

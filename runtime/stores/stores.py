@@ -74,8 +74,7 @@ def change(x: Array, update: Callable[[Any, Any], Any]) -> None:
         asked(x)
     if x.who is not None and x.who.lost:
         raise AliasError(
-            "an array is stored into that is a row, slice or other view taken in a compiled loop or branch before, at a place that traced values "
-            "decide",
+            "a row, slice or other view is stored into that was taken in a compiled loop or branch at a data-dependent index",
             here(), "take it again before the store (`row = m[k]`)",
         )  # fmt: skip
     check_bound(x)

@@ -54,7 +54,7 @@ class HeapLocation(Record):
         return False
 
     def refusal(self, why: str, place: Place | None, advice: str = "") -> StagingError:
-        return self.error(f"{self.name} is changed in a staged loop or branch: {why}", place, advice or self.advice)
+        return self.error(f"{self.name} is changed in a compiled loop or branch: {why}", place, advice or self.advice)
 
 
 class Attribute(HeapLocation):
@@ -159,7 +159,7 @@ class Contents(HeapLocation):
     def refusal(self, why: str, place: Place | None, advice: str = "") -> StagingError:
         known = variable_of(self.obj)
         name = f"`{known}`, {self.name}," if known else self.name
-        return self.error(f"{name} is changed in a staged loop or branch: {why}", place, advice or self.advice)
+        return self.error(f"{name} is changed in a compiled loop or branch: {why}", place, advice or self.advice)
 
     def __init__(self, obj: Any) -> None:
         super().__init__(obj, (), f"a `{type(obj).__name__}`")
@@ -249,7 +249,7 @@ def one_way_only(changed: Iterable[Any], sides: Iterable[tuple[Iterable[Any], Ma
             for wrote, places in sides:
                 if (x in wrote) != (whole in wrote):
                     raise AttributeStateError(
-                        f"{x.name} is changed in a staged branch, and the `__dict__` that holds it is changed too",
+                        f"{x.name} is changed in a compiled branch, and the `__dict__` that holds it is changed too",
                         places.get(x) or places.get(whole),
                         "where the name is a variable, write `setattr(obj, name, value)` and `getattr(obj, name)`",
                     )  # fmt: skip
@@ -357,7 +357,7 @@ jax.tree_util.register_pytree_with_keys(Items, _flatten_with_keys, lambda aux, v
 def changed_under(location: HeapLocation, name: str, place: Place | None) -> EffectError:
     """The refusal of a change in a function that is given to JAX."""
     return EffectError(
-        f"{location.name} is changed by a function under {name} of JAX, and would keep a value of its trace", place,
+        f"{location.name} is changed by a function under {name} of JAX, and would keep a traced value", place,
         "write it as an `if`, `while` or `for`, or return the new value",
     )  # fmt: skip
 
@@ -365,5 +365,6 @@ def changed_under(location: HeapLocation, name: str, place: Place | None) -> Eff
 def under_vmap(location: HeapLocation, place: Place | None) -> EffectError:
     """The refusal of a change that each lane of `jax.vmap` makes."""
     return EffectError(
-        f"{location.name} is changed under `vmap`, each lane its own way", place, "return the new value, and store what is made of all lanes"
-    )
+        f"{location.name} is changed under `vmap`, differently for each batch element", place,
+        "return the new value, and store a reduction over the batch",
+    )  # fmt: skip

@@ -15,7 +15,8 @@ from autograph.runtime.values.joining import Mismatch, is_blank
 from autograph.runtime.values.specs import Option, Spec, Static, Type, is_leaf, type_of
 from autograph.runtime.values.values import ARRAYS, NONE, NUMBERS, UNSET
 
-_TEXTS = "only numbers and arrays can be chosen by traced values: keep a number, and make the text from it outside"
+OF_UNKNOWN_LENGTH = "a list of data-dependent length"  # as `describe` shows the kind of a `Growing`
+_TEXTS = "a compiled program selects only numbers and arrays: keep a number, and make the text from it outside"
 
 
 def describe(spec: Spec) -> str:
@@ -55,11 +56,11 @@ def instead(a: Spec, b: Spec, usual: str, place: Place | None = None) -> str:
         return _TEXTS
     values = [s.value for s in (a, b) if isinstance(s, Static) and not isinstance(s.value, (*NUMBERS, *ARRAYS)) and s.value is not None]
     if any(isinstance(v, enum.Enum) for v in values):
-        return "only numbers and arrays can be chosen by traced values: make it an `IntEnum`"
+        return "a compiled program selects only numbers and arrays: make it an `IntEnum`"
     if any(isinstance(v, (str, bytes)) for v in values):
         return _TEXTS
     if any(callable(v) and hasattr(v, "__name__") for v in values):
-        return "only numbers and arrays can be chosen by traced values: keep a number, and call the functions in the branches of an `if`"
+        return "a compiled program selects only numbers and arrays: keep a number, and call the functions in the branches of an `if`"
     if len({type(v) for v in values if _has_fields(v)}) == 2:
         return "one of two classes cannot be chosen: call the method in both branches, or use one class with all fields"
     if len(values) == 2 and all(map(_has_fields, values)):
@@ -84,6 +85,11 @@ def for_turns(m: Mismatch, name: str) -> str:
     """What to write instead where an iteration of a loop gives a variable another type or shape."""
     if isinstance(m.a, tuple) and isinstance(m.b, tuple) and len(m.b) > len(m.a):
         return f"a tuple that gets longer cannot be carried: make `{name}` a list and append to it, in a `while` with `ag.loop(max_steps=...)`"
+    if any(OF_UNKNOWN_LENGTH in describe(spec) for spec in (m.a, m.b)):
+        return (
+            f"a list that grows in a loop cannot be replaced by another list: keep one, take items with `{name}.pop(0)` and add them with "
+            f"`{name}.append(x)`; or use an array and a number that counts its items"
+        )
     if isinstance(m.a, list) and isinstance(m.b, list):
         return f"a list that is created again with another length cannot be carried: change the one that is there (`{name}.append(x)`)"
     a, b = (getattr(type_of(s), "shape", None) if is_leaf(s) else None for s in (m.a, m.b))

@@ -2764,7 +2764,7 @@ def count(n):
 
 count(3)
 ''',
-        ("`seen`", "'last'", "begin with all keys"),
+        ("`seen`", "'last'", "give the dict all keys before (a missing key would then be there, with that value)"),
         '''
 @ag.function
 def count(n):
@@ -2817,7 +2817,7 @@ def counted(v):
 
 counted(jnp.array([1.0, -1.0]))
 ''',
-        ("`counts`", "'positive'", "begin with all keys"),
+        ("`counts`", "'positive'", "give the dict all keys before (a missing key would then be there, with that value)"),
         '''
 from collections import defaultdict
 
@@ -5766,7 +5766,7 @@ def price(x):
 
 price(jnp.arange(4.0))
 ''',
-        ("`log` is changed under `vmap`, each lane its own way", "return the new value"),
+        ("`log` is changed under `vmap`, differently for each batch element", "return the new value"),
         '''
 def path(s):
     for _ in range(5):
@@ -5981,7 +5981,7 @@ def total():
 
 total()
 ''',
-        ("a compiled loop goes over a dataset, and `repeat()` has no end", "`take(n)` after it"),
+        ("a compiled loop iterates over a dataset, and `repeat()` has no end", "`take(n)` after it"),
         '''
 dataset = ag.data.Dataset.from_tensor_slices(jnp.arange(4.0)).repeat().batch(2).take(3)
 

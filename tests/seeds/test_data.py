@@ -232,7 +232,7 @@ def test_23_what_is_wrong() -> None:
         Dataset.range(3).batch(0)
     with pytest.raises(DatasetError, match="`shuffle` is given 2.5"):
         Dataset.range(3).shuffle(2.5)  # type: ignore[arg-type]
-    with pytest.raises(DatasetError, match="can be gone over once"):
+    with pytest.raises(DatasetError, match="can be iterated once"):
         Dataset.from_generator(iter([1]))
 
 
