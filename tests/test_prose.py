@@ -41,7 +41,13 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
     }
     names = {n.value for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr == "split"}  # a list of names
     for node in ast.walk(tree):
-        if node not in names and isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in documented and len(node.value.split()) > 3:
+        if (
+            node not in names
+            and isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and node not in documented
+            and len(node.value.split()) > 3
+        ):
             yield node.lineno, node.value
 
 

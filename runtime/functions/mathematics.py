@@ -11,10 +11,10 @@ import jax.numpy as jnp
 
 from autograph.runtime.effects.optional import read
 from autograph.runtime.jaxapi import _jax
+from autograph.runtime.jaxapi.tracers import is_traced
 from autograph.runtime.messages.errors import ConcreteValueError
 from autograph.runtime.messages.places import here
-from autograph.runtime.sequences.rows import unknown
-from autograph.runtime.values.values import traced
+from autograph.runtime.values.values import parts
 
 _FLOATS = {
     "sqrt": "sqrt", "exp": "exp", "log2": "log2", "log10": "log10", "log1p": "log1p", "expm1": "expm1", "sin": "sin", "cos": "cos", "tan": "tan",
@@ -32,7 +32,7 @@ def _weak(x: Any, kind: type) -> Any:
 
 def _float(x: Any) -> Any:
     x = read(x)
-    if not unknown(x):
+    if not is_traced(x):
         return float(x)
     if x.shape != ():
         raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
@@ -42,7 +42,7 @@ def _float(x: Any) -> Any:
 
 
 def _integer(x: Any) -> Any:
-    if not unknown(x):
+    if not is_traced(x):
         return x
     if x.shape != () or not jnp.issubdtype(x.dtype, jnp.integer):
         raise TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer")
@@ -126,7 +126,7 @@ def math_call(f: Any) -> Callable[..., Any]:
     name = f.__name__
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        if not traced(*args, *kwargs.values()):
+        if not any(is_traced(x) for v in (*args, *kwargs.values()) for x in parts(v)):
             return f(*args, **kwargs)
         if kwargs and name not in _WITH_KEYWORDS:
             raise TypeError(f"math.{name}() takes no keyword arguments")

@@ -264,6 +264,11 @@ def _index(i: Any) -> Any:
     return now if isinstance(i, Array) and isinstance(now := i.now, np.ndarray) else i
 
 
+def is_traced(x: Any) -> bool:
+    """Whether a value is a tracer of JAX's.  Its number may be known, as under eager `jax.grad`; Python's number would lose the derivative."""
+    return isinstance(content(x), core.Tracer)
+
+
 def content(x: Any) -> Any:
     """The value of JAX's that an array holds now; anything else as it is."""
     if not isinstance(x, Array):

@@ -19,7 +19,7 @@ from autograph.runtime.calls.calls import call
 from autograph.runtime.effects.handlers import handler_around
 from autograph.runtime.effects.optional import present, read
 from autograph.runtime.jaxapi import _jax
-from autograph.runtime.jaxapi.tracers import as_number
+from autograph.runtime.jaxapi.tracers import as_number, is_traced
 from autograph.runtime.messages.errors import ConcreteValueError
 from autograph.runtime.messages.places import here
 from autograph.runtime.operators.comparisons import ordered
@@ -168,14 +168,14 @@ def int(x: Any = 0, *args: Any) -> Any:
 def float(x: Any = 0.0) -> Any:
     """`float`; of a traced 0-d value a traced float."""
     x = _given(x, "float() argument must be a string or a real number, not 'NoneType'")
-    return as_number(_scalar(x, "float").astype(builtins.float), builtins.float) if unknown(x) else builtins.float(x)
+    return as_number(_scalar(x, "float").astype(builtins.float), builtins.float) if is_traced(x) else builtins.float(x)
 
 
 def complex(*args: Any, **kwargs: Any) -> Any:
     """`complex`; of traced 0-d values a traced complex number."""
     parts = [read(x) for x in (*args, *kwargs.values())]
-    if not builtins.any(map(unknown, parts)):
+    if not builtins.any(map(is_traced, parts)):
         return builtins.complex(*args, **kwargs)
     names = dict(zip(("real", "imag"), args, strict=False)) | kwargs
-    real, imag = (_scalar(x, "complex") if unknown(x) else x for x in (read(names.get(k, 0)) for k in ("real", "imag")))
+    real, imag = (_scalar(x, "complex") if is_traced(x) else x for x in (read(names.get(k, 0)) for k in ("real", "imag")))
     return jnp.asarray(real, builtins.complex) + 1j * jnp.asarray(imag, builtins.complex)

@@ -16,7 +16,7 @@ import numpy as np
 
 from autograph.runtime.arrays.handles import Handle
 from autograph.runtime.arrays.numpys import KINDS, Numpys, numpys
-from autograph.runtime.frames import frames, in_block, watched
+from autograph.runtime.frames import frames, in_block, touched, watched
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi.tracers import Array, as_object
 from autograph.runtime.messages.errors import AliasError, ArrayStoreError
@@ -130,6 +130,8 @@ def stored_outside(x: Any, i: Any, value: Any, shared: bool) -> Any:
     if inside and (places := _places_of(x)):
         _refuse_or_lift(places)
     if isinstance(x, np.ndarray) and not (inside and (in_block() or _unknown(value) or _unknown(i)) and x.dtype.kind in KINDS):
+        if inside:
+            touched()  # no object stands for the array, so that nothing can undo it
         x[i] = value
         return x
     if isinstance(x, np.ndarray) and x.base is not None:
