@@ -113,7 +113,7 @@ def test_a_variable_that_may_be_unset() -> None:
 
     error = refused(f, 3)
     assert isinstance(error, UnboundLocalError) and error.id == "AG301"
-    assert str(error).startswith(line(f, 3)) and "`y` may be unset" in str(error)
+    assert str(error).startswith(line(f, 3)) and "`y` is possibly undefined" in str(error)
     for form in (ag.convert(f), ag.convert(f, form="staged")):
         assert form(1) == 1
         with pytest.raises(UnboundLocalError, match="cannot access local variable 'y' where it is not associated with a value"):

@@ -200,7 +200,7 @@ def fields(x: Any) -> Any:
         (lambda n: [0] * n, (3,), "AG502 a `list` is repeated as often as a traced value says"),
         (lambda x, n: n * [x], (1.0, 3), "make the number static"),
         (lambda n: "ab" * n, (3,), "AG502 a `str` is repeated"),
-        (fields, (np.ones(3),), "AG406 a NumPy array of fields holds known values only"),
+        (fields, (np.ones(3),), "AG406 a NumPy array of fields holds concrete values only"),
         (lambda x: x in {1, 2}, (1,), "an array of truth values in the place of the set"),
     ],
 )

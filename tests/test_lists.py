@@ -329,7 +329,7 @@ def test_a_list_that_other_code_holds_does_not_grow_on_one_side() -> None:
         return found
 
     for f, args in ((alias, (1.0,)), (parameter, ([1.0], 2.0)), (method, (jnp.asarray(V),))):
-        with pytest.raises(ag.StagingError, match="AG405 `found`, a `list`, is changed in a staged loop or branch"):
+        with pytest.raises(ag.StagingError, match="AG405 `found`, a `list`, is changed in a compiled loop or branch"):
             ag.function(f)(*args)
 
 

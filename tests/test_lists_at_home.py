@@ -683,7 +683,7 @@ def test_a_list_that_grows_under_a_name_which_the_loop_gives_it() -> None:
             n += 1
         return o.items
 
-    with pytest.raises(ag.AutographError, match=r"AG407 the list `\w+\.other` becomes longer .* has this name only since"):
+    with pytest.raises(ag.AutographError, match=r"AG407 the list `\w+\.other` becomes longer .* this name was assigned inside"):
         f(3.0)
 
 

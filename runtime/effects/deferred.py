@@ -37,6 +37,7 @@ from autograph.runtime.messages.raised import (
 from autograph.runtime.state.forgetting import forget_object
 from autograph.runtime.state.lifted import ERROR, ErrorValues, load, may_have_failed, reachable, store
 from autograph.runtime.values.formatting import Text
+from autograph.runtime.values.printed import plain_number
 from autograph.runtime.values.values import Blank
 
 
@@ -275,7 +276,7 @@ def raise_code(code: int, values: Any = ()) -> None:
     if code == 0:
         return
     found = _errors[code - 1]
-    error = found.made([_jax.known_value(x) for x in values])
+    error = found.made([plain_number(v) if getattr(v, "weak_type", False) else v for v in map(_jax.known_value, values)])
     try:
         if found.at is None:
             raise error

@@ -197,14 +197,19 @@ def _named(error: Exception) -> AutographError:
         masked = isinstance(error, jax.errors.NonConcreteBooleanIndexError)
         if masked and isinstance(expr := written(place), ast.Subscript):
             mask, array = ast.unparse(expr.slice), ast.unparse(expr.value)
+            if isinstance(expr.slice, ast.Tuple):
+                return ConcreteValueError(
+                    f"a mask in `{array}[{mask}]` is traced, so the length of the result is not static{shown}", place,
+                    f"take the row or column first, and the mask of it: `c = {array}[:, 0]`, then `c[mask] = v` or `jnp.where(mask, c, 0)`",
+                )  # fmt: skip
             return ConcreteValueError(
-                f"the mask `{mask}` is traced, so the length of `{array}[{mask}]` is not known{shown}", place,
+                f"the mask `{mask}` is traced, so the length of `{array}[{mask}]` is not static{shown}", place,
                 f"keep all elements, and the mask: `jnp.where({mask}, {array}, 0)`, `{array}.sum(where={mask})`; and `({mask}).sum()` of them",
             )  # fmt: skip
         return ConcreteValueError(
             f"{'a mask' if masked else f'the {slice_part(place)} of a slice'} is traced, so the length of the result is not static{shown}", place,
             "use `jnp.where(mask, x, 0)` or `x.sum(where=mask)`" if masked
-            else "use a slice of known length (`x[i:i + 3]`), a mask over the whole array, or make the bound static",
+            else "use a slice of static length (`x[i:i + 3]`), a mask over the whole array, or make the bound static",
         )  # fmt: skip
     if isinstance(error, jax.errors.TracerBoolConversionError):
         return _truth_needed(frame, place, shown)

@@ -68,6 +68,7 @@ class AutographError(Exception):
 
     def __init__(self, message: str, place: Place | None = None, advice: str = "", also: Sequence[tuple[Place | None, str]] = ()) -> None:
         message, advice = (re.sub(r"\ba (`[AEIOaeio])", r"an \1", text) for text in (message, advice))
+        also = [(p, re.sub(r"\ba (`[AEIOaeio])", r"an \1", label)) for p, label in also]
         self.message, self.place, self.advice, self.also = message, place, advice, tuple(also)
         where = f"{place}: " if place else ""
         self.summary = f"{where}{self.id} {message}"

@@ -102,8 +102,10 @@ def sum(items: Any, /, start: Any = 0) -> Any:
 
 
 def _folding(items: Any) -> Any:
-    """A list or slice of data-dependent length, as a generator of its items."""
-    return Each(items, _same, None, 0, False) if isinstance(items, Counted) and unknown(items.length) else items
+    """A list or slice of data-dependent length, as a generator of its items; one whose length is known so far, as a list."""
+    if not isinstance(items, Counted):
+        return items
+    return Each(items, _same, None, 0, False) if unknown(items.length) else list(items)  # type: ignore[call-overload]
 
 
 def _same(x: Any) -> Any:

@@ -31,12 +31,15 @@ from autograph.runtime.values.heap import Contents
 from autograph.runtime.values.joining import Mismatch, covers, join
 from autograph.runtime.values.packing import pack, unpack
 from autograph.runtime.values.printed import plain_number
-from autograph.runtime.values.spec_text import describe
+from autograph.runtime.values.spec_text import describe, instead, pair
 from autograph.runtime.values.specs import Spec, is_leaf, spec_of, types, widen
 from autograph.runtime.values.value_objects import closed, opened
 from autograph.runtime.values.values import Counted, Stale
 
-_ADVICE = "give the loop a bound (`while len(items) < 100 and ...:`, or `with ag.loop(max_steps=100):`), or use a `jnp` array and a counter"
+_ADVICE = (
+    "give the loop a bound (`while len(items) < 100 and ...:`, or `with ag.loop(max_steps=100):`), make its trip count static (`static_argnames`), "
+    "or use a `jnp` array and a counter"
+)
 
 
 class Grow(Retrace):
@@ -426,7 +429,8 @@ def join_items(specs: Sequence[Spec]) -> Spec:
 
 
 def no_joint(a: Spec, b: Spec, place: errors.Place | None) -> EffectError:
+    one, other = pair(describe(a), describe(b))
     return EffectError(
-        f"{changed_object(place)} grows in compiled code, and its items differ: {describe(a)} and {describe(b)}", here(),
-        "append items of one type and shape", [(place, "")] if place != here() else [],
+        f"{changed_object(place)} grows in compiled code, and its items differ: {one} and {other}", here(),
+        instead(a, b, "append items of one type and shape"), [(place, "")] if place != here() else [],
     )  # fmt: skip

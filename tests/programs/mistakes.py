@@ -1456,7 +1456,7 @@ def bonus(points):
 
 bonus(120)
 ''',
-        ("`extra` may be unset", "^extra", "give `extra` a value before", "`@ag.function`"),
+        ("`extra` is possibly undefined", "^extra", "give `extra` a value before", "`@ag.function`"),
         '''
 @jax.jit
 @ag.convert
@@ -1482,7 +1482,7 @@ def sign(x):
 
 jax.vmap(sign)(jnp.array([1.0, -1.0]))
 ''',
-        ("`s` may be unset", "give `s` a value before"),
+        ("`s` is possibly undefined", "give `s` a value before"),
         '''
 @ag.convert
 def sign(x):
@@ -1508,7 +1508,7 @@ def last(n):
 
 last(3)
 ''',
-        ("`i` may be unset", "^i", "`@ag.function`"),
+        ("`i` is possibly undefined", "^i", "`@ag.function`"),
         '''
 @ag.function
 def last(n):
@@ -1532,7 +1532,7 @@ def digit(n):
 
 digit(307)
 ''',
-        ("`first` may be unset", "give `first` a value before"),
+        ("`first` is possibly undefined", "give `first` a value before"),
         '''
 @jax.jit
 @ag.convert
@@ -1559,7 +1559,7 @@ def scaled(x):
 
 scaled(3.0)
 ''',
-        ("`factor` may be unset", "^factor"),
+        ("`factor` is possibly undefined", "^factor"),
         '''
 @jax.jit
 @ag.convert
@@ -1588,7 +1588,7 @@ def apply(x):
 
 apply(3.0)
 ''',
-        ("`scale` may be unset", "^scale"),
+        ("`scale` is possibly undefined", "^scale"),
         '''
 @jax.jit
 @ag.convert
@@ -1620,7 +1620,7 @@ def execute(op, x):
 
 execute(0, 3.0)
 ''',
-        ("`y` may be unset", "give `y` a value before"),
+        ("`y` is possibly undefined", "give `y` a value before"),
         '''
 @jax.jit
 @ag.convert
@@ -1651,7 +1651,7 @@ def positive(x):
 
 positive(3.0)
 ''',
-        ("`y` may be unset", "^y"),
+        ("`y` is possibly undefined", "^y"),
         '''
 import contextlib
 
@@ -2716,7 +2716,7 @@ def paint(k, color):
 
 paint(0, 7)
 ''',
-        ("^grid[k] = [color, color]", "traced value says which", "items[i][j] = v", "`jnp` array"),
+        ("^grid[k] = [color, color]", "traced index selects which", "items[i][j] = v", "`jnp` array"),
         '''
 @ag.function
 def paint(k, color):
@@ -3473,7 +3473,7 @@ def first_above(limit):
 
 first_above(10)
 ''',
-        ("`generator`", "traced value decides how many", "a range"),
+        ("`generator`", "data-dependent how many", "a range"),
         '''
 @ag.function
 def first_above(limit):
@@ -3559,7 +3559,7 @@ def root(n):
 
 root(10)
 ''',
-        ("`count`", "traced value decides how many", "a range"),
+        ("`count`", "data-dependent how many", "a range"),
         '''
 import itertools
 
@@ -4061,7 +4061,7 @@ def fib(n):
 
 fib(7)
 ''',
-        ("`dict`", "^n in memo", "tuple"),
+        ("`dict`", "^n in memo", "keys as a list"),
         '''
 @ag.function
 def fib(n):
@@ -5705,7 +5705,42 @@ assert lines == ['{"w": [0.5, 0.5]}']
 ''',
     ),
     Mistake(
-        "AG405", "newcomer: a list that grows is given to a helper",
+        "AG405", "newcomer: a list that grows is given to a helper that keeps it",
+        '''
+seen = []
+
+def norms(q):
+    seen.append(q)
+    return sum(jnp.linalg.norm(c) for c in q)
+
+@ag.function
+def grown(b, limit):
+    q = [b]
+    with ag.loop(max_steps=6):
+        while norms(q) < limit:
+            q.append(q[-1] * 2)  # here
+    return len(q)
+
+grown(jnp.ones(3), 20.0)
+''',
+        ("`q`", "`norms` is given `q` and might keep it", "let an object hold the list"),
+        '''
+def norms(q):
+    return sum(jnp.linalg.norm(c) for c in q)
+
+@ag.function
+def grown(b, limit):
+    q = [b]
+    with ag.loop(max_steps=6):
+        while norms(q) < limit:
+            q.append(q[-1] * 2)
+    return len(q)
+
+assert grown(jnp.ones(3), 20.0) == 4
+''',
+    ),
+    Mistake(
+        "AG405", "newcomer: a helper orthogonalises by a list without a bound",
         '''
 def orthogonalise(q, v):
     for c in q:
@@ -5716,33 +5751,29 @@ def orthogonalise(q, v):
 def arnoldi(a, b, tol):
     q = [b / jnp.linalg.norm(b)]
     norm = 1.0
-    while norm > tol:
+    while norm > tol:  # here
         v, norm = orthogonalise(q, a @ q[-1])
-        q.append(v / norm)  # here
+        q.append(v / norm)
     return q
 
 arnoldi(jnp.diag(jnp.array([1.0, 2.0, 3.0])), jnp.ones(3), 1e-3)
 ''',
-        ("`q`", "`orthogonalise` is given `q` and might keep it", "let an object hold the list"),
+        ("`q`", "whose trip count is data-dependent", "ag.loop(max_steps=100)"),
         '''
-class Basis:
-    def __init__(self, first):
-        self.q = [first]
-
-def orthogonalise(basis, v):
-    for c in basis.q:
+def orthogonalise(q, v):
+    for c in q:
         v = v - c * (c @ v)
     return v, jnp.linalg.norm(v)
 
 @ag.function
 def arnoldi(a, b, tol):
-    basis = Basis(b / jnp.linalg.norm(b))
+    q = [b / jnp.linalg.norm(b)]
     norm = 1.0
     with ag.loop(max_steps=6):
         while norm > tol:
-            v, norm = orthogonalise(basis, a @ basis.q[-1])
-            basis.q.append(v / norm)
-    return basis.q
+            v, norm = orthogonalise(q, a @ q[-1])
+            q.append(v / norm)
+    return q
 
 assert len(arnoldi(jnp.diag(jnp.array([1.0, 2.0, 3.0])), jnp.ones(3), 1e-3)) == 4
 ''',
