@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from autograph.source.policy import exclude as exclude
     from autograph.source.policy import include as include
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 _HOME = {
     "convert": "autograph.api", "do_not_convert": "autograph.api", "function": "autograph.api", "to_code": "autograph.api",

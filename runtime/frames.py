@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from autograph.runtime.exchanged import put_in_all, take_out
 from autograph.runtime.messages.errors import StagingError
@@ -26,15 +26,58 @@ class Peel(Retrace):
         self.token = token
 
 
+class Decide(Retrace):
+    """The branches of a condition leave what no joint type covers: its value is computed first, and the function is traced for that value alone.
+
+    `number` counts the traced conditions of the function; `error` is raised where that cannot be done.
+    """
+
+    def __init__(self, number: int, error: StagingError) -> None:
+        self.number, self.error = number, error
+
+
+class Condition(BaseException):
+    """Not an error: the trace ends here, as only the value of this condition is wanted."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Decisions:
+    """The traced conditions of a function outside of its loops and branches, in their order: `made` are those whose values are known.
+
+    The trace ends at the condition number `wanted`, if there is one.
+    """
+
+    def __init__(self, made: dict[int, bool], wanted: int | None) -> None:
+        self.made, self.wanted, self.count = made, wanted, 0
+        self.used: list[tuple[Any, bool]] = []  # the conditions that were known, and what they are known to be
+        self.around: int | None = None  # the condition whose branches are being traced
+
+    def asked(self, value: Any) -> tuple[int, bool | None]:
+        """The number of the next condition, and what it is known to be.
+
+        Raises Condition, if its value is wanted.
+        """
+        number = self.count
+        self.count += 1
+        if number == self.wanted:
+            raise Condition(value)
+        known = self.made.get(number)
+        if known is not None:
+            self.used.append((value, known))
+        return number, known
+
+
 class Frame:
     """A run of a block, traced or not: its place, how many operators it has called, and what it has seen of the state outside it."""
 
     __slots__ = tuple(
         (
-            "adopted around arrived begun beneath born bounds changed checked choices chosen codes columns copied count created defaults discarded "
-            "exchanged excluded fresh function given grows handed identities intervals joins key late lifting made marked memory outside own passed "
-            "places preset printed protected reads rebound refusal rehearsal root saved selectors spoiled staged tagging told trace twins "
-            "values variables written"
+            "adopted around arrived begun beneath born bounds changed checked choices chosen codes columns copied count created "
+            "decisions defaults discarded exchanged excluded fresh function given grows handed identities intervals joins key late "
+            "lifting made marked memory outside own passed places preset printed protected reads rebound refusal rehearsal root saved "
+            "selectors spoiled staged tagging told trace twins values variables written"
         ).split()
     )
 
@@ -90,6 +133,7 @@ class Frame:
         self.written: dict[Any, None] = {}
         self.created: Any = None  # of a whole function: the Variables that this trace and earlier ones of the same call have made
         self.variables: dict[Any, None] = {}  # of a whole function: the places of the Variables that it has read
+        self.decisions: Decisions | None = None  # of a whole function whose caller can compute conditions first
         self.excluded: dict[int, tuple[Any, int]] = {}  # by identity of a tag: the tag, and which bits it is known not to have here
 
     def forget(self) -> None:
@@ -132,6 +176,33 @@ _stack = _Stack()
 def in_block() -> bool:
     """Whether a staged block is being traced in this thread."""
     return any(f.staged for f in _stack.frames)
+
+
+@contextmanager
+def condition(value: Any) -> Iterator[bool | None]:
+    """Around the branches of a traced condition; gives what it is known to be.
+
+    In loops, in branches and where nobody could compute it first that is None.
+    """
+    decisions = _stack.frames[0].decisions if len(_stack.frames) == 1 else None
+    if decisions is None:
+        yield None
+        return
+    number, known = decisions.asked(value)
+    if known is None:
+        decisions.around = number
+    try:
+        yield known
+    finally:
+        decisions.around = None
+
+
+def refuse_or_decide(error: StagingError) -> NoReturn:
+    """Raise the error of a branch that leaves other keys or attributes, or Decide, if a condition around it can be computed first."""
+    decisions = _stack.frames[0].decisions if _stack.frames else None
+    if decisions is not None and decisions.around is not None:
+        raise Decide(decisions.around, error) from None
+    raise error from None
 
 
 def touched() -> None:

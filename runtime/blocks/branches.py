@@ -26,7 +26,7 @@ from autograph.runtime.blocks.sinking import sunk
 from autograph.runtime.effects.deferred import Exit
 from autograph.runtime.explaining.decisions import decided, given_names, watching
 from autograph.runtime.explaining.sides import Span, disagree, remember
-from autograph.runtime.frames import Place, frames, innermost, lifting
+from autograph.runtime.frames import Place, condition, frames, innermost, lifting, refuse_or_decide
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi.tracers import Array, as_object, content
 from autograph.runtime.messages.errors import AutographError
@@ -131,8 +131,13 @@ def staged_cond(
     p: Any, then: Callable[..., Any], orelse: Callable[..., Any], state: Sequence[Any], sources: Sequence[Callable[..., Any]] = ()
 ) -> Any:
     """`cond` with a traced predicate; `sources` are the user's blocks, where the sides are wrappers around them."""
-    meetings = Meetings()
-    return _roomy(lambda state: _Sides([then, orelse], state, sources, facts_of(p), p, meetings).bind(p), state, then)
+    with condition(p) as found:
+        if found is None:
+            meetings = Meetings()
+            return _roomy(lambda state: _Sides([then, orelse], state, sources, facts_of(p), p, meetings).bind(p), state, then)
+    if watching():
+        decided("branch", "Python", f"its branches leave other keys or attributes, and its condition was computed first: {found}")
+    return (then if found else orelse)(*state)
 
 
 def _as_value(x: Any) -> Any:
@@ -232,7 +237,7 @@ class _Sides:
                 if isinstance(location, Attribute) and self._is_unread(location):
                     unread.append(location)
                     continue
-                raise location.refusal("it does not exist before", self._place(location, block), where_to_begin(location, "branch"))
+                refuse_or_decide(location.refusal("it does not exist before", self._place(location, block), where_to_begin(location, "branch")))
         for location in unread:
             del held[location], self.wrote[location]
         self.joint = over(self.joint, self.axes)
@@ -321,7 +326,10 @@ class _Sides:
             refuse_or_grow(location, (a, b), around)
             why = two(m, "in one branch", "in the other")
             place = self._place(location, block)
-            raise location.refusal(why, place, instead_of_change(m, location, place, "give it the same type and shape in both branches")) from None
+            error = location.refusal(why, place, instead_of_change(m, location, place, "give it the same type and shape in both branches"))
+            if isinstance(m.a, Items) and isinstance(m.b, Items) and m.a.keys is not None and m.a.keys != m.b.keys:
+                refuse_or_decide(error)
+            raise error from None
         return joint
 
     def _is_unread(self, place: Contents | Attribute) -> bool:

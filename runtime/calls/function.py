@@ -23,7 +23,7 @@ from autograph.runtime.calls.recall import Recalled
 from autograph.runtime.calls.shortcut import are_plain, shortcut, takes
 from autograph.runtime.calls.signed import as_abstract
 from autograph.runtime.calls.state import State
-from autograph.runtime.calls.traced import Checks, look_again, result, traced_by
+from autograph.runtime.calls.traced import Checks, look_again, result, traced_by, unknown_conditions
 from autograph.runtime.effects.deferred import Checked
 from autograph.runtime.effects.later import check, is_deferred, leave
 from autograph.runtime.effects.leaving import settled
@@ -56,6 +56,7 @@ class Function:
     _later: bool  # are error codes read later?
     _shortcut: Any  # what takes calls with arrays, where nothing but Variables changes
     _recalled: Recalled | None  # what takes calls like earlier ones, of objects
+    _deciding: dict[Any, Function]  # the functions for calls in which a condition has a value, by its number and the value
     _storing: dict[Any, Function]  # the functions for calls with NumPy arrays, by where these are
     _described: dict[str, Any]  # what a method of it is given: the name, the documentation
     __wrapped__: Callable[..., Any]
@@ -83,19 +84,22 @@ class Function:
         while True:
             arrays = among(args, kwargs, self._checks.scalars)
             if arrays and (self._checks.numpys or self._checks.scalars):
+                outside, given.decides = given.decides, self._may_decide()
                 try:
                     return self._with_arrays(args, kwargs, arrays)
                 except NeedsArrays:  # it is asked for numbers now
                     self._checks.scalars = True
                     continue
-            around, given.paths = given.paths, places(arrays) if arrays else ()
-            given.seen = True
+                finally:
+                    given.decides = outside
+            around, given.paths = (given.paths, given.decides), places(arrays) if arrays else ()
+            given.seen, given.decides = True, self._may_decide()
             try:
                 return self._called(args, kwargs)
             except NeedsArrays:
                 pass
             finally:
-                given.paths, given.seen = around, False
+                (given.paths, given.decides), given.seen = around, False
             self._checks.numpys = self._checks.numpys or not self._checks.scalars
 
     def _called(self, args: Any, kwargs: Any) -> Any:
@@ -119,7 +123,7 @@ class Function:
         if again:  # outside of the `except`: an error of the program has no cause of ours
             return self._stateful(args, kwargs)
         if type(out) is Checked:
-            return self._result(out)
+            return self._result(out) if out.decides is None else self._decided(out, args, kwargs)
         if trace_state.value is eval_trace and not self._checks.found and self._state.direct:
             self._checks.direct = True
             self._checks.undo = functools.partial(look_again, type(self), self._checks)
@@ -148,12 +152,16 @@ class Function:
     def _changing(self, args: Any, kwargs: Any, arrays: dict[Any, Any] | None) -> Any:
         before = self._checks.count
         out, walk, parts = self._state.run(lambda jitted: jitted, args, kwargs)
-        if self._checks.count == before and arrays is None and self._recalls():
+        if self._checks.count == before and arrays is None and out.decides is None and self._recalls():
             self._recall(out, walk, args, kwargs)
         return self._committed(out, walk, parts, args, kwargs, arrays)
 
     def _committed(self, out: Any, walk: Walk, parts: Sequence[Any], args: Any, kwargs: Any, arrays: dict[Any, Any] | None = None) -> Any:
         """The result of a call, after what it has changed has been put back."""
+        if out.holds is not None and not bool(out.holds):
+            raise unknown_conditions()
+        if out.decides is not None:
+            return self._decided(out, args, kwargs)
         made: dict[int, Any] = {}
         inputs = [change.number for change in out.changes.found if change.where == "input"] if out.changes is not None else []
         stored = {_name_of_argument(self._fn, path): (arrays or {})[path] for path in out.finals or () if len(path) == 1}
@@ -169,6 +177,23 @@ class Function:
             put_back(arrays or {}, out.finals)
         return reached(self._result(out), walk.objects, made)
 
+    def _may_decide(self) -> bool:
+        """Whether a call can compute a condition first, and choose a program by its value: outside of all traces, with arguments that stay there."""
+        inside = trace_state.value is not eval_trace or watched() or recorders.active
+        return not inside and not any(name.startswith("donate") for name in self._options)
+
+    def _decided(self, out: Checked, args: Any, kwargs: Any) -> Any:
+        """The call of a function whose condition has been computed first: that of the function for this value.
+
+        Sound, because the program that has computed it has changed nothing, and each later one computes the same up to there.
+        """
+        assert out.decides is not None
+        key = out.decides, bool(self._result(Checked(out.value, out.code, None, out.values, None, out.holds)))
+        if key not in self._deciding:
+            self._deciding[key] = _made(self._fn, self._options)
+            self._deciding[key]._checks.decided = {**self._checks.decided, key[0]: key[1]}
+        return self._deciding[key](*args, **kwargs)
+
     def _recalls(self) -> bool:
         """Whether calls like the present one may be recalled: nothing around it is recorded or traced, and nothing is left for later."""
         around = trace_state.value is not eval_trace or watched() or recorders.active or restorations
@@ -183,6 +208,8 @@ class Function:
 
     def _result(self, out: Checked) -> Any:
         """What a call returns; raises its error, unless that is read later."""
+        if out.holds is not None and not bool(out.holds):
+            raise unknown_conditions()
         if self._later and out.code is not None and _jax.concrete(out.code):
             leave(self, out.code, out.values)
             return settled(out.value)
@@ -197,7 +224,7 @@ class Function:
         paths = places(arrays)
         if paths not in self._storing:
             self._storing[paths] = _made(self._fn, self._options, paths)
-            self._storing[paths]._checks.scalars = self._checks.scalars
+            self._storing[paths]._checks.scalars, self._storing[paths]._checks.decided = self._checks.scalars, self._checks.decided
         return self._storing[paths]
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
@@ -268,6 +295,7 @@ class Function:
     def clear_cache(self) -> None:
         self._jitted.clear_cache()
         self._state.jitted.clear_cache()
+        self._deciding.clear()
 
     def __get__(self, obj: Any, owner: type | None = None) -> Any:
         return self if obj is None else Method(self, obj)
@@ -380,6 +408,7 @@ def _made(fn: Callable[..., Any], options: dict[str, Any], stored: tuple[Any, ..
     new._checks, new.traces, new._later = checks, traces, later
     functools.update_wrapper(new, fn)
     new._fn, new._jitted, new._options, new._storing, new._shortcut, new._recalled = fn, jitted, given, {}, None, None
+    new._deciding = {}
     new._state = State(fn, options, lambda state: traced_by(fn, checks, traces, state, stored))
     new.__wrapped__ = inspect.unwrap(fn)
     new._described = {n: getattr(new.__wrapped__, n) for n in functools.WRAPPER_ASSIGNMENTS if hasattr(new.__wrapped__, n)}

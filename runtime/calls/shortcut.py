@@ -85,7 +85,14 @@ class Shortcut:
         walk = Walk([], self._places, set(), state.variables)
         walk.guards += [None, "unused"]
         out = state.traced_with(walk, Held(arrays, tuple(walk.guards)), args)
-        if type(out) is not Checked or out.code is not None or out.finals or not _is_plain(out.value):
+        if (
+            type(out) is not Checked
+            or out.code is not None
+            or out.decides is not None
+            or out.holds is not None
+            or out.finals
+            or not _is_plain(out.value)
+        ):
             raise _NotPlain
         found = out.changes.found if isinstance(out.changes, Changes) else []
         if any(c.where != "place" or not isinstance(c.spec, Type) or c.late for c in found):

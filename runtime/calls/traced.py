@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from autograph.runtime.arrays import handles
 from autograph.runtime.arrays.numpys import Numpys
@@ -21,13 +22,14 @@ from autograph.runtime.effects.leaving import has_late, leaving, packed, settled
 from autograph.runtime.effects.optional import optional_result
 from autograph.runtime.effects.replay import EffectsOnce
 from autograph.runtime.explaining.raw_errors import UNFINISHED, named, unfinished
-from autograph.runtime.frames import TRACING, Frame, Retrace, frames, root, stands, unwatched
+from autograph.runtime.frames import TRACING, Condition, Decide, Decisions, Frame, Retrace, frames, root, stands, unwatched
 from autograph.runtime.garbage import paused
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi._jax import eval_trace
 from autograph.runtime.jaxapi.dead_outputs import drop_recorded
 from autograph.runtime.jaxapi.tracers import CHANGED, Array, content, objects_in, of_objects
-from autograph.runtime.messages.errors import AutographError
+from autograph.runtime.messages.errors import AutographError, EffectError
+from autograph.runtime.messages.places import here
 from autograph.runtime.messages.raised import ENTRIES
 from autograph.runtime.options import name_of
 from autograph.runtime.state.lifted import ERROR, may_have_failed, restore
@@ -55,6 +57,7 @@ class Checks:
         self.undo: Callable[[], None] = lambda: None  # let calls be looked at again
         self.again: Callable[[Any, Any], Any] = lambda args, kwargs: None  # a call that is looked at
         self.created = Created()  # the Variables that the traces of the present call have made
+        self.decided: dict[int, bool] = {}  # the conditions whose values its calls have, by their numbers: others call other functions
         self.around: Any = None  # a reference to the trace that the present call stands in; none outside of all
 
 
@@ -125,12 +128,21 @@ def traced_by(
         before = [(x, x.now) for x in trees.leaves((holding, args, kwargs), is_leaf=is_value) if isinstance(x, Array)]
         recorded = _jax.equations()
         rehearsed, tries = state is not None and not state.first, 0
+        decides = given.decides and not checks.always  # may the value of a condition be the result?
+        wanted: int | None = None
         try:
             with EffectsOnce(inspect.unwrap(fn), *args, *kwargs.values()) as effects:
                 while True:
                     try:
-                        out = compiled(passed, holding, args, kwargs, rehearsed, called is not None and not _jax.compiled_in(around))
+                        decisions = Decisions(checks.decided, wanted) if decides or called is not None else None
+                        out = compiled(passed, holding, args, kwargs, rehearsed, called is not None and not _jax.compiled_in(around), decisions)
                         break
+                    except Decide as decide:
+                        if called is not None:
+                            raise NeedsCheck from None
+                        if effects.any_made() or any(e.effects for e in _jax.recorded(recorded)):
+                            raise decide.error from None
+                        wanted = decide.number
                     except NeedsTags:
                         tries += 1
                         if tries == _MOST_TAGGED:
@@ -155,7 +167,7 @@ def traced_by(
         checks.created = Created()
         return out if out is not _AGAIN else _looked_at(checks, around, *called)  # type: ignore[misc]
 
-    def compiled(passed: Any, held: Any, args: Any, kwargs: Any, rehearsed: bool, again: bool) -> Any:
+    def compiled(passed: Any, held: Any, args: Any, kwargs: Any, rehearsed: bool, again: bool, decisions: Decisions | None) -> Any:
         box: list[Any] = []
         finals: dict[Any, Any] = {}
         direct = checks.direct and state is None  # what this trace gives goes to the user, also if later calls do not
@@ -166,9 +178,9 @@ def traced_by(
             frame.created, frame.tagging = checks.created, checks.tagging
             frame.created.begin()
             frame.rehearsal = None if rehearsed else {place for place, _ in begin.walk.slots} if begin.walk is not None else set()
-            early = False
+            early = decides = False
             around = CHANGED.begin()
-            frame.function = inspect.unwrap(fn)
+            frame.function, frame.decisions = inspect.unwrap(fn), decisions
             mine = Arguments(begin.args, begin.kwargs, given.paths if stored is None else stored, checks.scalars)
             if stored is not None:
                 mine.lasting()
@@ -181,6 +193,9 @@ def traced_by(
                     pass
                 except Enough:
                     early = True
+                except Condition as found:
+                    box.append(content(found.value))
+                    decides = True
                 except Exception as error:
                     changed = may_have_failed() or frame.written or mine.stored() or begin.stored()
                     changed = changed or frame.printed or shows_values(error)
@@ -214,8 +229,11 @@ def traced_by(
         if checks.direct and (checks.numpys or checks.scalars):
             checks.undo()
         traces.note(passed[0], passed[1], held.guards if state is not None else ())
+        holds = _hold(decisions)
+        if decides:
+            return _decides(box.pop(), decisions, frame, holds)
         out = leaving(box.pop(), name) if box else None
-        return _delivered(checks, direct, again, out, frame, changes, finals, state is None)
+        return _delivered(checks, direct, again, out, frame, changes, finals, state is None, holds)
 
     name = name_of(fn)
     ENTRIES.add(compiled.__code__)
@@ -229,7 +247,9 @@ def traced_by(
     return traced
 
 
-def _delivered(checks: Checks, direct: bool, again: bool, out: Any, frame: Frame, changes: Any, finals: dict[Any, Any], stateless: bool) -> Any:
+def _delivered(
+    checks: Checks, direct: bool, again: bool, out: Any, frame: Frame, changes: Any, finals: dict[Any, Any], stateless: bool, holds: Any
+) -> Any:
     """What a trace gives to JAX: its result as it is, if nothing has to be done after the call; else beside its error code and changes.
 
     With `direct` calls go to JAX directly, and so it goes to the user as it is; NeedsCheck, if that will not do and the call can be made `again`.
@@ -240,7 +260,15 @@ def _delivered(checks: Checks, direct: bool, again: bool, out: Any, frame: Frame
     if type(frame.values[ERROR]) is not int:
         out = trees.map(lambda x: 0 if isinstance(x, Blank) else x, out, is_leaf=is_value)  # no path ends without an error
     code = frame.values.pop(ERROR)
-    if type(code) is int and not has_maybe(out) and not has_late(out) and trees.is_sortable(out) and not checks.always and stateless:
+    if (
+        type(code) is int
+        and not has_maybe(out)
+        and not has_late(out)
+        and trees.is_sortable(out)
+        and not checks.always
+        and stateless
+        and holds is None
+    ):
         return out
     checks.found = True
     if direct:  # earlier traces had no checks
@@ -253,7 +281,31 @@ def _delivered(checks: Checks, direct: bool, again: bool, out: Any, frame: Frame
             raise optional_result("this call may return None where earlier ones could not")
         return out
     number = None if type(code) is int and not checks.always else jnp.asarray(code, np.int32)
-    return Checked(trees.boxed(map_maybe(packed, out)), number, changes if changes.found else None, values_of(frame.values), finals)
+    return Checked(trees.boxed(map_maybe(packed, out)), number, changes if changes.found else None, values_of(frame.values), finals, holds)
+
+
+def _hold(decisions: Decisions | None) -> Any:
+    """Whether the conditions that a trace was made for have their values: what it gives holds for no others."""
+    if decisions is None or not decisions.made:
+        return None
+    if len(decisions.used) < len(decisions.made):
+        raise unknown_conditions()
+    return functools.reduce(lax.bitwise_and, [jnp.asarray(content(p), bool) == known for p, known in decisions.used])
+
+
+def unknown_conditions() -> EffectError:
+    return EffectError(
+        "the branches of a condition leave other keys or attributes, and it is not the same condition in each trace", here(),
+        "give the dict all keys, or the object all attributes, before the branch",
+    )  # fmt: skip
+
+
+def _decides(value: Any, decisions: Decisions | None, frame: Frame, holds: Any) -> Checked:
+    """What the trace of a function gives whose condition is computed first: its value, and the error code so far.  What has changed is left out."""
+    assert decisions is not None
+    code = frame.values.pop(ERROR)
+    number = None if type(code) is int else jnp.asarray(code, np.int32)
+    return Checked(value, number, None, values_of(frame.values), None, holds, decisions.wanted)
 
 
 def result(out: Checked) -> Any:

@@ -239,17 +239,25 @@ def fine() -> Any:
 class Checked:
     """What a compiled function returns that may fail or change state: its result, the error code, and what it changed."""
 
-    def __init__(self, value: Any, code: Any, changes: Any = None, values: Any = None, finals: Any = None) -> None:
+    def __init__(
+        self, value: Any, code: Any, changes: Any = None, values: Any = None, finals: Any = None, holds: Any = None, decides: int | None = None
+    ) -> None:  # fmt: skip
         self.value, self.code, self.changes, self.values = value, code, changes, values
         self.finals = finals  # what parameters hold in the end
+        self.holds = holds  # whether the conditions have the values that they are known to have
+        self.decides = decides  # the number of the condition whose value it is, where the program has no other result
 
     def __repr__(self) -> str:
         return f"<the result of a compiled function before its error code is read: {self.value!r}>"
 
 
-jax.tree_util.register_pytree_node(
-    Checked, lambda c: ((c.value, c.code, c.changes, c.values, c.finals), None), lambda _, children: Checked(*children)
-)  # fmt: skip
+def _checked(decides: int | None, children: Any) -> Checked:
+    made = Checked(*children)
+    made.decides = decides
+    return made
+
+
+jax.tree_util.register_pytree_node(Checked, lambda c: ((c.value, c.code, c.changes, c.values, c.finals, c.holds), c.decides), _checked)
 
 
 def received(code: Any, values: dict[int, Any] | None = None) -> None:

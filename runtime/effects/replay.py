@@ -55,6 +55,10 @@ class EffectsOnce:
         self._positions = Positions(self._reached)
         return self
 
+    def any_made(self) -> bool:
+        """Whether anything was made that the same code would make once more in another function's trace."""
+        return bool(_log.kept) or len(_log.buffers) > self._buffers or self._positions.moved()
+
     def rewind(self) -> None:
         """Undo what can be undone.
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import jax
 
-from autograph.runtime.frames import Frame, frames, lifting, trace_again
+from autograph.runtime.frames import Frame, frames, lifting, refuse_or_decide, trace_again
 from autograph.runtime.jaxapi import _jax, trees
 from autograph.runtime.jaxapi._jax import Primitive
 from autograph.runtime.jaxapi.tracers import Array
@@ -310,9 +310,10 @@ def _if_fine(code: Any, now: Any, before: Any, location: HeapLocation, conflict:
         conflict(location, (spec_of(before), spec_of(now)))
         other = isinstance(now, Items) and isinstance(before, Items) and not now.alike(before)
         change = "that it becomes longer or shorter, or gets other keys" if other else "this change"
-        raise location.refusal(
-            f"a data-dependent error before it (an index out of range, an `assert`, a `raise`) would prevent {change}", here()
-        ) from None
+        error = location.refusal(f"a data-dependent error before it (an index out of range, an `assert`, a `raise`) would prevent {change}", here())
+        if other and now.keys is not None:
+            refuse_or_decide(error)
+        raise error from None
     fine = jax.lax.eq(code, jax.numpy.int32(0))
     flat = zip(pack(now, joint), pack(before, joint), strict=True)
     return unpack(joint, iter([jax.numpy.where(fine, new, old) for new, old in flat]))

@@ -34,6 +34,7 @@ class Given(threading.local):
     """The arrays of NumPy's that the present call is given."""
 
     paths: tuple[Any, ...] = ()
+    decides = False  # may the program compute a condition only, so that the call can choose another program?
     seen = False  # are the arguments of the call known, of which a trace is made? not if it goes to JAX directly
 
 

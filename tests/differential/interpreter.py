@@ -160,5 +160,5 @@ def _scan(p: dict[str, Any], ins: list[Any], outs: int) -> list[Any]:
         state = out[:nk]
         for column, y in zip(stacked, out[nk:], strict=True):
             column.append(y)
-    assert not stacked or iterations, "a scan of no iterations that stacks outputs"
+    assert not stacked or turns, "a scan of no iterations that stacks outputs"
     return [*state, *(np.stack(c[::-1] if p["reverse"] else c) for c in stacked)]
