@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import runpy
 import statistics
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
+import setuptools
 
 pytestmark = pytest.mark.always
 
@@ -140,11 +142,18 @@ def test_names_say_what_a_file_is_about() -> None:
     assert not [p for p in FILES if p.stem in ("utils", "helpers", "common", "misc")]
 
 
-def test_every_package_is_in_the_wheel() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    listed = set(project["tool"]["setuptools"]["packages"])
-    assert listed == {module(p.parent / "__init__.py") for p in FILES} | {"autograph.pages"}  # the pages of the errors are data
-    assert (ROOT / "autograph" / "pages").resolve() == ROOT / "docs" / "errors"
+def test_every_package_is_in_the_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: dict[str, Any] = {}
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(setuptools, "setup", said.update)
+    runpy.run_path(str(ROOT / "setup.py"))
+    assert set(said["packages"]) == {module(p.parent / "__init__.py") for p in FILES} | {"autograph.pages"}  # the pages of the errors are data
+    assert said["package_dir"] == {"autograph.runtime": "runtime", "autograph.pages": "docs/errors"}
+
+
+def test_a_checkout_has_no_links() -> None:
+    """Not every system has them."""
+    assert not [p for folder in ("autograph", "runtime", "docs", "tests") for p in (ROOT / folder).rglob("*") if p.is_symlink()]
 
 
 def test_the_runtime_works_without_the_rest() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import autograph as ag
@@ -141,7 +142,13 @@ def a_key_that_is_made_and_set(d: Any, l: Any, o: Any, x: Any) -> Any:
 @pytest.mark.parametrize("f", [a_user_list, a_key_that_a_read_makes, a_key_that_an_operator_makes, a_key_that_is_made_and_set])
 def test_on_one_side_only_it_is_refused(f: Callable[..., Any]) -> None:
     with pytest.raises(ag.StagingError, match="AG405"):
-        outcome(ag.function(f), jnp.float32(-1))
+        outcome(jax.jit(ag.convert(f)), jnp.float32(-1))
+
+
+@pytest.mark.parametrize("x", [-1, 1])
+@pytest.mark.parametrize("f", [a_key_that_a_read_makes, a_key_that_an_operator_makes, a_key_that_is_made_and_set])
+def test_in_a_call_keys_on_one_side_are_pythons(f: Callable[..., Any], x: int) -> None:
+    assert outcome(ag.function(f), jnp.float32(x)) == outcome(f, np.float32(x))
 
 
 def shared_and_left_early(a: Any, l: Any) -> Any:

@@ -10,16 +10,15 @@ import pytest
 
 import autograph
 
-ROOT = Path(autograph.__file__).parent
-
 
 def _modules() -> list[str]:
     """Every module with an example in it."""
     found = []
-    for path in sorted([*ROOT.rglob("*.py"), *(ROOT / "runtime").rglob("*.py")]):  # the second, if that is a link
-        parts = path.relative_to(ROOT).with_suffix("").parts
-        if ">>> " in path.read_text():
-            found.append(".".join(("autograph", *parts[: -1 if parts[-1] == "__init__" else None])))
+    for name, folder in (("autograph", autograph.__file__), ("autograph.runtime", autograph.runtime.__file__)):
+        for path in Path(folder).parent.rglob("*.py"):
+            parts = path.relative_to(Path(folder).parent).with_suffix("").parts
+            if ">>> " in path.read_text():
+                found.append(".".join((name, *parts[: -1 if parts[-1] == "__init__" else None])))
     return sorted(set(found))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -17,9 +18,17 @@ CLIENT = ROOT / "tests" / "typed" / "client.py"
 WRONG = {k for k, line in enumerate(CLIENT.read_text().splitlines(), 1) if "# error" in line}
 
 
-def test_pyright(tmp_path: Path) -> None:
+@pytest.fixture
+def installed(tmp_path: Path) -> Path:
+    """A folder with the package as it is installed: `runtime/` stands in it there."""
+    shutil.copytree(ROOT / "autograph", tmp_path / "installed" / "autograph")
+    shutil.copytree(ROOT / "runtime", tmp_path / "installed" / "autograph" / "runtime")
+    return tmp_path / "installed"
+
+
+def test_pyright(tmp_path: Path, installed: Path) -> None:
     pytest.importorskip("pyright", reason="pyright is not installed: `pip install -e '.[dev]'`")
-    config = {"typeCheckingMode": "strict", "extraPaths": [str(ROOT)], "pythonVersion": "3.11"}
+    config = {"typeCheckingMode": "strict", "extraPaths": [str(installed)], "include": [CLIENT.name], "pythonVersion": "3.11"}
     shutil.copy(CLIENT, tmp_path)
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(config))
     command = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable, "-p", str(tmp_path)]
@@ -28,9 +37,10 @@ def test_pyright(tmp_path: Path) -> None:
     assert {d["range"]["start"]["line"] + 1 for d in found} == WRONG, [(d["range"]["start"]["line"] + 1, d["message"]) for d in found]
 
 
-def test_mypy(tmp_path: Path) -> None:
+def test_mypy(tmp_path: Path, installed: Path) -> None:
     pytest.importorskip("mypy", reason="mypy is not installed: `pip install -e '.[dev]'`")
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file", "/dev/null", "--cache-dir", str(tmp_path), str(CLIENT)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    environment = os.environ | {"MYPYPATH": str(installed)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
     own = [line for line in done.stdout.splitlines() if line.startswith("tests") or str(CLIENT) in line]
     assert {int(line.split(":")[1]) for line in own if ": error:" in line} == WRONG, done.stdout

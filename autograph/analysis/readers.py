@@ -22,7 +22,7 @@ Question = Callable[[str], bool]  # whether a global name is a builtin; whether 
 class Readers:
     """Which parameters the functions of a module only read.
 
-    >>> tree = ast.parse("def f(a, b, c):\n    b.append(1)\n    return sum(a) + len(a), c")
+    >>> tree = ast.parse("def f(a, b, c): b.append(1); return sum(a) + len(a), c")
     >>> sorted(Readers(lambda name: None, lambda name: True, lambda name: False).of(tree.body[0]))
     ['a']
     """

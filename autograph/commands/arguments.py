@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from autograph.runtime.calls.signed import TensorSpec
 from autograph.source.files import fail
 
 _TYPE = re.compile(r"(?P<dtype>[a-z]+\d*)\[(?P<shape>[\d,\s]*)\]")
@@ -19,15 +20,15 @@ _NAMED = re.compile(r"(?P<name>[^\W\d]\w*)=(?P<value>.*)", re.DOTALL)
 
 
 def arguments(texts: Sequence[str]) -> tuple[list[Any], dict[str, Any]]:
-    """Positional and keyword arguments: a type gives zeros of that shape and dtype, anything else is a Python literal.
+    """Positional and keyword arguments: a type gives its `TensorSpec`, anything else is a Python literal.
 
     Raises:
       Failure: a text is neither, or a positional one follows a keyword.
 
     >>> arguments(["27", "[1, 2]", "tol=1e-3"])
     ([27, [1, 2]], {'tol': 0.001})
-    >>> arguments(["float32[2,3]"])[0][0].shape
-    (2, 3)
+    >>> arguments(["float32[2,3]"])[0]
+    [TensorSpec(shape=(2, 3), dtype=float32)]
     """
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
@@ -43,10 +44,8 @@ def arguments(texts: Sequence[str]) -> tuple[list[Any], dict[str, Any]]:
 
 def _value(text: str) -> Any:
     if (found := _TYPE.fullmatch(text)) is not None:
-        import jax.numpy as jnp
-
         try:
-            return jnp.zeros([int(n) for n in found["shape"].split(",") if n.strip()], found["dtype"])
+            return TensorSpec([int(n) for n in found["shape"].split(",") if n.strip()], found["dtype"])
         except TypeError:
             fail(f"{text}: no such dtype; an example is float32[3,4]")
     try:

@@ -233,7 +233,7 @@ def _page(id: str) -> int:
     """Print the page of an error."""
     from importlib.resources import files
 
-    pages = files("autograph") / "pages"
+    pages = files("autograph.pages")
     page = pages / f"{id}.md"
     if not page.is_file():
         known = sorted(p.name.removesuffix(".md") for p in pages.iterdir() if p.name.startswith("AG"))
@@ -287,10 +287,11 @@ def _of_script(tb: TracebackType | None) -> TracebackType | None:
     frames = []
     while (tb := tb and tb.tb_next) is not None:
         frames.append(tb)
-    ours = str(Path(__file__).absolute().parents[1]) + os.sep
+    from autograph.source.policy import OURS
+
     shown: TracebackType | None = None
     for tb in reversed(frames):
-        if os.environ.get("AUTOGRAPH_TRACEBACK") == "full" or not tb.tb_frame.f_code.co_filename.startswith(ours):
+        if os.environ.get("AUTOGRAPH_TRACEBACK") == "full" or not tb.tb_frame.f_code.co_filename.startswith(OURS):
             shown = TracebackType(shown, tb.tb_frame, tb.tb_lasti, tb.tb_lineno)
     return shown
 

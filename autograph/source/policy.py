@@ -14,17 +14,18 @@ import sysconfig
 from collections.abc import Iterable
 from types import CodeType
 
+from autograph import runtime
 from autograph.runtime.messages.raised import LISTED, listed
 
 _PATHS = sysconfig.get_paths()
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_REAL = os.path.realpath(os.path.join(_HERE, "runtime")) + os.sep
+_RUNTIME = os.path.dirname(os.path.abspath(str(runtime.__file__))) + os.sep  # in a checkout it stands beside the package
 
 STDLIB = tuple({p for k in ("stdlib", "platstdlib") for p in (_PATHS[k], os.path.realpath(_PATHS[k]))})
 INSTALLED = tuple(
     {p for k in ("purelib", "platlib") for p in (_PATHS[k], os.path.realpath(_PATHS[k]))} | {p for p in sys.path if "site-packages" in p}
 )
-OURS = (_HERE, _REAL)
+OURS = (_HERE, _RUNTIME)
 LIBRARIES = (*INSTALLED, *OURS, *STDLIB, "<frozen")
 
 _ORDERS = ("lt", "le", "gt", "ge")

@@ -35,7 +35,7 @@ def leaving(out: Any, name: str) -> Any:
     """The result of a function that is compiled: strings in it become text, which leaves beside the arrays.
 
     Raises:
-      NotStagedError: (AG501) an object of a class that JAX does not know is part of it.
+      NotStagedError: (AG501) a set, or an object of a class that JAX does not know, is part of it.
     """
 
     def leaf(x: Any) -> Any:
@@ -43,6 +43,11 @@ def leaving(out: Any, name: str) -> Any:
             return Text(x.how, x.template, trees.map(leaf, x.values, is_leaf=lambda v: isinstance(v, Text)))
         if isinstance(x, str):
             return Text("format", x.replace("{", "{{").replace("}", "}}"), ((), {}))
+        if isinstance(x, (set, frozenset)):
+            raise NotStagedError(
+                f"`{name}` returns a `{type(x).__name__}`, and a compiled function returns only arrays, numbers, strings and pytrees", here(),
+                "return a list or tuple of what it holds: `sorted(x)`",
+            )  # fmt: skip
         if type(x).__module__ not in ("builtins", "numpy") and hasattr(x, "__dict__") and not (is_value(x) or _is_ours(x) or hasattr(x, "dtype")):
             raise NotStagedError(
                 f"`{name}` returns a `{type(x).__name__}`, and a compiled function returns only arrays, numbers, strings and pytrees", here(),

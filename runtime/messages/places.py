@@ -20,7 +20,8 @@ _BLOCK = re.compile(r"(then|orelse|body|test|item|case_\d+|<lambda>)(_\d+)?")
 _JUMPS = ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
 _WHOLE = 1 << 20  # columns: to the end of the line
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-HIDDEN = (_OURS, os.path.dirname(_OURS[:-1]) + os.sep, os.path.dirname(os.path.abspath(jax.__file__)) + os.sep)
+_WHOLE_PACKAGE = os.path.dirname(os.path.abspath(str(sys.modules["autograph"].__file__))) + os.sep  # in a checkout `runtime/` stands beside it
+HIDDEN = (_OURS, _WHOLE_PACKAGE, os.path.dirname(os.path.abspath(jax.__file__)) + os.sep)
 
 
 def caller() -> FrameType | None:

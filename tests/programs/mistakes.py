@@ -1831,12 +1831,13 @@ class Tracker:
     pass
 
 @ag.function
-def track(tracker, x):
-    if x > 0:
-        tracker.best = x  # here
-    return x
+def track(tracker, xs):
+    for x in xs:
+        if x > 0:
+            tracker.best = x  # here
+    return xs
 
-track(Tracker(), 2.0)
+track(Tracker(), jnp.array([2.0, 1.0]))
 ''',
         ("`Tracker.best`", "does not exist before", "^tracker.best = x", "or before the branch"),
         '''
@@ -2081,12 +2082,13 @@ def remember(x):
     latest = x  # here
 
 @ag.function
-def work(x):
-    if x > 1:
-        remember(x)
-    return x
+def work(xs):
+    for x in xs:
+        if x > 1:
+            remember(x)
+    return xs
 
-work(4.0)
+work(jnp.array([4.0, 1.0]))
 ''',
         ("`latest`", "does not exist before", "a value before"),
         '''
@@ -2731,13 +2733,14 @@ assert paint(0, 7).tolist() == [[7, 7], [1, 1]]
         "AG405", "dict: a new key in a branch",
         '''
 @ag.function
-def report(x):
-    info = {"x": x}
-    if x >= 0:
-        info["root"] = x**0.5  # here
+def report(xs):
+    info = {"n": len(xs)}
+    for x in xs:
+        if x >= 0:
+            info["root"] = x**0.5  # here
     return info
 
-report(4.0)
+report(jnp.array([4.0, -1.0]))
 ''',
         ("`info`", "'root'", "key"),
         '''
@@ -2780,14 +2783,14 @@ assert count(3) == {"last": 1}
     Mistake(
         "AG405", "dict: del in a branch",
         '''
-@ag.function
+@ag.convert
 def cleaned(x):
     info = {"x": x, "draft": 1}
     if x > 0:
         del info["draft"]  # here
-    return info["x"]
+    return info["x"], len(info)
 
-cleaned(1.0)
+jax.jit(cleaned)(1.0)
 ''',
         ("`info`", "^del info[\"draft\"]", "'draft'"),
         '''
@@ -2866,13 +2869,14 @@ assert countdown(2) == [0, 2, 1]
         "AG405", "set: add in a branch",
         '''
 @ag.function
-def flags(x):
+def flags(xs):
     found = set()
-    if x > 0:
-        found.add("positive")  # here
+    for x in xs:
+        if x > 0:
+            found.add("positive")  # here
     return len(found)
 
-flags(1.0)
+flags(jnp.array([1.0, -1.0]))
 ''',
         ("`found`", "0 items", "1 item"),
         '''
@@ -3426,7 +3430,7 @@ def large(a, b):
 
 large(1.0, 2.0)
 ''',
-        ("'a' and 'b'", "one type and shape"),
+        ("'a' and 'b'", "only numbers and arrays"),
         '''
 @ag.function
 def large(a, b):
@@ -5489,7 +5493,7 @@ class Controller:
         return error
 
 controller = Controller()
-ag.function(controller.step)(2.0)
+jax.vmap(ag.convert(controller.step))(jnp.array([2.0, 0.5]))
 ''',
         ("`Controller.saturated_at`", "`Controller.__init__`", "`self.saturated_at = None`"),
         '''

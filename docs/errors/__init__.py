@@ -1,0 +1,1 @@
+"""The pages of the errors, one for each id; installed as `autograph.pages`."""
