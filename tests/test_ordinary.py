@@ -230,7 +230,7 @@ def test_generators_are_sent_what_is_computed() -> None:
     assert float(ag.function(local)(2.0)) == 8.0
     outside = averages()
     next(outside)
-    with pytest.raises(ag.AutographError, match="AG405 a generator from outside of the compiled function is sent a traced value"):
+    with pytest.raises(ag.AutographError, match="AG405 a generator from outside of the compiled function receives a traced value"):
         ag.function(lambda x: outside.send(x))(1.0)
 
 

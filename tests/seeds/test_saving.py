@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
+import autograph.runtime
 from autograph.runtime.messages.errors import CheckpointError
 
 pytest.importorskip("safetensors", reason="checkpoints need the extra `train`")
@@ -246,7 +247,7 @@ def test_27_a_process_that_is_killed_while_it_saves(tmp_path: Path, after: float
 def test_27_nothing_is_unpickled(tmp_path: Path) -> None:
     path = Path(ag.Checkpoint(x=ag.Variable(1.0)).save(tmp_path / "c"))
     assert json.loads(path.with_name("c-1.json").read_text())["variables"] == {"x": {"dtype": "float32", "shape": [], "key": ""}}
-    sources = [p.read_text() for p in Path(ag.__file__).parent.joinpath("runtime", "eager").glob("*.py")]
+    sources = [p.read_text() for p in Path(autograph.runtime.__file__).parent.joinpath("eager").glob("*.py")]
     assert sources and not any("import pickle" in s for s in sources)
 
 
