@@ -3,7 +3,7 @@
 from importlib.metadata import version as version_of
 
 project = "AutoGraph for JAX"
-author = "the AutoGraph for JAX developers"
+author = copyright = "the AutoGraph for JAX authors"
 version = release = version_of("autograph-jax")
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["pictures", "*.py"]

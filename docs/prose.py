@@ -25,7 +25,7 @@ _LIST = re.compile(r"\bx(, x\b)+")  # a list of code is one word
 _END = re.compile(r"(?<=[.?!:;])[\"”)*]*\s+(?=[\"“(*]*[A-Z`0-9x])")
 #: Words of this project's own that have a word of the field's: a pattern, and what to write.
 PRIVATE = {
-    r"\b(a|each|every|one|the|of|in|per) turns?\b|\bturns\b(?= of)": "iteration",
+    r"\b(a|each|every|one|the|of|per) turns?\b|\bturns\b(?= of)": "iteration",
     r"\brefus(e|es|ed|al|als|ing)\b": "is an error; raises",
     r"\bhands? on\b|\bhanded on\b": "carries; carried; returns",
     r"\bone by one\b|\bturn by turn\b": "unrolled; in a Python loop",

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import inspect
 import re
+import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+import autograph as ag
 
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted({p.resolve() for folder in ("autograph", "runtime") for p in (ROOT / folder).rglob("*.py")})
@@ -55,6 +59,26 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
 def test_messages(path: Path) -> None:
     found = [(line, text) for line, text in texts(path) if any(re.search(p, text, re.IGNORECASE) for p in prose.PRIVATE)]
     assert not found
+
+
+def documented() -> Iterator[tuple[str, str]]:
+    """The documentation of public names, of their methods and properties."""
+    modules = [ag, *(getattr(ag, n) for n in ag.__all__ if isinstance(getattr(ag, n), types.ModuleType))]
+    for module in modules:
+        for name in getattr(module, "__all__", None) or [n for n in dir(module) if not n.startswith("_")]:
+            found = getattr(module, name)
+            members = vars(found).items() if isinstance(found, type) else ()
+            for part, x in (("", found), *((f".{k}", v) for k, v in members if not k.startswith("_"))):
+                if inspect.isclass(x) or inspect.isroutine(x) or isinstance(x, property):
+                    yield f"{module.__name__}.{name}{part}", inspect.getdoc(x) or ""
+
+
+def test_documentation_of_public_names() -> None:
+    bare = {name: re.sub(r"`[^`]*`", "x", text.split(">>>")[0]) for name, text in documented()}
+    assert len(bare) > 300
+    assert {name: text for name, text in bare.items() if any(re.search(p, text, re.IGNORECASE) for p in prose.PRIVATE)} == {}
+    modules = {"autograph", *(m.__name__ for m in vars(ag).values() if isinstance(m, types.ModuleType))}
+    assert [name for name, text in bare.items() if not text and name.rpartition(".")[0] in modules] == []
 
 
 def test_a_private_word_is_found(tmp_path: Path) -> None:

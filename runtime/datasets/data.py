@@ -115,7 +115,7 @@ class Dataset(Items):
         cls, generator: Callable[..., Iterable[Any]] | Iterable[Any], output_types: Any = None, output_shapes: Any = None, args: Any = (),
         output_signature: Any = None,
     ) -> Dataset:  # fmt: skip
-        """What Python iterates, anew each time: a list, a loader of another library, or a function that gives an iterator.
+        """What Python iterates, each time from its start: a list, a loader of another library, or a function that gives an iterator.
 
         A compiled loop cannot go over it: iterate in Python, and call a compiled function for each item.
 
@@ -193,7 +193,7 @@ class Dataset(Items):
     def zip(cls, *datasets: Any) -> Dataset:
         """The items of several datasets beside each other, as tuples, as many as the shortest has.
 
-        They are given one by one, or in one tuple or dict.
+        They are arguments of their own, or one tuple or dict.
 
         A compiled loop goes over it if it could go over each of them.
 

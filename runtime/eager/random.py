@@ -1,6 +1,6 @@
 """`ag.random`: random numbers with a state, eagerly and in compiled code, where each run of a line draws others.
 
-The state is a key of JAX's in a Variable, which every draw splits (https://docs.jax.dev/en/latest/jax.random.html); `ag.set_seed` begins it anew.
+The state is a key of JAX's in a Variable, which every draw splits (https://docs.jax.dev/en/latest/jax.random.html); `ag.set_seed` starts it again.
 Code that JAX's own transformations run (`jax.jit`, `jax.vmap`) takes `jax.random` with a key of its own.
 """
 
@@ -51,7 +51,7 @@ class Generator:
         return cls(seed)
 
     def reset_from_seed(self, seed: int) -> None:
-        """Begin anew."""
+        """Start again."""
         self.key.assign(jax.random.key(seed))
 
     def next_key(self) -> Any:
@@ -104,7 +104,7 @@ def get_global_generator() -> Generator:
 
 
 def set_seed(seed: int) -> None:
-    """Begin the numbers of this module anew; `ag.set_seed` does that too, and for layers."""
+    """Start the numbers of this module again; `ag.set_seed` does that too, and for layers."""
     get_global_generator().reset_from_seed(seed)
 
 

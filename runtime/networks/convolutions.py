@@ -117,7 +117,7 @@ class Conv2DTranspose(_Convolution):
 
     Args:
       strides: how many times as large the output is.
-      output_padding: how many rows and columns are added to one side of the output; by default by the padding.
+      output_padding: how many rows and columns are added to one edge of the output; by default by the padding.
 
     The other arguments are those of `Conv2D`, but for `groups`.
 

@@ -1,6 +1,6 @@
 """What a layer's Variables hold at first, by the names of Keras (https://keras.io/api/layers/initializers); the arithmetic is JAX's.
 
-Random keys come from one sequence of the program: `set_seed` begins it anew.
+Random keys come from one sequence of the program: `set_seed` starts it again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _keys: list[Any] = [secrets.randbits(31), 0]  # the seed, and how many keys have
 
 
 def set_seed(seed: int) -> None:
-    """Begin the sequence of random keys anew, and the numbers of `ag.random`.
+    """Start the sequence of random keys again, and the numbers of `ag.random`.
 
     Layers that are made after it have the same initial values, and drop the same units, each time.
 

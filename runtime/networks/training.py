@@ -259,7 +259,7 @@ class Trained(Layer):
         return float(self._training.total.result())
 
     def reset_metrics(self) -> None:
-        """Let all metrics begin anew."""
+        """Reset all metrics."""
         for metric in self.metrics:
             metric.reset_state()
 

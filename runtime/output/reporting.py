@@ -146,7 +146,7 @@ def progress(items: Iterable[T], *, every: int | None = None, desc: str | None =
 
     Args:
       items: a range with known or traced ends, an array, whose rows are taken, or any iterable.
-      every: after how many turns it reports; by default 20 times where the trip count is static, else after each.
+      every: after how many iterations it reports; by default 20 times where the trip count is static, else after each.
       desc: what is written before the count.
       file: where it is written.
 

@@ -280,7 +280,7 @@ class Worker:
         """Send gradients of the values that were pulled last: in the order of the trainable Variables, or pairs with these.
 
         Raises:
-          ServerError: (AG711) the server is not there, stays busy, or refuses them.
+          ServerError: (AG711) the server is not there, stays busy, or rejects them.
         """
         paths = {id(v): path for path, v in self._variables.items()}
         given, variables = list(gradients), list(self._variables.values())
