@@ -1,4 +1,4 @@
-"""How Sphinx builds the site: `sphinx-build -W docs site`.  The pages are Markdown; their programs are run by `tests/test_docs.py`."""
+"""How Sphinx builds the site: `sphinx-build -W docs site`.  The pages are Markdown; their programs are run by `tests/project/test_docs.py`."""
 
 from importlib.metadata import version as version_of
 

@@ -1,7 +1,7 @@
 # ruff: noqa: E501
 """A table of programs with containers: kinds x operations x holders x places, each compared with what Python gives.
 
-`tests/campaigns/containers.py` runs all of them and counts; `tests/test_containers.py` has them as tests.
+`tests/campaigns/containers.py` runs all of them and counts; `tests/lists_and_dicts/test_containers.py` has them as tests.
 """
 
 from __future__ import annotations

@@ -278,7 +278,7 @@ def document() -> str:
         "Afterwards you can replace them line by line.",
         "[Coming from TensorFlow](from-tensorflow.md) has Variables, tapes, layers, optimizers, datasets and the rest.",
         "",
-        "Made by `python -m tests.tensorflow_names --update`; `tests/test_tensorflow_names.py` computes every value. In the table",
+        "Made by `python -m tests.tensorflow_names --update`; `tests/eager/test_tensorflow_names.py` computes every value. In the table",
         "",
         "```python",
         "import jax",

@@ -2,7 +2,7 @@
 
 The reverse pass makes iterations again.  There the results are looked up: a log keeps what a function has given, by the run of the loop and the
 arguments.  Sound because an iteration that is made again has the arguments that it had; where equal arguments have given different results in one
-run, or the run is too long ago, the log does not know which, and the program fails with AG602 (`tests/test_host_calls.py` has a program for each).
+run, or the run is too long ago, the log does not know which, and the program fails with AG602 (programs in `tests/effects/test_host_calls.py`).
 """
 
 from __future__ import annotations

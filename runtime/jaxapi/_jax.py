@@ -1,6 +1,6 @@
 """Every name of JAX that is not public, in one place, with the version switches.
 
-`tests/test_private_names.py` names this file when one of them has moved.
+`tests/project/test_private_names.py` names this file when one of them has moved.
 """
 
 from __future__ import annotations

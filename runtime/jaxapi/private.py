@@ -1,4 +1,4 @@
-"""The names of JAX that are not public.  When JAX moves one, this is the file to mend, and a test of `tests/test_private_names.py` says which."""
+"""The names of JAX that are not public.  When JAX moves one, this is the file to mend, and `tests/project/test_private_names.py` says which."""
 
 from __future__ import annotations
 

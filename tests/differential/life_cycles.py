@@ -3,7 +3,7 @@
     python tests/differential/life_cycles.py [--every N] [--only WORD...]
 
 runs the whole table, about 3,000 programs, against Python on concrete arrays, and prints what differs and what is an error of ours.
-`tests/test_life_cycles.py` runs one in eleven.
+`tests/loops/test_life_cycles.py` runs one in eleven.
 """
 
 from __future__ import annotations

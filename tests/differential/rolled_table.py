@@ -2,7 +2,7 @@
 
     python tests/differential/rolled_table.py [--pairs 2000] [--seed 1] [--only WORD...]
 
-`tests/test_rolled_table.py` runs a slice of it.
+`tests/loops/test_rolled_table.py` runs a slice of it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Programs that `jax.jit` takes as they are: loops over known ranges and rows, names and shapes by the turn, dicts filled by it, generators, formatting.
 
-Each is `name(args)` with the arguments in `ARGS`; `tests/test_jitable.py` runs each under `jax.jit` and converted, and compares.
+Each is `name(args)` with the arguments in `ARGS`; `tests/conversion/test_jitable.py` runs each under `jax.jit` and converted, and compares.
 """
 
 import collections

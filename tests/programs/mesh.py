@@ -1,4 +1,4 @@
-"""Derivatives of loops on a mesh of two devices; run by `tests/test_derivatives.py` in a process of its own."""
+"""Derivatives of loops on a mesh of two devices; run by `tests/derivatives/test_derivatives.py` in a process of its own."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Small programs that store into NumPy arrays, as an ordinary person writes them: kinds of view x kinds of store x places.
 
 Nothing in this file knows of JAX. What each program gives, and what it leaves in its arguments, is what NumPy alone says:
-`tests/test_numpy_meaning.py` compares. Loops that only a store can end count their turns as well: a store that is lost must fail, not hang.
+`tests/arrays/test_numpy_meaning.py` compares. Loops that only a store can end count their turns as well: a store that is lost must fail, not hang.
 """
 
 from __future__ import annotations
