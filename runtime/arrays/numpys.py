@@ -214,6 +214,8 @@ OPERATIONS: dict[str, Callable[..., Any]] = {}  # what is done to such arrays, b
 
 def numpys(x: Any) -> Any:
     """What is computed by NumPy, or stands for that: an array is an object of NumPy's, anything else what it is."""
+    if isinstance(x, Numpys):  # which is an `ndarray` to `isinstance`
+        return x
     if isinstance(x, np.ndarray):
         return Numpys(x, weakref.ref(home_trace())) if x.dtype.kind in KINDS else x
     if type(x) is Array:

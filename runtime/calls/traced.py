@@ -141,6 +141,9 @@ def traced_by(
                         if called is not None:
                             raise NeedsCheck from None
                         if effects.any_made() or any(e.effects for e in _jax.recorded(recorded)):
+                            decide.error.add_note(
+                                "the condition is not computed first, since a `print` or another effect on the host comes before it"
+                            )
                             raise decide.error from None
                         wanted = decide.number
                     except NeedsTags:

@@ -282,8 +282,9 @@ def draws(x: Any) -> Any:
 
 @pytest.mark.parametrize("f", [prints, draws])
 def test_what_was_done_before_is_not_done_twice(f: Callable[[Any], Any]) -> None:
-    with pytest.raises(ag.StagingError, match="AG405"):
+    with pytest.raises(ag.StagingError, match="AG405") as caught:
         ag.function(f)(1.0)
+    assert "a `print` or another effect on the host comes before it" in caught.value.__notes__[0]
 
 
 def prints_in_a_branch(x: Any) -> Any:
