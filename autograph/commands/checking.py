@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -48,13 +49,19 @@ def _position(finding: str) -> tuple[int, int]:
 
 def _growth(fn: Any, file: File, name: str) -> Iterator[str]:
     """Lists that become longer in a `while` without a bound."""
+    assigned = [n for n in _own(fn, ast.Assign) if "deque(" in ast.unparse(n.value)]
+    deques = {t.id for n in assigned for t in n.targets if isinstance(t, ast.Name)}
     for loop in _own(fn, ast.While):
+        bounded = set(re.findall(r"len\(([\w.]+)\) <", ast.unparse(loop.test)))
         if any(isinstance(w, ast.With) and "max_steps" in ast.unparse(w.items[0]) and loop in ast.walk(w) for w in _own(fn, ast.With)):
             continue
         for n in ast.walk(loop):
             match n:
                 case ast.Call(func=ast.Attribute(value=ast.Name(id=held) | ast.Attribute(attr=held), attr=method)) if method in _GROWING:
-                    if not (isinstance(n.func, ast.Attribute) and isinstance(n.func.value, ast.Name) and held in file.modules):
+                    owner = ast.unparse(n.func.value) if isinstance(n.func, ast.Attribute) else ""
+                    if owner in deques:
+                        yield _line(name, n, "AG405", f"`{held}` is a deque and becomes longer in a `while`: if that is data-dependent, use a list")
+                    elif owner not in bounded and owner not in file.modules:
                         yield _line(
                             name, n, "AG405", f"`{held}` becomes longer in a `while`: if its trip count is data-dependent, it raises AG405 without a "
                             "bound; put the loop into `with ag.loop(max_steps=n):`",

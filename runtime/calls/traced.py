@@ -85,6 +85,7 @@ def _looked_at(checks: Checks, around: Any, args: Any, kwargs: Any) -> Any:
 
 
 _AGAIN = object()
+_NOT_FIRST = "the condition is not computed first, since a `print` or another effect on the host comes before it"
 _MOST_TAGGED = 3  # traces: tags may show that more loops have to carry them
 
 
@@ -141,9 +142,7 @@ def traced_by(
                         if called is not None:
                             raise NeedsCheck from None
                         if effects.any_made() or any(e.effects for e in _jax.recorded(recorded)):
-                            decide.error.add_note(
-                                "the condition is not computed first, since a `print` or another effect on the host comes before it"
-                            )
+                            decide.error.add_note(_NOT_FIRST)
                             raise decide.error from None
                         wanted = decide.number
                     except NeedsTags:

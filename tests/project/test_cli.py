@@ -726,6 +726,28 @@ def test_check_finds_what_the_text_tells(folder: Path, capsys: pytest.CaptureFix
     assert "`g` calls itself in a branch" in out[2] and "a `yield` in a branch" in out[3]
 
 
+BOUNDED = """from collections import deque
+
+def bounded(queue, n):
+    while queue and len(queue) < 20:
+        queue.append(queue.pop(0) + n)
+    return queue
+
+
+def search(n):
+    waiting = deque([n])
+    while waiting:
+        waiting.append(waiting.popleft() - 1)
+"""
+
+
+def test_check_sees_a_bound_and_a_deque(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "bounded.py").write_text(BOUNDED)
+    assert main(["check", "--all", "bounded.py"]) == 1
+    _, *out = capsys.readouterr().out.splitlines()
+    assert len(out) == 1 and out[0].startswith("bounded.py:12:9: AG405 `waiting` is a deque") and out[0].endswith("use a list")
+
+
 # run
 
 SCRIPT = """import sys
