@@ -11,7 +11,9 @@ from autograph.runtime.jaxapi.tracers import Array, content
 
 
 def as_index(i: Any) -> Any:
-    """An index as JAX takes it: a list, a `range` and what is known of an array of NumPy's as an `ndarray`.
+    """An index as JAX takes it: a list, a `range` and what is known of an array of NumPy's as an `ndarray` of its own.
+
+    JAX keeps an index by reference, so it is given a copy: the program may store into its array later.
 
     An empty list is one of integers, as in NumPy (https://numpy.org/doc/stable/user/basics.indexing.html).
 
@@ -24,10 +26,8 @@ def as_index(i: Any) -> Any:
         return np.arange(i.start, i.stop, i.step)
     if type(i) is list:
         parts = _known(i)
-        return jnp.asarray(i) if parts is None else np.asarray(parts, None if parts else np.int64)
-    if isinstance(i, Array):
-        return i.now if isinstance(i.now, np.ndarray) else content(i)
-    return i
+        return jnp.array(i) if parts is None else np.array(parts, None if parts else np.int64)
+    return np.array(i) if type(i) is np.ndarray else content(i)
 
 
 def _known(items: list[Any]) -> list[Any] | None:

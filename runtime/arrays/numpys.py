@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+import sys
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,8 +17,9 @@ import numpy as np
 
 from autograph.runtime.arrays.indices import as_index
 from autograph.runtime.arrays.parts import Index, Part, as_tuple, composed, count_axes, is_basic, moved
-from autograph.runtime.jaxapi.private import core
+from autograph.runtime.jaxapi.private import core, dtypes
 from autograph.runtime.jaxapi.tracers import CHANGED, GIVEN, LISTS, OF_NUMPY, Array, content, home_trace, is_number, taken_by_jax
+from autograph.runtime.messages.places import JAX
 
 KINDS = "biufc"
 _moments = itertools.count(1)
@@ -136,7 +138,9 @@ class Numpys(Array):
 
     @property
     def dtype(self) -> Any:
-        return self.now.dtype
+        """NumPy's type, of 64 bits too; to JAX's own code the type of the value that it is given, so that both are of one type to it."""
+        found = self.now.dtype
+        return dtypes.canonicalize_dtype(found) if sys._getframe(1).f_code.co_filename.startswith(JAX) else found
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -188,7 +192,9 @@ class View(Numpys):
 
     @property
     def now(self) -> Any:
-        found = self.part.get(self.whole.now)
+        whole = self.whole
+        now = whole.now
+        found = self.part.get(whole.constant() if isinstance(now, np.ndarray) and self.part.traced else now)
         return found.now if isinstance(found, Array) else found
 
     def constant(self) -> Any:

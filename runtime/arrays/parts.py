@@ -32,6 +32,11 @@ class Part:
         return self.get(shadow)
 
     @property
+    def traced(self) -> bool:
+        """Whether only traced values tell which part: of an array that is known, it is taken of a constant, which later stores leave as it is."""
+        return False
+
+    @property
     def place(self) -> Any:
         """What tells the part from others of the same array, hashable; None where only traced values do."""
         return None
@@ -43,10 +48,12 @@ class Index(Part):
 
     index: tuple[Any, ...]
 
+    @property
+    def traced(self) -> bool:
+        return any(isinstance(i, jax.Array) for i in self.index)
+
     def get(self, whole: Any) -> Any:
-        if isinstance(whole, np.ndarray) and any(isinstance(i, jax.Array) for i in self.index):
-            whole = jnp.asarray(whole)
-        return whole[self.index]
+        return (jnp.asarray(whole) if self.traced else whole)[self.index]
 
     def put(self, whole: Any, new: Any) -> Any:
         whole = jnp.asarray(whole)
@@ -79,6 +86,10 @@ class Window(Part):
     known: tuple[Any, ...]  # the same with known slices of these lengths
     load: Callable[[Any, Any], Any]
     store: Callable[[Any, Any, Any], Any]
+
+    @property
+    def traced(self) -> bool:
+        return True
 
     def get(self, whole: Any) -> Any:
         return self.load(whole, self.index)

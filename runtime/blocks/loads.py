@@ -25,7 +25,7 @@ from autograph.runtime.effects.deferred import fail
 from autograph.runtime.effects.optional import present, read
 from autograph.runtime.frames import of_block, watched
 from autograph.runtime.jaxapi._jax import Tracer, convert_type, is_reference
-from autograph.runtime.jaxapi.tracers import Array, as_object
+from autograph.runtime.jaxapi.tracers import Array, as_object, content
 from autograph.runtime.messages.errors import ConcreteValueError
 from autograph.runtime.messages.places import here
 from autograph.runtime.sequences.columns import rows_in_column
@@ -73,7 +73,7 @@ def get_item(x: Any, i: Any) -> Any:
         known = tuple(builtins.slice(0, p.length) if type(p) is Span else p for p in (i if type(i) is tuple and type(i) is not Span else (i,)))
         return view(x, Window(settled(x, i), known, load_span, store_span))
     if is_known(x):
-        x = x.now
+        x = content(x)  # a copy: what is stored into the array later is not what was read
     if has_span(i):
         return load_span(x, i) if isinstance(x, (jax.Array, np.ndarray)) else _ends_needed(x)
     if isinstance(x, (jax.Array, np.ndarray)) and x.ndim and not is_reference(x):
@@ -162,7 +162,7 @@ def _checked(x: Any, i: Any) -> tuple[Any, ...]:
 
 
 def _from_array(x: Any, i: Any) -> Any:
-    return jnp.asarray(x)[_checked(x, i)]
+    return jnp.array(x)[_checked(x, i)]  # a copy, since `asarray` may hold the memory of an array that is stored into later
 
 
 def _from_sequence(x: Sequence[Any], i: Any) -> Any:

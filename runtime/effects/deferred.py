@@ -29,6 +29,7 @@ from autograph.runtime.messages.raised import (
     explicit_raise,
     innermost_of,
     is_fault,
+    is_of_tracers,
     is_unhashable,
     is_users,
     place_of_error,
@@ -151,7 +152,8 @@ def defer(error: Exception) -> bool:
     if is_fault(error):  # of ours: it would be taken for the program's
         return False
     raised = explicit_raise(error) is not None
-    if not raised and (type(error) not in _PYTHONS or not reachable() or not _of_users_code(error) or is_unhashable(error)):
+    ours = is_unhashable(error) or is_of_tracers(error)
+    if not raised and (ours or type(error) not in _PYTHONS or not reachable() or not _of_users_code(error)):
         return False
     if (handler := handler_around(type(error))) is not None:
         raised_at = place_of_error(error)

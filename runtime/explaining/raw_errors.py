@@ -21,7 +21,7 @@ from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages.advice import for_value, slice_part, written
 from autograph.runtime.messages.errors import AttributeStateError, AutographError, ConcreteValueError, NotStagedError, Place, without_comment
 from autograph.runtime.messages.places import HIDDEN, here, is_block, place_in, place_of
-from autograph.runtime.messages.raised import as_of_concrete, is_unhashable, is_users, unset_global
+from autograph.runtime.messages.raised import as_of_concrete, is_of_tracers, is_unhashable, is_users, unset_global
 from autograph.runtime.options import name_of
 from autograph.runtime.values.fitting import TOO_LARGE, too_large
 
@@ -52,7 +52,7 @@ def named(fn: Callable[..., Any]) -> Callable[..., Any]:
                 raise
             raise refusal from None
         except (IndexError, TypeError) as error:
-            if is_raw(error) or re.search(r" type \w+Tracer\b|\w*Tracer\.__format__|conversion from \w+Tracer", str(error)):
+            if is_raw(error) or is_of_tracers(error):
                 raise _named(error) from (error if _jax.full() else None)
             if is_unhashable(error):
                 raise _unhashable(error) from (error if _jax.full() else None)

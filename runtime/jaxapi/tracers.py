@@ -7,6 +7,7 @@ and residuals never hold the object.  What the user's names, attributes, lists a
 from __future__ import annotations
 
 import operator
+import sys
 import threading
 import weakref
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from autograph.runtime.jaxapi.arithmetic import Arithmetic
 from autograph.runtime.jaxapi.private import ArrayImpl, PRNGKeyArray, ad, batching, config, core, dtypes
 from autograph.runtime.jaxapi.private import partial_eval as pe
 from autograph.runtime.messages.errors import ConcreteValueError
-from autograph.runtime.messages.places import here
+from autograph.runtime.messages.places import HIDDEN, here
 
 
 class ArrayTracer(Arithmetic):
@@ -41,9 +42,14 @@ class ArrayTracer(Arithmetic):
 
     @property
     def __class__(self) -> Any:
-        """What `isinstance` asks beside the type: code of libraries that looks for one of JAX's tracers, or NumPy's arrays, finds it."""
+        """What `isinstance` asks beside the type: code of libraries that looks for one of JAX's tracers, or NumPy's arrays, finds it.
+
+        Code of ours and of JAX's takes it for no array of NumPy's: that would hold its memory, which a store changes.
+        """
         now = self.now
-        return type(now) if isinstance(now, (core.Tracer, np.ndarray)) else type(self)
+        if isinstance(now, np.ndarray):
+            return type(self) if sys._getframe(1).f_code.co_filename.startswith(HIDDEN) else type(now)
+        return type(now) if isinstance(now, core.Tracer) else type(self)
 
     @__class__.setter
     def __class__(self, cls: Any) -> None:
@@ -260,8 +266,8 @@ Array = ArrayTracer
 
 
 def _index(i: Any) -> Any:
-    """What JAX is given as an index: an array of NumPy's that is known as the `ndarray` that it is."""
-    return now if isinstance(i, Array) and isinstance(now := i.now, np.ndarray) else i
+    """What JAX is given as an index: of an array of NumPy's that is known a copy, since JAX keeps it by reference."""
+    return i.constant() if isinstance(i, Array) and isinstance(i.now, np.ndarray) else i
 
 
 def is_traced(x: Any) -> bool:

@@ -21,7 +21,8 @@ _JUMPS = ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
 _WHOLE = 1 << 20  # columns: to the end of the line
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _WHOLE_PACKAGE = os.path.dirname(os.path.abspath(str(sys.modules["autograph"].__file__))) + os.sep  # in a checkout `runtime/` stands beside it
-HIDDEN = (_OURS, _WHOLE_PACKAGE, os.path.dirname(os.path.abspath(jax.__file__)) + os.sep)
+JAX = os.path.dirname(os.path.abspath(jax.__file__)) + os.sep
+HIDDEN = (_OURS, _WHOLE_PACKAGE, JAX)
 
 
 def caller() -> FrameType | None:
@@ -62,7 +63,7 @@ def transformation() -> str:
     name = ""
     while (frame := frame.f_back if frame is not None else None) is not None:
         code = frame.f_code
-        if code.co_filename.startswith(HIDDEN[-1]):
+        if code.co_filename.startswith(JAX):
             own = code.co_qualname.removesuffix(".__call__")
             name = name if own.startswith(("reraise", "_", "wrap")) or "." in own else own
         elif name and not code.co_filename.startswith(HIDDEN):

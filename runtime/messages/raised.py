@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dis
+import functools
 import itertools
 import linecache
 import os
 import re
 import sys
 import sysconfig
-from types import CodeType, FrameType, TracebackType
+from types import CodeType, FrameType, ModuleType, TracebackType
 
 from autograph.runtime.messages.errors import AutographError, GlobalStateError, Place
 from autograph.runtime.messages.places import HIDDEN, caller, function_around, is_block, place_in
@@ -96,11 +97,22 @@ def is_users(file: str) -> bool:
 
 
 def in_library() -> bool:
-    """Whether the code that runs is of a library that `ag.include` names: it knows that it has tracers, and compares these."""
+    """Whether the code that runs is of a library for JAX that `ag.include` names: it knows that it has tracers, and compares these.
+
+    A library that imports no JAX does not know, and is as the user's own code.
+    """
     frame: FrameType | None = sys._getframe(1) if LISTED else None
     while frame is not None and frame.f_code.co_filename.startswith(HIDDEN):
         frame = frame.f_back
-    return frame is not None and bool(listed(frame.f_code.co_filename))
+    return frame is not None and bool(listed(frame.f_code.co_filename)) and _knows_jax(str(frame.f_globals.get("__name__", "")).partition(".")[0])
+
+
+@functools.cache
+def _knows_jax(package: str) -> bool:
+    """Whether a module of a package that is loaded has imported JAX, or a part of it."""
+    inside = [m for name, m in [*sys.modules.items()] if name == package or name.startswith(f"{package}.")]
+    named = (x.__name__ for m in inside if isinstance(m, ModuleType) for x in [*vars(m).values()] if isinstance(x, ModuleType))
+    return any(name.partition(".")[0] == "jax" for name in named)
 
 
 def explicit_raise(error: BaseException) -> Place | None:
@@ -116,6 +128,14 @@ def explicit_raise(error: BaseException) -> Place | None:
     if not is_users(code.co_filename):
         return None
     return Place(code.co_filename, line) if code.co_code[instruction] == _RAISE else None
+
+
+def is_of_tracers(error: BaseException) -> bool:
+    """Whether Python or C says of a tracer, or of an optional value, that it has not what it needs: the program's value would have it."""
+    return (
+        isinstance(error, TypeError)
+        and re.search(r" type \w+Tracer\b|\w*Tracer\.__format__|conversion from \w+Tracer|not Maybe$", str(error)) is not None
+    )
 
 
 def as_of_concrete(error: BaseException) -> None:
