@@ -47,9 +47,9 @@ class ArrayTracer(Arithmetic):
         Code of ours and of JAX's takes it for no array of NumPy's: that would hold its memory, which a store changes.
         """
         now = self.now
-        if isinstance(now, np.ndarray):
-            return type(self) if sys._getframe(1).f_code.co_filename.startswith(HIDDEN) else type(now)
-        return type(now) if isinstance(now, core.Tracer) else type(self)
+        if isinstance(now, core.Tracer) or isinstance(now, np.ndarray) and not sys._getframe(1).f_code.co_filename.startswith(HIDDEN):
+            return type(now)
+        return type(self)
 
     @__class__.setter
     def __class__(self, cls: Any) -> None:
