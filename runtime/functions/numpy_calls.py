@@ -66,7 +66,8 @@ def numpy_call(f: Any, converted: Callable[[Any], Any]) -> Callable[..., Any] | 
     if isinstance(owner, np.ufunc):
         return _redirected(f"{owner.__name__}.{f.__name__}", f, owner, converted)
     if isinstance(owner, np.ndarray):
-        return functools.partial(_method, f, owner, f.__name__)
+        own = isinstance(f, MethodType) and (f.__func__.__module__ or "").split(".")[0] != "numpy"  # of a class derived from `ndarray`
+        return None if own else functools.partial(_method, f, owner, f.__name__)
     if isinstance(f, np.ufunc):
         name = str(f.__name__)
         return _redirected(name, f, f, converted) if getattr(np, name, None) is f else functools.partial(_foreign_ufunc, f)

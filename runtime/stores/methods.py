@@ -13,6 +13,8 @@ from autograph.runtime.arrays.numpys import Numpys, is_known, numpys, plain, vie
 from autograph.runtime.arrays.parts import Bits, Chosen, Component, Index, Part, reshaped, transposed
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi.tracers import Array, content
+from autograph.runtime.messages.errors import NumpyError
+from autograph.runtime.messages.places import here
 from autograph.runtime.stores.stores import replace_whole, store
 from autograph.runtime.values.values import traced
 
@@ -159,8 +161,13 @@ def _flatten(self: Numpys, order: str = "C") -> Any:
 
 
 def _view(self: Numpys, dtype: Any = None, *args: Any) -> Any:
-    if dtype is None or isinstance(dtype, type) and issubclass(dtype, np.ndarray):
+    if dtype is None or dtype is np.ndarray:
         return view(self, Index((Ellipsis,)))
+    if isinstance(dtype, type) and issubclass(dtype, np.ndarray):
+        raise NumpyError(
+            f"`{dtype.__name__}` is derived from `np.ndarray`, and is to be a view of an array of a compiled function", here(),
+            "let the class hold the array in an attribute, or write functions of arrays",
+        )  # fmt: skip
     return view(self, Bits(np.dtype(dtype), np.dtype(self.dtype)))
 
 

@@ -97,3 +97,31 @@ def test_what_was_read_stays(read, kind, place):
     got = ag.function(f)(v.copy())
     for w, g in zip(jax.tree.leaves(want), jax.tree.leaves(got), strict=True):
         np.testing.assert_allclose(np.asarray(g), w, rtol=1e-6)
+
+
+class Pair(np.ndarray):
+    """A class derived from `ndarray`, as programs of physics have them."""
+
+    def scaled(self, x):
+        if x > 0:
+            return x * self[0]
+        return x
+
+    def filled(self, x):
+        y = np.zeros(2)
+        y[0] = x
+        return y
+
+
+PAIR = np.array([3.0, 4.0]).view(Pair)
+
+
+@pytest.mark.parametrize("f", [lambda x: PAIR.scaled(x), lambda x: PAIR.filled(x), lambda x: PAIR.sum() * x])
+def test_methods_of_a_class_derived_from_ndarray_are_converted(f):
+    for x in (2.0, -1.0):
+        np.testing.assert_allclose(ag.function(f)(np.float32(x)), f(np.float32(x)))
+
+
+def test_a_view_as_a_derived_class_is_refused():
+    with pytest.raises(ag.AutographError, match=r"AG406 `Pair` is derived from `np\.ndarray`, and is to be a view"):
+        ag.function(lambda x: np.array([1.0, 2.0]).view(Pair).scaled(x))(1.0)

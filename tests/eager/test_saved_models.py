@@ -89,7 +89,7 @@ def test_as_before(name: str, compiled: bool, tmp_path: Path) -> None:
     model.save(file)
     again = load_model(file, CUSTOM)
     got = ag.function(again)(x) if compiled else again(x)
-    np.testing.assert_allclose(got, want, rtol=1e-6)
+    np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-7)  # compiled, sums may be rounded in another order
     assert type(again) is type(model) and [v.shape for v in again.variables] == [v.shape for v in model.variables]
     other = make()
     other(x)
