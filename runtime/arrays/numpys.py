@@ -67,9 +67,10 @@ class Numpys(Array):
         return self.now._trace if isinstance(self.now, core.Tracer) else core.eval_trace
 
     def constant(self) -> Any:
-        if self.frozen is None:
-            self.frozen = super().constant()
-        return self.frozen
+        """The copy is kept while it holds this `ndarray`: a store in place forgets it, and another in its place is not this one."""
+        if self.frozen is None or self.frozen[0] is not self.now:
+            self.frozen = self.now, super().constant()
+        return self.frozen[1]
 
     def full_lower(self) -> Any:
         return core.full_lower(content(self))

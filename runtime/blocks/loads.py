@@ -73,7 +73,9 @@ def get_item(x: Any, i: Any) -> Any:
         known = tuple(builtins.slice(0, p.length) if type(p) is Span else p for p in (i if type(i) is tuple and type(i) is not Span else (i,)))
         return view(x, Window(settled(x, i), known, load_span, store_span))
     if is_known(x):
-        x = content(x)  # a copy: what is stored into the array later is not what was read
+        x = content(x)  # a copy, as the next: what is stored into the array later is not what was read
+    elif type(x) is np.ndarray and (has_span(i) or _is_traced(i)):
+        x = np.array(x)
     if has_span(i):
         return load_span(x, i) if isinstance(x, (jax.Array, np.ndarray)) else _ends_needed(x)
     if isinstance(x, (jax.Array, np.ndarray)) and x.ndim and not is_reference(x):
@@ -162,7 +164,7 @@ def _checked(x: Any, i: Any) -> tuple[Any, ...]:
 
 
 def _from_array(x: Any, i: Any) -> Any:
-    return jnp.array(x)[_checked(x, i)]  # a copy, since `asarray` may hold the memory of an array that is stored into later
+    return jnp.asarray(x)[_checked(x, i)]
 
 
 def _from_sequence(x: Sequence[Any], i: Any) -> Any:

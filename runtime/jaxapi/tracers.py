@@ -103,7 +103,7 @@ class ArrayTracer(Arithmetic):
         return format(core.to_concrete_value(self.now), spec) if core.is_concrete(self) else super().__format__(spec)
 
     def __getitem__(self, index: Any) -> Any:
-        return super().__getitem__(tuple(map(_index, index)) if type(index) is tuple else _index(index))
+        return super().__getitem__(tuple(map(content, index)) if type(index) is tuple else content(index))
 
     def __reversed__(self) -> Iterator[Any]:
         return (self[k] for k in range(self.shape[0] - 1, -1, -1))
@@ -263,11 +263,6 @@ for _name in "add sub mul truediv floordiv mod pow matmul and or xor lshift rshi
     setattr(ArrayTracer, f"__i{_name}__", _augmented(_name))
 
 Array = ArrayTracer
-
-
-def _index(i: Any) -> Any:
-    """What JAX is given as an index: of an array of NumPy's that is known a copy, since JAX keeps it by reference."""
-    return i.constant() if isinstance(i, Array) and isinstance(i.now, np.ndarray) else i
 
 
 def is_traced(x: Any) -> bool:

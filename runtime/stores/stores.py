@@ -47,8 +47,6 @@ class Value(HeapLocation):
 
     def put(self, value: Any) -> None:
         self.obj.now = value.now if isinstance(value, Array) else value
-        if isinstance(self.obj, Numpys):
-            self.obj.frozen = None
 
     def lasts(self) -> bool:
         """Whether the trace is still made in which the array was made: nobody else can hold it."""

@@ -125,3 +125,36 @@ def test_methods_of_a_class_derived_from_ndarray_are_converted(f):
 def test_a_view_as_a_derived_class_is_refused():
     with pytest.raises(ag.AutographError, match=r"AG406 `Pair` is derived from `np\.ndarray`, and is to be a view"):
         ag.function(lambda x: np.array([1.0, 2.0]).view(Pair).scaled(x))(1.0)
+
+
+def _added(a):
+    a += 1
+
+
+STORES = {
+    "item": lambda a: a.__setitem__(0, 5),
+    "sort": lambda a: a.sort(),
+    "fill": lambda a: a.fill(4),
+    "put": lambda a: np.put(a, [0, 2], 6),
+    "copyto": lambda a: np.copyto(a, np.array([7, 8, 9], a.dtype)),
+    "add.at": lambda a: np.add.at(a, [0, 2], 3),
+    "augmented": _added,
+    "view": lambda a: a[::-1].__setitem__(slice(0, 2), 1),
+}
+
+
+@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("kind", ["float32", "int32", "int64"])
+def test_each_way_to_store_forgets_the_copy_that_reads_were_made_of(store, kind):
+    def f(v):
+        a = np.array([3, 1, 2], kind)
+        first = a[v.argsort()]
+        STORES[store](a)
+        second = a[v.argsort()]
+        if v[0] > 0:
+            STORES[store](a)
+        return first, second, a[v.argsort()]
+
+    v = np.array([2.0, 1.0, 3.0], np.float32)
+    for want, got in zip(f(v.copy()), ag.function(f)(v.copy()), strict=True):
+        np.testing.assert_array_equal(got, want)
