@@ -37,7 +37,8 @@ class Numpys(Array):
 
     def __init__(self, now: Any, home: Any, shadow: Any = None) -> None:
         super().__init__(now, home)
-        self._shadow, self.frozen, self.changed = shadow, None, 0  # `changed`: the moment of the last store
+        self._shadow, self.changed = shadow, 0  # `changed`: the moment of the last store
+        self.frozen: Any = None  # what it holds, and the copy of that which JAX is given
         self.views: dict[Any, Any] | None = None  # which array the view at a place is (`ties.py`)
         self.perhaps: Any = ()  # what may be a view of it, held weakly
         self.raw: Any = None  # the array of the code around that it stands for, which stays what it is while a trace is made
