@@ -13,7 +13,7 @@ from typing import Any
 
 from autograph.runtime.frames import frames
 from autograph.runtime.messages.errors import Place, StagedRaiseError
-from autograph.runtime.messages.places import HIDDEN, caller, place_of
+from autograph.runtime.messages.places import HIDDEN, place_of
 from autograph.runtime.state.lifted import ERROR, load, may_have_failed, reachable, store
 
 _SUPPRESSING = frozenset({"suppress", "raises", "assertRaises"})  # context managers that stop an error
@@ -39,7 +39,7 @@ def handler_around(kind: type[BaseException]) -> Place | None:
 class _Try:
     """A `try` that is run: the error code before it, and what the variables of the function hold when the first error may have occurred in it."""
 
-    def __init__(self, frame: FrameType | None, code: Any) -> None:
+    def __init__(self, frame: FrameType, code: Any) -> None:
         self.frame, self.code = frame, code
         self.held: dict[str, Any] | None = None
 
@@ -63,13 +63,13 @@ def code_now() -> Any:
 
 def trying() -> None:
     """Called at the start of a `try` whose `finally` may do something: an error that occurs from now on leads to it."""
-    _finishing.tries.append(_Try(caller(), code_now()))
+    _finishing.tries.append(_Try(sys._getframe(1), code_now()))
 
 
 def note_error() -> None:
     """Called where an error may occur."""
     for t in _finishing.tries:
-        if t.held is None and t.frame is not None:
+        if t.held is None:
             t.held = dict(t.frame.f_locals)
 
 
@@ -94,13 +94,13 @@ def finishing(*unset: str, reads: tuple[str, ...] = ()) -> None:
     Raises:
       StagedRaiseError: (AG404) it is data-dependent whether there was one.
     """
-    frame, before, held = caller(), 0, None
+    frame, before, held = sys._getframe(1), 0, None
     k = next((k for k, t in reversed([*enumerate(_finishing.tries)]) if t.frame is frame), None)
     if k is not None:
         own, *inside = _finishing.tries[k:]
         before, held = own.code, own.held
-        _finishing.tries[k:] = [t for t in inside if t.frame is not None and t.frame.f_code.co_flags & inspect.CO_GENERATOR]  # these may go on
-    if not may_have_failed() or frame is None:
+        _finishing.tries[k:] = [t for t in inside if t.frame.f_code.co_flags & inspect.CO_GENERATOR]  # these may go on
+    if not may_have_failed():
         return
     if unset:
         raise StagedRaiseError(
@@ -125,10 +125,10 @@ _NOTHING = object()
 
 def finished(jumps: Any = False) -> None:
     """Called at the end of a `finally`; if it `jumps`, an error before it is given up."""
-    frame = caller()
+    frame = sys._getframe(1)
     while frame in _finishing.frames:
         _finishing.frames.pop()
-    while _finishing.aside and frame is not None:
+    while _finishing.aside:
         of, now = _finishing.aside.pop()
         if of is frame:
             store(ERROR, now)

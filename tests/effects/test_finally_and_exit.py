@@ -13,6 +13,8 @@ import jax.numpy as jnp
 import pytest
 
 import autograph as ag
+from autograph.runtime.effects import handlers
+from autograph.runtime.messages import places
 
 
 class Door:
@@ -327,3 +329,26 @@ def test_an_except_that_may_catch_the_error(f: Callable[..., Any]) -> None:
     assert caught.value.place is not None and caught.value.place.line == first + next(
         k for k, line in enumerate(lines) if line.rstrip().endswith("here")
     )
+
+
+def test_a_finally_in_code_that_errors_do_not_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The `try` of a function that stands in a library whose frames errors skip is matched with its own `finally`."""
+    monkeypatch.setattr(places, "_libraries", (*places.HIDDEN, __file__))
+    monkeypatch.setattr(places, "_is_hidden", {})
+    entered: list[Any] = []
+
+    @contextlib.contextmanager
+    def tagged() -> Any:
+        entered.append(Door())
+        try:
+            yield entered[-1]
+        finally:
+            entered.pop()
+
+    def f(x: Any) -> Any:
+        with tagged() as door:
+            door.visits = x
+            return door.visits + 1
+
+    assert ag.function(f)(jnp.float32(1)) == 2
+    assert handlers._finishing.tries == []
