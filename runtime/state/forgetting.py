@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import gc
 import inspect
+import struct
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
-from types import CellType, FunctionType, ModuleType
+from types import CellType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any
+
+import numpy as np
 
 from autograph.runtime.frames import Frame, frames
 from autograph.runtime.jaxapi import _jax, trees
@@ -18,7 +22,7 @@ from autograph.runtime.state.counting import VARIABLE
 from autograph.runtime.state.lifted import Location, _settle
 from autograph.runtime.state.made import codes_before, held_before, made_for, reached
 from autograph.runtime.state.objects import is_state
-from autograph.runtime.values.heap import Attribute, Contents, HeapLocation, Items, changed_under
+from autograph.runtime.values.heap import Attribute, Contents, HeapLocation, Items, changed_under, namespace
 from autograph.runtime.values.specs import (
     Spec,
     is_container,
@@ -88,21 +92,57 @@ def restore_traced(frame: Frame) -> None:
             location.put(before)
 
 
-def holds_no_array(value: Any, before: Any = None, live: bool = False) -> bool:
+def holds_no_array(value: Any, before: Any = None, live: bool = False, seen: frozenset[int] = frozenset()) -> bool:
     """Whether a value cannot hold a tracer of a trace that has ended, or is what was there before; with `live`, arrays of traces that last may be it.
 
-    Sound for trees as JAX takes them apart: an object that is a leaf may hold anything.  A class of trees that hides an array in its definition hides
-    it here, too: JAX names the leak when the array is used.
+    Sound for trees as JAX takes them apart, and for objects of Python's classes, which hold what their attributes do: another leaf may hold anything.
+    A class of trees that hides an array in its definition hides it here, too, and so does a class: JAX names the leak when the array is used.
+    `seen` are the objects around.
     """
     if isinstance(value, Items):
         held = before.values if isinstance(before, Items) else ()
-        return all(any(v is x for x in held) or holds_no_array(v, None, live) for v in value.values)
-    if value is before or type(value) in _PLAIN or isinstance(value, enum.Enum) or live and isinstance(value, ARRAYS) and _jax.is_live(value):
+        return all(any(v is x for x in held) or holds_no_array(v, None, live, seen) for v in value.values)
+    if value is before or type(value) in _PLAIN or isinstance(value, (enum.Enum, type, np.dtype)) or id(value) in seen:
         return True
+    if live and isinstance(value, ARRAYS) and _jax.is_live(value):
+        return True
+    seen |= {id(value)}
     inside = trees.leaves(value)
-    return not (len(inside) == 1 and inside[0] is value) and all(holds_no_array(v, None, live) for v in inside)
+    if len(inside) == 1 and inside[0] is value:
+        held_in = _attributes(value)
+        return held_in is not None and all(holds_no_array(v, None, live, seen) for v in held_in)
+    return all(holds_no_array(v, None, live, seen) for v in inside)
 
 
+def _attributes(value: Any) -> list[Any] | None:
+    """What an object holds in its `__dict__` and slots; None if its class has room for more than these."""
+    kind = type(value)
+    slots = [x for k in kind.__mro__ for x in vars(k).values() if isinstance(x, MemberDescriptorType)]
+    bare = _BARE[bool(kind.__dictoffset__), bool(kind.__weakrefoffset__)]
+    if kind.__itemsize__ or kind.__basicsize__ != bare.__basicsize__ + struct.calcsize("P") * len(slots):
+        return None
+    held = [*(namespace(value) or {}).values()]
+    for slot in slots:
+        with contextlib.suppress(AttributeError):  # not set
+            held.append(slot.__get__(value))
+    return held
+
+
+class _WithDict:
+    __slots__ = ("__dict__",)
+
+
+class _WithReferences:
+    __slots__ = ("__weakref__",)
+
+
+class _WithBoth:
+    __slots__ = ("__dict__", "__weakref__")
+
+
+_BARE: dict[tuple[bool, bool], type] = {  # by whether there is room for attributes, and for weak references
+    (False, False): object, (True, False): _WithDict, (False, True): _WithReferences, (True, True): _WithBoth,
+}  # fmt: skip
 _PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), type})
 
 

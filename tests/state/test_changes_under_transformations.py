@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -87,6 +88,37 @@ def test_a_flag_that_is_set(under: str, place: str) -> None:
             assert (error.id, under) == ("AG401", "custom_jvp")  # which JAX keeps, and with it what the function holds
         else:
             assert (float(got[0]), int(got[1])) == (float(expected), 7)
+
+
+@dataclasses.dataclass(eq=False)
+class Note:
+    kind: type
+    text: str
+    dtype: Any = None
+    inner: Any = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Slotted:
+    shape: tuple[int, ...]
+
+
+@pytest.mark.parametrize("under", UNDER)
+def test_objects_without_arrays_are_noted_in_a_list_of_the_caller(under: str) -> None:
+    """As in plain JAX, while it traces."""
+    notes: list[Note] = []
+
+    def f(v: Any) -> Any:
+        notes.append(Note(type(notes), f"{v.shape}", v.dtype, [Slotted(v.shape), kept]))
+        return v * 2.0
+
+    def program(x: Any) -> Any:
+        return UNDER[under](f, x)
+
+    x, kept = jnp.float32(1.0), None
+    expected = UNDER[under](lambda v: v * 2.0, x)
+    assert float(jax.jit(ag.convert(program))(x)) == float(expected)
+    assert notes and {(n.kind, n.text, n.dtype, n.inner[0].shape) for n in notes} == {(list, "()", jnp.dtype("float32"), ())}
 
 
 class Registry:
