@@ -33,6 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "always: run whatever part of the tests is asked for")
+    config.addinivalue_line("markers", "libraries: needs flax, Keras, equinox or TensorBoard, which are in the extra `libraries`")
     config.addinivalue_line("markers", "one_python: hardly depends on Python's version, or needs what is installed for one alone")
 
 

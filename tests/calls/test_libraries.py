@@ -11,6 +11,8 @@ from jax.experimental.ode import odeint
 
 import autograph as ag
 
+pytestmark = pytest.mark.libraries
+
 X = jnp.array([-2.0, -0.5, 0.25, 1.0, 3.0])
 KNOWN = {
     "test_equinox_training[model]": "what `ag.function` returns must be arrays: the model holds functions; use `eqx.filter_jit` on a converted function",

@@ -17,6 +17,7 @@ import pytest
 
 import autograph as ag
 
+pytestmark = pytest.mark.libraries
 os.environ.setdefault("KERAS_BACKEND", "jax")
 pytest.importorskip("optax", reason="losses and optimizers need the extra `train`")
 

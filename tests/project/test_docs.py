@@ -33,7 +33,7 @@ def blocks(text: str) -> Iterator[Block]:
             yield Block(block["text"], after["text"] if after is not None and follows else None)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+@pytest.mark.parametrize("page", [pytest.param(p, marks=pytest.mark.libraries if p.stem in LIBRARIES else ()) for p in PAGES], ids=lambda p: p.stem)
 def test_programs_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for library in LIBRARIES.get(page.stem, ()):

@@ -149,6 +149,7 @@ AS_KERAS: dict[str, tuple[Callable[[Any], Any], tuple[int, ...]]] = {
 }
 
 
+@pytest.mark.libraries
 @pytest.mark.parametrize("name", AS_KERAS)
 def test_21_layers_are_those_of_keras(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     keras = of_keras(monkeypatch)
@@ -168,6 +169,7 @@ def test_21_layers_are_those_of_keras(name: str, monkeypatch: pytest.MonkeyPatch
             np.testing.assert_allclose(v.value, other.value, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.libraries
 def test_21_embeddings_are_those_of_keras(monkeypatch: pytest.MonkeyPatch) -> None:
     keras = of_keras(monkeypatch)
     ours, theirs, x = layers.Embedding(7, 3), keras.layers.Embedding(7, 3), jnp.array([[1, 6], [0, 1]])
@@ -179,6 +181,7 @@ def test_21_embeddings_are_those_of_keras(monkeypatch: pytest.MonkeyPatch) -> No
 INITIALIZERS = "glorot_uniform glorot_normal he_normal he_uniform lecun_normal random_uniform random_normal orthogonal zeros ones".split()
 
 
+@pytest.mark.libraries
 @pytest.mark.parametrize("name", INITIALIZERS)
 @pytest.mark.parametrize("shape", [(300, 200), (3, 3, 64, 96)], ids=str)
 def test_21_initial_values_are_distributed_as_in_keras(name: str, shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:

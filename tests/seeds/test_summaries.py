@@ -14,6 +14,7 @@ import pytest
 import autograph as ag
 from autograph.runtime.messages.errors import SummaryError
 
+pytestmark = pytest.mark.libraries
 pytest.importorskip("tensorboardX", reason="summaries need the extra `tensorboard`")
 
 

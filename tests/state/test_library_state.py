@@ -15,6 +15,7 @@ import pytest
 
 import autograph as ag
 
+pytestmark = pytest.mark.libraries
 os.environ.setdefault("KERAS_BACKEND", "jax")
 X = jnp.array(np.random.RandomState(0).randn(20, 2), jnp.float32)
 Y = X @ jnp.array([[1.0], [2.0]]) + 0.5

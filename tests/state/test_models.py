@@ -12,6 +12,8 @@ import pytest
 
 import autograph as ag
 
+pytestmark = pytest.mark.libraries
+
 KEY = jax.random.key(0)
 X = jax.random.normal(KEY, (16, 3))
 Y = X.sum(1)
