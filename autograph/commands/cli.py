@@ -224,9 +224,9 @@ def _explain(options: Any) -> int:
         report = explain(function_of(place, wanted), *args, **kwargs)
     if options.svg:
         replace(Path(options.svg), report.svg(), "utf-8")
-        return 0
-    write(report.to_json() + "\n" if options.json else report.text(sys.stdout.isatty() and "NO_COLOR" not in os.environ))
-    return 0
+    else:
+        write(report.to_json() + "\n" if options.json else report.text(sys.stdout.isatty() and "NO_COLOR" not in os.environ))
+    return 1 if report.error else 0
 
 
 def _page(id: str) -> int:

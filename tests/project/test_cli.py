@@ -652,6 +652,14 @@ def test_explain_with_arguments(folder: Path, capsys: pytest.CaptureFixture[str]
     del sys.modules["powers"]
 
 
+def test_explain_a_program_that_fails(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The report is printed, and says so by the exit code."""
+    (folder / "fails.py").write_text("def f(x):\n    if x > 0:\n        return x.nothing\n    return x\n")
+    for options in ([], ["--json"]):
+        assert main(["explain", "fails.py:f", "float32[]", *options]) == 1
+        assert "nothing" in capsys.readouterr().out
+
+
 def test_explain_an_error(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("AG201", "ag201"):
         assert main(["explain", name]) == 0
