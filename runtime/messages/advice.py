@@ -131,6 +131,11 @@ def for_length(place: Place | None, kind: str) -> str:
                 f"`{callee}` is given `{name}` and might keep it: write what it does where `{name}` is made, or let an object hold the list "
                 f"(`self.{name}`) and give it that: then it may grow; {fixed}"
             )
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name))) if (own := _function_around(place)) and name in _parameters(own):
+            return (
+                f"`{name}` is a parameter of `{own.name}`: let `{own.name}` return what to append, and append it where the list is made; or let an object "
+                f"hold the list (`self.{name}`): then it may grow; {fixed}"
+            )
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name))):
             return (
                 f"append to it in the function that makes it (`{name} = []`), or through what holds it (`self.{name}.append(x)`), "
@@ -141,15 +146,24 @@ def for_length(place: Place | None, kind: str) -> str:
 
 def _given_to(name: str, place: Place | None) -> str | None:
     """The function that a list is given to, in the function of the user's that a place stands in."""
-    if place is None:
-        return None
-    try:
-        tree = ast.parse("".join(linecache.getlines(place.file)))
-    except SyntaxError:
-        return None
-    around = [n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)) and n.lineno <= place.line <= (n.end_lineno or 0)]
-    for call in [n for n in ast.walk(around[-1]) if isinstance(n, ast.Call)] if around else ():
+    around = _function_around(place)
+    for call in [n for n in ast.walk(around) if isinstance(n, ast.Call)] if around else ():
         given = any(isinstance(a, ast.Name) and a.id == name for a in (*call.args, *(k.value for k in call.keywords)))
         if given and isinstance(call.func, ast.Name) and not hasattr(builtins, call.func.id):
             return call.func.id
     return None
+
+
+def _function_around(place: Place | None) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """The innermost function of the user's that a place stands in."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(place.file))) if place is not None else ast.Module([], [])
+    except SyntaxError:
+        return None
+    functions = [n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    around = [n for n in functions if place is not None and n.lineno <= place.line <= (n.end_lineno or 0)]
+    return around[-1] if around else None
+
+
+def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    return {a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}

@@ -52,6 +52,8 @@ def instead(a: Spec, b: Spec, usual: str, place: Place | None = None) -> str:
     """What to write instead where two values have no joint type: the usual advice, or what helps for values that are no arrays."""
     if isinstance(a, Items) and isinstance(b, Items):
         return usual if not isinstance(a.keys, tuple) else for_keys(place)
+    if isinstance(a, dict) and isinstance(b, dict) and (only := [k for k in (*a, *b) if not (k in a and k in b)]):
+        return f"give both dicts the same keys: {', '.join(map(repr, only))} {'is' if len(only) == 1 else 'are'} in one of them only"
     if any(isinstance(s, Text) for part in (a, b) for s in trees.leaves(part, is_leaf=lambda x: is_leaf(x) or isinstance(x, Text))):
         return _TEXTS
     values = [s.value for s in (a, b) if isinstance(s, Static) and not isinstance(s.value, (*NUMBERS, *ARRAYS)) and s.value is not None]

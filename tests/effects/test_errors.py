@@ -92,6 +92,32 @@ def test_sides_of_different_shape() -> None:
     )
 
 
+def test_dicts_with_other_keys() -> None:
+    def f(x: Any) -> Any:
+        if x > 0:
+            found = {"a": x, "b": x}
+        else:
+            found = {"a": x, 3: x}
+        return found
+
+    assert "help: give both dicts the same keys: 'b', 3 are in one of them only" in str(refused(f, 3))
+
+
+def test_a_list_that_a_parameter_is_and_that_a_branch_makes_longer() -> None:
+    def note(log: list[Any], x: Any) -> None:
+        if x < 0:
+            return
+        log.append(x)
+
+    def f(x: Any) -> Any:
+        log: list[Any] = []
+        note(log, x)
+        return log
+
+    error = refused(f, 3)
+    assert error.id == "AG405" and "help: `log` is a parameter of `note`: let `note` return what to append" in str(error)
+
+
 def test_one_of_several_variables() -> None:
     def f(x: Any) -> Any:
         if x > 0:
