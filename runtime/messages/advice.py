@@ -133,8 +133,8 @@ def for_length(place: Place | None, kind: str) -> str:
             )
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name))) if (own := _function_around(place)) and name in _parameters(own):
             return (
-                f"`{name}` is a parameter of `{own.name}`: let `{own.name}` return what to append, and append it where the list is made; or let an object "
-                f"hold the list (`self.{name}`): then it may grow; {fixed}"
+                f"`{name}` is a parameter of `{own.name}`: let `{own.name}` return what to append, and append it where the list is made; "
+                f"or let an object hold the list (`self.{name}`): then it may grow; {fixed}"
             )
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name))):
             return (
