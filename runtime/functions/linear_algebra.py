@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from autograph.runtime.effects.deferred import checked, fail
+from autograph.runtime.messages.errors import ConcreteValueError
 
 
 def _fail(out: Any, given: Any, text: str) -> Any:
@@ -43,7 +45,41 @@ def _eigvalsh(a: Any, UPLO: str = "L") -> Any:
     return _eigh(a, UPLO)[0]
 
 
-OF_NUMPY: dict[str, Callable[..., Any]] = {"inv": _inverse, "solve": _solve, "cholesky": _cholesky, "eigh": _eigh, "eigvalsh": _eigvalsh}
+def real_if_all_are(given: Any, out: Any, name: str, real: str) -> Any:
+    """Eigenvalues or roots, and vectors behind them: real if `given` is, as NumPy's are where all of them are real; an error (AG502) if one is not.
+
+    What is `given` complex gives complex numbers in any case.
+    """
+    if jnp.iscomplexobj(given):
+        return out
+    values = out[0] if isinstance(out, tuple) else out
+    text = f"`{name}` gives a complex number here, and its dtype must be static"
+    fail(
+        jnp.any((values.imag != 0) & jnp.isfinite(values)),
+        ConcreteValueError,
+        text,
+        advice=f"give it complex numbers (`a + 0j`): then it is complex in each case; {real}",
+    )
+    return jax.tree.map(jnp.real, out)
+
+
+def _eig(a: Any) -> Any:
+    return real_if_all_are(a, jnp.linalg.eig(a), "np.linalg.eig", "a symmetric matrix has `np.linalg.eigh`")
+
+
+def _eigvals(a: Any) -> Any:
+    return real_if_all_are(a, jnp.linalg.eigvals(a), "np.linalg.eigvals", "a symmetric matrix has `np.linalg.eigvalsh`")
+
+
+OF_NUMPY: dict[str, Callable[..., Any]] = {
+    "inv": _inverse,
+    "solve": _solve,
+    "cholesky": _cholesky,
+    "eigh": _eigh,
+    "eigvalsh": _eigvalsh,
+    "eig": _eig,
+    "eigvals": _eigvals,
+}
 
 
 def _eigh_of_scipy(a: Any, *, lower: bool = True, eigvals_only: bool = False) -> Any:

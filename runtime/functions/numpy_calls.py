@@ -22,7 +22,7 @@ from autograph.runtime.effects.deferred import fail
 from autograph.runtime.effects.kinds import isscalar
 from autograph.runtime.effects.optional import present
 from autograph.runtime.frames import in_block
-from autograph.runtime.functions.linear_algebra import OF_NUMPY
+from autograph.runtime.functions.linear_algebra import OF_NUMPY, real_if_all_are
 from autograph.runtime.jaxapi._jax import recording
 from autograph.runtime.jaxapi.tracers import Array
 from autograph.runtime.messages.errors import ArrayStoreError, AutographError, ConcreteValueError, EffectError, NumpyError
@@ -404,7 +404,7 @@ def _roots(p: Any) -> Any:
     """How many there are is known if the first coefficient is not 0."""
     p = _asarray(p)
     fail(p[0] == 0, ValueError, "the first coefficient of a polynomial of traced values is 0: how many roots it has is not known")
-    return jnp.roots(p, strip_zeros=False)
+    return real_if_all_are(p, jnp.roots(p, strip_zeros=False), "np.roots", "the roots that are real are `r.real[r.imag == 0]`")
 
 
 _SPECIAL: dict[str, Callable[..., Any]] = {

@@ -481,3 +481,19 @@ def test_recursion_that_traced_values_should_end():
         with pytest.raises(ag.StagingError, match=f"AG501 `{name}` calls itself in a data-dependent branch"):
             f(*args)
     assert ag.function(lambda x: depth(x, 30))(1) == 31
+
+
+@pytest.mark.parametrize("compiled", [ag.function, lambda f: jax.jit(ag.convert(f))], ids=["function", "jit"])
+@pytest.mark.parametrize("f", [np.linalg.eigvals, np.linalg.eig, lambda a: np.roots([1.0, 0.0, a[0, 1]])], ids=["eigvals", "eig", "roots"])
+def test_eigenvalues_are_real_or_an_error(f: Any, compiled: Any) -> None:
+    """NumPy returns real numbers if all are: which dtype it is would be data-dependent."""
+    run = compiled(lambda a: f(a))
+    real, turned = np.array([[2.0, -1.0], [0.0, 3.0]]), np.array([[1.0, 1.0], [-1.0, 1.0]])
+    for got, want in zip(jax.tree.leaves(run(real)), jax.tree.leaves(f(real)), strict=True):
+        assert not np.iscomplexobj(want) and not np.iscomplexobj(got)
+        np.testing.assert_allclose(np.sort(got, None), np.sort(want, None), rtol=1e-5)
+    with pytest.raises(Exception, match="AG502 `np.* gives a complex number here, and its dtype must be static"):
+        jax.block_until_ready(run(turned))
+    if f is not np.linalg.eig:
+        got = np.asarray(compiled(lambda a: f(a + 0j) if f is np.linalg.eigvals else np.roots([1.0 + 0j, 0.0, a[0, 1]]))(turned))
+        np.testing.assert_allclose(sorted(got, key=np.imag), sorted(f(turned), key=np.imag), atol=1e-5)
