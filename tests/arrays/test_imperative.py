@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import jax
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from tests import harness
 from tests.programs.imperative import PROGRAMS, Program
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -35,12 +37,7 @@ def changes(program: Program, k: int) -> list[int]:
     return [i for i, (a, b) in enumerate(zip(before, after)) if not np.array_equal(a, b)]
 
 
-def assert_same(given: Any, expected: Any, what: str) -> None:
-    """One structure, shapes, kinds of numbers (of any width) and, about, values."""
-    assert jax.tree.structure(given) == jax.tree.structure(expected), what
-    for g, e in zip(map(np.asarray, jax.tree.leaves(given)), map(np.asarray, jax.tree.leaves(expected))):
-        assert (g.shape, g.dtype.kind) == (e.shape, e.dtype.kind), what
-        np.testing.assert_allclose(g, e, rtol=1e-4, atol=1e-5, err_msg=what)
+assert_same = partial(harness.assert_same, rtol=1e-4, atol=1e-5, kinds=True)
 
 
 def weighted_sum(tree: Any) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from tests.harness import assert_same
 from tests.programs.numpy_meaning import PROGRAMS, Program
 
 CASES = [
@@ -44,12 +46,7 @@ def called(f: Callable[..., Any], program: Program, k: int) -> tuple[Any, Any]:
     return result, given
 
 
-def same(got: Any, want: Any, what: str) -> None:
-    """Equal in structure, shapes, kinds of dtype and values; of the bits of a dtype NumPy and JAX have their own rules."""
-    assert jax.tree.structure(got) == jax.tree.structure(want), what
-    for g, w in zip(map(np.asarray, jax.tree.leaves(got)), map(np.asarray, jax.tree.leaves(want)), strict=True):
-        assert (g.shape, g.dtype.kind) == (w.shape, w.dtype.kind), what
-        np.testing.assert_allclose(g, w, rtol=1e-5, atol=1e-6, err_msg=what)
+same = partial(assert_same, kinds=True)
 
 
 @pytest.mark.parametrize(("program", "k"), CASES)

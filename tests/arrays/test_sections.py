@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from tests.harness import assert_same
 from tests.numpys import as_numpy
 from tests.sourced import define
 
@@ -128,10 +129,7 @@ def agree(f: Callable[[Any, Any], Any], x: Any, n: int) -> None:
     if isinstance(want, type):
         assert isinstance(got, type), (want, got)
         return
-    assert jax.tree.structure(got) == jax.tree.structure(want)
-    for g, w in zip(jax.tree.leaves(got), jax.tree.leaves(want), strict=True):
-        assert np.shape(g) == np.shape(w), (n, g, w)
-        np.testing.assert_allclose(g, w, rtol=1e-5)
+    assert_same(got, want, f"{n}: {got!r}, not {want!r}")
 
 
 @pytest.mark.parametrize("f", [*VECTORS, *FULL], ids=lambda f: f.__name__ if f.__name__ != "<lambda>" else f"line {f.__code__.co_firstlineno}")

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from tests.harness import assert_same
 
 
 class Record:
@@ -153,10 +154,7 @@ PROGRAMS: list[Callable[[Any], Any]] = [
 XS = [1.0, -2.0, 7.0, 3.0, -2.5, 0.0, 1.0]
 
 
-def agree(got: Any, want: Any) -> None:
-    assert jax.tree.structure(got) == jax.tree.structure(want), (got, want)
-    for a, b in zip(jax.tree.leaves(got), jax.tree.leaves(want), strict=True):
-        assert a == b if isinstance(b, str) else np.allclose(a, b), (got, want)
+agree = assert_same
 
 
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from tests.harness import assert_same
 
 ROWS = [jnp.array(v, jnp.float32) for v in ([], [2.0], [-1.0, -2.0], [1.0, 5.0, -3.0, 5.0], [-1.0, 4.0, 2.0])]
 COUNTS = [0, 1, 2, 5]
@@ -31,8 +32,7 @@ def agree(f: Callable[..., Any], *args: Any) -> None:
         if want is None or isinstance(want, tuple) and isinstance(want[0], type):
             assert got == want, (got, want)
         else:
-            assert jax.tree.structure(got) == jax.tree.structure(want), (got, want)
-            jax.tree.map(lambda g, w: np.testing.assert_allclose(g, w, rtol=1e-6), got, want)
+            assert_same(got, want)
 
 
 # --- None --------------------------------------------------------------------------------------------------------------------------------------

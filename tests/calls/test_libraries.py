@@ -10,6 +10,7 @@ import pytest
 from jax.experimental.ode import odeint
 
 import autograph as ag
+from tests.harness import assert_same
 
 pytestmark = pytest.mark.libraries
 
@@ -43,9 +44,7 @@ def library(name):
     return pytest.importorskip(name, reason=f"{name} is not installed")
 
 
-def close(got, want):
-    assert jax.tree.structure(got) == jax.tree.structure(want)
-    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6), got, want)
+close = partial(assert_same, rtol=1e-4)
 
 
 def right_or_refused(run, want):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from jax import lax
 import autograph as ag
 from autograph.runtime.derivatives import pullback
 from autograph.runtime.messages.errors import NotDifferentiableError
+from tests.harness import assert_same
 
 pytestmark = [pytest.mark.usefixtures("quick_compilation"), pytest.mark.one_python]
 
@@ -240,11 +242,7 @@ def compiled(f: Callable[..., Any], transform: Transform, around: Callable[..., 
     return jax.jit(around(transform.of(ag.convert(f))))
 
 
-def close(got: Any, want: Any) -> None:
-    a, b = jax.tree.leaves(got), jax.tree.leaves(want)
-    assert len(a) == len(b)
-    for x, y in zip(a, b, strict=True):
-        np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=3e-4, atol=3e-5)
+close = partial(assert_same, rtol=3e-4, atol=3e-5)
 
 
 FEW = [t for t in TRANSFORMS if t.name in ("grad", "hessian")]

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from tests.harness import assert_same
 
 pytestmark = pytest.mark.libraries
 os.environ.setdefault("KERAS_BACKEND", "jax")
@@ -51,12 +52,8 @@ def unfilled(keras: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(initializer, "__call__", lambda self, shape, dtype=None: np.zeros(shape, np.float32))
 
 
-def same(got: Any, want: Any, rtol: float = 1e-5, atol: float = 1e-6) -> None:
-    got, want = jax.tree.leaves(got), jax.tree.leaves(want)
-    assert len(got) == len(want)
-    for a, b in zip(got, want, strict=True):
-        assert np.shape(a) == np.shape(b), (np.shape(a), np.shape(b))
-        np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=rtol, atol=atol)
+def same(got: Any, want: Any, **tolerances: float) -> None:
+    assert_same(jax.tree.leaves(got), jax.tree.leaves(want), **tolerances)
 
 
 def normal(*shape: int, seed: int = 0) -> Any:

@@ -4,6 +4,7 @@ import importlib.util
 import math
 import random
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 
 import autograph as ag
 from autograph.runtime.blocks import rolling
+from tests.harness import assert_same
 
 
 def became(f, *args):
@@ -21,8 +23,7 @@ def became(f, *args):
     return next(s.became for s in ag.explain(f, *args).statements if s.text.startswith("for")).split()[0].rstrip(",")
 
 
-def same(got: Any, want: Any) -> None:
-    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4), got, want)
+same = partial(assert_same, rtol=1e-4)
 
 
 def work(x):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import jax
@@ -12,6 +13,7 @@ import pytest
 
 import autograph as ag
 from autograph.runtime import LargeUnrollWarning
+from tests.harness import assert_same
 
 
 def work(x: Any) -> Any:
@@ -146,9 +148,7 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
-def same(got: Any, want: Any) -> None:
-    assert jax.tree.structure(got) == jax.tree.structure(want)
-    jax.tree.map(lambda g, w: np.testing.assert_allclose(g, w, rtol=2e-4, atol=1e-5), got, want)
+same = partial(assert_same, rtol=2e-4, atol=1e-5)
 
 
 def became(f: Any, x: Any) -> str:

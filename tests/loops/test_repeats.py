@@ -10,6 +10,7 @@ import random
 import warnings
 from collections import ChainMap, UserDict, defaultdict, deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -18,6 +19,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from tests.harness import assert_same
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 A = jnp.array(np.random.RandomState(0).randn(4, 4) * 0.3, jnp.float32)
@@ -262,9 +264,7 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
-def close(got: Any, want: Any) -> None:
-    assert jax.tree.structure(got) == jax.tree.structure(want)
-    jax.tree.map(lambda g, w: np.testing.assert_allclose(np.asarray(g, np.float64), np.asarray(w, np.float64), rtol=2e-3, atol=1e-4), got, want)
+close = partial(assert_same, rtol=2e-3, atol=1e-4)
 
 
 def equations(f: Callable[..., Any], *args: Any) -> int:

@@ -7,6 +7,7 @@ import itertools
 import re
 import types
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from tests.harness import assert_same
 from tests.programs import classics
 
 pytestmark = pytest.mark.one_python
@@ -317,11 +319,7 @@ def reference(name: str, args: Any) -> Any:
     return getattr(classics, name)(*arrays(args)) if name in STORELESS else globals()[name](*args)
 
 
-def agree(got: Any, want: Any, name: str) -> None:
-    assert jax.tree.structure(got) == jax.tree.structure(want)
-    for x, y in zip(jax.tree.leaves(got), jax.tree.leaves(want), strict=True):
-        assert jnp.shape(x) == np.shape(y)
-        np.testing.assert_allclose(np.asarray(x, float), np.asarray(y, float), rtol=1e-4, atol=1e-5, err_msg=name)
+agree = partial(assert_same, rtol=1e-4, atol=1e-5)
 
 
 INPUTS = [(name, k) for name, cases in CASES.items() for k in range(len(cases))]

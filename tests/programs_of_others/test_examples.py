@@ -36,24 +36,13 @@ from examples import (
     raymarch,
     rnn,
 )
+from tests.harness import assert_same
 
 Fn = Callable[..., Any]
 LARGEST = 2**31 - 1
 
 
 pytestmark = [pytest.mark.usefixtures("quick_compilation"), pytest.mark.one_python]
-
-
-def assert_same(got: Any, want: Any, tolerance: float = 1e-5) -> None:
-    """Equal trees, shapes and numbers; floats up to rounding."""
-    assert jax.tree.structure(got) == jax.tree.structure(want)
-    for g, w in zip(jax.tree.leaves(got), jax.tree.leaves(want), strict=True):
-        g, w = np.asarray(g), np.asarray(w)
-        assert (g.shape, g.dtype.kind) == (w.shape, w.dtype.kind)
-        if g.dtype.kind in "fc":
-            np.testing.assert_allclose(g, w, rtol=tolerance, atol=tolerance)
-        else:
-            np.testing.assert_array_equal(g, w)
 
 
 def check(fn: Fn, *cases: tuple[Any, ...], first: tuple[Any, ...] = (), tolerance: float = 1e-5, **static: Any) -> None:
@@ -65,11 +54,11 @@ def check(fn: Fn, *cases: tuple[Any, ...], first: tuple[Any, ...] = (), toleranc
     wanted = [original(*case) for case in arrays]
     for call in [staged] if compiled else [staged, jax.jit(staged)]:
         for case, want in zip(arrays, wanted, strict=True):
-            assert_same(call(*case), want, tolerance)
+            assert_same(call(*case), want, rtol=tolerance, atol=tolerance, kinds=True)
     together = jax.tree.map(lambda *xs: jnp.stack(xs), *arrays)
     want = jax.tree.map(lambda *xs: np.stack([np.asarray(x) for x in xs]), *wanted)
     for call in [jax.vmap(staged)] if compiled else [jax.vmap(staged), jax.jit(jax.vmap(staged))]:
-        assert_same(call(*together), want, tolerance)
+        assert_same(call(*together), want, rtol=tolerance, atol=tolerance, kinds=True)
 
 
 def numbers(text: str) -> list[float]:

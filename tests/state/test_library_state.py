@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from tests.harness import assert_same
 
 pytestmark = pytest.mark.libraries
 os.environ.setdefault("KERAS_BACKEND", "jax")
@@ -30,12 +31,7 @@ def library(name):
 
 
 def same(got, expected):
-    found, wanted = jax.tree.leaves(got), jax.tree.leaves(expected)
-    assert len(found) == len(wanted)
-    for a, b in zip(found, wanted):
-        if jnp.issubdtype(jnp.result_type(a), jax.dtypes.prng_key):
-            a, b = jax.random.key_data(a), jax.random.key_data(b)
-        np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=2e-5, atol=2e-5)
+    assert_same(jax.tree.leaves(got), jax.tree.leaves(expected), rtol=2e-5, atol=2e-5)
 
 
 # flax.nnx

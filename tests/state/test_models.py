@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from tests.harness import assert_same
 
 pytestmark = pytest.mark.libraries
 
@@ -26,8 +27,7 @@ def library(name: str) -> Any:
 def as_in_python(f: Callable[..., Any], *args: Any, turns: int) -> None:
     want = f(*args, turns)
     got = ag.function(f)(*args, jnp.int32(turns))
-    assert jax.tree.structure(got) == jax.tree.structure(want)
-    jax.tree.map(lambda g, w: np.testing.assert_allclose(g, w, rtol=1e-3, atol=1e-4), got, want)
+    assert_same(got, want, rtol=1e-3, atol=1e-4)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import string
 import sys
 import types
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -21,6 +22,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from tests.harness import assert_same
 from tests.programs import stateful
 
 pytestmark = pytest.mark.one_python
@@ -525,14 +527,7 @@ def static(name: str, form: str) -> Function:
     return STATIC[form](getattr(over_numpy(), name))
 
 
-def agree(got: Any, want: Any, name: str) -> None:
-    assert jax.tree.structure(got) == jax.tree.structure(want)
-    for x, y in zip(jax.tree.leaves(got), jax.tree.leaves(want), strict=True):
-        assert jnp.shape(x) == np.shape(y)
-        if np.asarray(y).dtype.kind in "iub":
-            np.testing.assert_array_equal(np.asarray(x), np.asarray(y), err_msg=name)
-        else:
-            np.testing.assert_allclose(np.asarray(x, float), np.asarray(y, float), rtol=1e-4, atol=1e-5, err_msg=name)
+agree = partial(assert_same, rtol=1e-4, atol=1e-5)
 
 
 def identical(got: Any, want: Any) -> None:
