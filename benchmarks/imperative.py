@@ -2,7 +2,8 @@
 
     python benchmarks/imperative.py
 
-The programs are those of `tests/programs/imperative.py`, on larger inputs; times are medians of calls that wait for the result, measured by turns.
+The programs are those of `tests/corpora/programs/imperative.py`, on larger inputs. Times are medians of calls that wait for
+the result, measured by turns.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from jax import lax
 import autograph as ag
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from tests.programs import imperative as programs
+from tests.corpora.programs import imperative as programs
 
 ROWS: list[tuple[str, Callable[..., Any], Callable[..., Any], Callable[[], tuple[Any, ...]], tuple[str, ...]]] = []
 

@@ -1,4 +1,4 @@
-"""The programs of `tests/programs/imperative.py`, compiled, do what NumPy does: results, changed arguments, derivatives, no Python in between."""
+"""The programs of `tests/corpora/programs/imperative.py`, compiled, do what NumPy does: results, changed arguments, derivatives, no Python in between."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 import autograph as ag
 from tests import harness
-from tests.programs.imperative import PROGRAMS, Program
+from tests.corpora.programs.imperative import PROGRAMS, Program
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 

@@ -1,6 +1,6 @@
 """A store into an array means what it means in NumPy, whatever view it goes through and wherever it stands.
 
-The programs are plain NumPy (`tests/programs/numpy_meaning.py`), so that NumPy itself says what is right: a view is the array it is taken
+The programs are plain NumPy (`tests/corpora/programs/numpy_meaning.py`), so that NumPy itself says what is right: a view is the array it is taken
 from, two names of one array are one array, a copy is apart, and what the caller gave is changed for the caller.
 """
 
@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from tests.corpora.programs.numpy_meaning import PROGRAMS, Program
 from tests.harness import assert_same
-from tests.programs.numpy_meaning import PROGRAMS, Program
 
 CASES = [
     pytest.param(program, k, id=f"{program.function.__name__}-{k}-({', '.join(program.label)})")

@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.containers import KINDS, cells, outcome
+from tests.corpora.containers import KINDS, cells, outcome
 
 
 def main() -> int:

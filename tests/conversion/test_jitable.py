@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from tests.programs.jitable import ARGS
+from tests.corpora.programs.jitable import ARGS
 
 
 def same(got: Any, want: Any) -> None:

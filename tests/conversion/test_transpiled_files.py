@@ -23,7 +23,7 @@ from tests.programs_of_others.test_newcomers import agree, load, plain, run
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(p for p in (ROOT / "examples").glob("*.py") if "@ag." in p.read_text(encoding="utf-8"))  # a static graph has nothing to convert
-PROGRAMS = sorted((ROOT / "tests" / "programs" / "newcomers").glob("[0-9][0-9]_*.py"))
+PROGRAMS = sorted((ROOT / "tests" / "corpora" / "programs" / "newcomers").glob("[0-9][0-9]_*.py"))
 ALONE = """
 import importlib.abc, sys
 

@@ -522,7 +522,7 @@ def test_more_turns_than_max_steps() -> None:
 
 
 def test_on_a_mesh_of_two_devices() -> None:
-    program = Path(__file__).parents[1] / "programs" / "mesh.py"
+    program = Path(__file__).parents[1] / "corpora" / "programs" / "mesh.py"
     done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("ok") == 7

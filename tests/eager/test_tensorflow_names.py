@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from tests.tensorflow_names import PAGE, ROWS, Row, document
+from tests.corpora.tensorflow_names import PAGE, ROWS, Row, document
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[r.theirs for r in ROWS])
@@ -26,7 +26,7 @@ def test_there_are_a_hundred() -> None:
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert PAGE.read_text(encoding="utf-8") == document(), "run `python -m tests.tensorflow_names --update`"
+    assert PAGE.read_text(encoding="utf-8") == document(), "run `python -m tests.corpora.tensorflow_names --update`"
 
 
 def _flat(value: object) -> np.ndarray:

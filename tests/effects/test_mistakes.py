@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from autograph.runtime.messages import errors
-from tests.programs.mistakes import MISTAKES, Mistake
+from tests.corpora.programs.mistakes import MISTAKES, Mistake
 
 HEAD = "import jax, jax.numpy as jnp, numpy as np, autograph as ag\n"
 PAGES = sorted(p.stem for p in (Path(__file__).parents[2] / "docs" / "errors").glob("AG*.md"))

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from tests.containers import HOLDERS, KINDS, PLACES, Cell, cells, outcome
+from tests.corpora.containers import HOLDERS, KINDS, PLACES, Cell, cells, outcome
 
 EVERY = list(cells())
 SAMPLE = random.Random(51).sample(EVERY, 3000)

@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 
-from tests.nesting.forms import FORMS, check, defined
-from tests.nesting.programs import FRAMES, PRELUDE, Program, table
+from tests.corpora.nesting.forms import FORMS, check, defined
+from tests.corpora.nesting.programs import FRAMES, PRELUDE, Program, table
 
 # What an `except` or a jumping `finally` would have to do with an error that is data-dependent.
 REFUSED = ("AG404: an `except` around this may catch a data-dependent ValueError", "AG404: the `finally` of this `try` may end by")

@@ -1,4 +1,4 @@
-"""The programs of `tests/programs/classics.py` in each form give what an independent reference, or the program itself unconverted, gives."""
+"""The programs of `tests/corpora/programs/classics.py` in each form give what an independent reference, or the program itself unconverted, gives."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from tests.corpora.programs import classics
 from tests.harness import assert_same
-from tests.programs import classics
 
 pytestmark = pytest.mark.one_python
 

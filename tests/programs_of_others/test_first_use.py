@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from tests.programs.first_use import PROGRAMS
+from tests.corpora.programs.first_use import PROGRAMS
 
 
 def arrays(value: Any) -> Any:

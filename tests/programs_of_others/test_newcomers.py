@@ -20,7 +20,7 @@ import pytest
 
 import autograph as ag
 
-FILES = sorted((Path(__file__).parents[1] / "programs" / "newcomers").glob("[0-9][0-9]_*.py"))
+FILES = sorted((Path(__file__).parents[1] / "corpora" / "programs" / "newcomers").glob("[0-9][0-9]_*.py"))
 REFUSED = {
     "27_tax": ("AG404", "an `except` around a data-dependent error"),
     "30_beam": ("AG202", "a list of beams that grows from one to three in a loop with `break`"),

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import autograph as ag
-from tests.builtins import rows
-from tests.language import constructs
-from tests.language.__main__ import README
+from tests.corpora.builtins import rows
+from tests.corpora.language import constructs
+from tests.corpora.language.__main__ import README
 from tests.sourced import define
 
 pytestmark = pytest.mark.always

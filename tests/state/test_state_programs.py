@@ -19,7 +19,7 @@ from programs import Program  # noqa: E402
 
 
 def _load() -> list[tuple[str, str, list[tuple[Any, ...]]]]:
-    spec = importlib.util.spec_from_file_location("state_programs", HERE / "programs" / "state.py")
+    spec = importlib.util.spec_from_file_location("state_programs", HERE / "corpora" / "programs" / "state.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

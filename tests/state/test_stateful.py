@@ -1,4 +1,4 @@
-"""The programs of `tests/programs/stateful.py` in each form change what they hold as an independent reference in Python and NumPy says."""
+"""The programs of `tests/corpora/programs/stateful.py` in each form change what they hold as an independent reference in Python and NumPy says."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from tests.corpora.programs import stateful
 from tests.harness import assert_same
-from tests.programs import stateful
 
 pytestmark = pytest.mark.one_python
 

@@ -1,4 +1,4 @@
-"""Every cell of `tests/builtins`: Python's value, Python's exception, or the refusal that the list states."""
+"""Every cell of `tests/corpora/builtins`: Python's value, Python's exception, or the refusal that the list states."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from tests.builtins import COLUMNS, YES, Row, agree, check, document, mathematics, python_builtins, rows
+from tests.corpora.builtins import COLUMNS, YES, Row, agree, check, document, mathematics, python_builtins, rows
 
 PAGE = Path(__file__).parents[2] / "docs" / "builtins.md"
 EVERY = rows()
 CELLS = [pytest.param(r, column, id=f"{r.name} | {column}") for r in EVERY for column in COLUMNS if r.cell(column) is not None]
-FOLDER = Path(__file__).parents[1] / "builtins"
+FOLDER = Path(__file__).parents[1] / "corpora" / "builtins"
 
 
 @pytest.mark.parametrize(("row", "column"), CELLS)
@@ -64,7 +64,7 @@ def test_lists_of_traced_numbers(row: Row) -> None:
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert PAGE.read_text(encoding="utf-8") == document(), "run `python -m tests.builtins --update`"
+    assert PAGE.read_text(encoding="utf-8") == document(), "run `python -m tests.corpora.builtins --update`"
 
 
 def test_every_refusal_has_a_page() -> None:

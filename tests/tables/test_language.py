@@ -1,4 +1,4 @@
-"""Every construct of `tests/language` in every form: Python's value or exception, or the refusal that the construct states."""
+"""Every construct of `tests/corpora/language` in every form: Python's value or exception, or the refusal that the construct states."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from tests.language import FORMS, Construct, arrays, constructs, document
+from tests.corpora.language import FORMS, Construct, arrays, constructs, document
 
 PAGE = Path(__file__).parents[2] / "docs" / "language.md"
 EVERY = constructs()
@@ -194,7 +194,7 @@ def test_construct(c: Construct, form: str) -> None:
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert PAGE.read_text(encoding="utf-8") == document(), "run `python -m tests.language --update`"
+    assert PAGE.read_text(encoding="utf-8") == document(), "run `python -m tests.corpora.language --update`"
 
 
 def test_every_refusal_has_a_page() -> None:

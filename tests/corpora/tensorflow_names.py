@@ -1,6 +1,6 @@
 """The names that TensorFlow code uses most, what to write in their place, and what TensorFlow gives: `docs/tensorflow-names.md` is made of it.
 
-    python -m tests.tensorflow_names --update
+    python -m tests.corpora.tensorflow_names --update
 
 Each row is TensorFlow's expression, ours, and the value that TensorFlow 2.16 gives, as its pages state it; `test_tensorflow_names.py` computes ours.
 A note says how the replacement differs, or what to mind.
@@ -23,7 +23,7 @@ import numpy as np
 
 import autograph as ag
 
-PAGE = Path(__file__).parent.parent / "docs" / "tensorflow-names.md"
+PAGE = Path(__file__).parents[2] / "docs" / "tensorflow-names.md"
 NAN = math.nan
 A = jnp.array([[1.0, 2.0], [3.0, 4.0]])
 V = jnp.array([3.0, 1.0, 2.0])
@@ -278,7 +278,7 @@ def document() -> str:
         "Afterwards you can replace them line by line.",
         "[Coming from TensorFlow](from-tensorflow.md) has Variables, tapes, layers, optimizers, datasets and the rest.",
         "",
-        "Made by `python -m tests.tensorflow_names --update`; `tests/eager/test_tensorflow_names.py` computes every value. In the table",
+        "Made by `python -m tests.corpora.tensorflow_names --update`; `tests/eager/test_tensorflow_names.py` computes every value. In the table",
         "",
         "```python",
         "import jax",

@@ -16,8 +16,8 @@ import autograph as ag
 from autograph.forms.module import transpile
 from autograph.runtime.calls.traced import result
 from autograph.runtime.effects.deferred import Checked
+from tests.corpora.nesting.programs import INPUTS, PRELUDE, Program
 from tests.differential import interpreter
-from tests.nesting.programs import INPUTS, PRELUDE, Program
 
 Outcome = tuple[Any, list[str]]  # the result, None, or the class of an exception; and what was printed
 

@@ -1,4 +1,4 @@
-"""The classes of the table of containers (`tests/containers.py`)."""
+"""The classes of the table of containers (`tests/corpora/containers.py`)."""
 # ruff: noqa
 # mypy: ignore-errors
 

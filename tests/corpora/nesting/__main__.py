@@ -1,6 +1,6 @@
 """Run the table of a depth, or a part of it.
 
-python -m tests.nesting --depth 3 --jobs 2
+python -m tests.corpora.nesting --depth 3 --jobs 2
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import time
 from collections import Counter
 from typing import Any
 
-from tests.nesting.forms import FORMS, check_all
-from tests.nesting.programs import table, valid
+from tests.corpora.nesting.forms import FORMS, check_all
+from tests.corpora.nesting.programs import table, valid
 
 CHUNK = 100
 

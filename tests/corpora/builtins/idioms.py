@@ -18,7 +18,7 @@ import numpy as np
 import numpy.linalg as la
 from numpy import cos
 
-from tests.builtins import INDICES, INTS, MATRICES, REALS, Inputs, entry, traced
+from tests.corpora.builtins import INDICES, INTS, MATRICES, REALS, Inputs, entry, traced
 
 LENGTH = "the length of the result would depend on traced values"
 STATIC = "the result is no array, and which one it is depends on the traced value"

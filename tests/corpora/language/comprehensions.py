@@ -4,7 +4,7 @@ from functools import partial
 
 import jax.numpy as jnp
 
-from tests.language import construct, each, traced, vectors
+from tests.corpora.language import construct, each, traced, vectors
 
 comprehension = partial(construct, section="Comprehensions")
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from tests.language import construct, each, traced
+from tests.corpora.language import construct, each, traced
 
 matching = partial(construct, section="`match`")
 

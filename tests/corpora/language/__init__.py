@@ -5,8 +5,8 @@
         ...
 
 `tests/tables/test_language.py` runs every construct in every form and compares it with the function as it is written.
-`python -m tests.language --update` makes `docs/language.md` of the same data. A cell of that table is what a test has verified: the value or the
-exception of plain Python, or the error that the construct states.
+`python -m tests.corpora.language --update` makes `docs/language.md` of the same data. A cell of that table is what a test has verified: the value or
+the exception of plain Python, or the error that the construct states.
 """
 
 from __future__ import annotations
@@ -131,8 +131,8 @@ def document() -> str:
     lines = [
         "# The language",
         "",
-        "For everybody who asks whether a construct of Python works in compiled code. Made by `python -m tests.language --update`",
-        "from `tests/language`; `tests/tables/test_language.py` runs every construct in every form and compares it with plain Python.",
+        "For everybody who asks whether a construct of Python works in compiled code. Made by `python -m tests.corpora.language --update`",
+        "from `tests/corpora/language`; `tests/tables/test_language.py` runs every construct in every form and compares it with plain Python.",
         "",
         f"There are {len(found)} constructs. {everywhere} of them give Python's value, or Python's exception, in every form.",
         "The others stand in tables. There `yes` is the same, and an id is the error that is raised; no form gives another number.",

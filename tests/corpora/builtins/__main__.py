@@ -1,7 +1,7 @@
 """`docs/builtins.md`, printed.
 
-python -m tests.builtins --update       writes it
-python -m tests.builtins --failing      runs every cell and prints those that are not what the list says
+python -m tests.corpora.builtins --update       writes it
+python -m tests.corpora.builtins --failing      runs every cell and prints those that are not what the list says
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tests.builtins import COLUMNS, Wrong, check, document, rows
+from tests.corpora.builtins import COLUMNS, Wrong, check, document, rows
 
-PAGE = Path(__file__).parent.parent.parent / "docs" / "builtins.md"
+PAGE = Path(__file__).parents[3] / "docs" / "builtins.md"
 
 
 def failing(module: str) -> None:
@@ -26,7 +26,7 @@ def failing(module: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.builtins", description="Print the table of builtins.")
+    parser = argparse.ArgumentParser(prog="python -m tests.corpora.builtins", description="Print the table of builtins.")
     parser.add_argument("--update", action="store_true", help="write docs/builtins.md instead")
     parser.add_argument("--failing", nargs="?", const="", metavar="MODULE", help="run the cells, and print those that are wrong")
     options = parser.parse_args()

@@ -6,7 +6,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 
-from tests.language import construct, each, traced, vectors
+from tests.corpora.language import construct, each, traced, vectors
 
 optional = partial(construct, section="Unset and None")
 

@@ -4,7 +4,7 @@ from functools import partial
 
 import jax.numpy as jnp
 
-from tests.language import construct, each, vectors
+from tests.corpora.language import construct, each, vectors
 
 branch = partial(construct, section="Branches")
 

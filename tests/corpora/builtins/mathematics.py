@@ -5,7 +5,7 @@ from functools import partial
 
 import jax.numpy as jnp
 
-from tests.builtins import INTS, REALS, UNITS, Inputs, entry
+from tests.corpora.builtins import INTS, REALS, UNITS, Inputs, entry
 
 EXACT = "the exact integer has no bounds, and those of arrays have"
 BITS = "it looks at the bits of a Python float, which are others than those of an array"

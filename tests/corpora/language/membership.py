@@ -5,7 +5,7 @@ from functools import partial
 import jax.numpy as jnp
 import numpy as np
 
-from tests.language import construct, each, traced, vectors
+from tests.corpora.language import construct, each, traced, vectors
 
 member = partial(construct, section="Containers of values")
 

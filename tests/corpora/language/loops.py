@@ -7,7 +7,7 @@ from functools import partial
 import jax.numpy as jnp
 import numpy as np
 
-from tests.language import construct, each, vectors
+from tests.corpora.language import construct, each, vectors
 
 loop = partial(construct, section="Loops")
 

@@ -7,7 +7,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 
-from tests.builtins import INDICES, INTS, REALS, Inputs, entry, traced
+from tests.corpora.builtins import INDICES, INTS, REALS, Inputs, entry, traced
 
 LENGTH = "the length of the result would depend on traced values"
 GROWS = "a list grows in a compiled loop, and nothing bounds its data-dependent trip count"

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from tests.language import construct, each, traced, vectors
+from tests.corpora.language import construct, each, traced, vectors
 
 joint = partial(construct, section="Types")
 

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from tests.builtins import Inputs, entry, traced
+from tests.corpora.builtins import Inputs, entry, traced
 
 BLOCK = "the effect would happen once, at trace time, whichever branch is taken"
 TRACE = "the number would be drawn at trace time, when the value is not known"

@@ -4,7 +4,7 @@ import contextlib
 import functools
 from functools import partial
 
-from tests.language import construct, each, traced, vectors
+from tests.corpora.language import construct, each, traced, vectors
 
 generators = partial(construct, section="Generators")
 

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import autograph as ag
-from tests import container_kinds
+from tests.corpora import container_kinds
 
 _NUMBERS = ("{c}[0] = v", "{c}[1] += v", "{c}.append(v)", "{c} = {c} + [v]", "{c} += [v, v]", "{c}.pop()", "{c}.insert(0, v)", "{c}.reverse()",
             "{c}[j] = v", "{c}[:2] = [v, v]", "{c}.extend([v])", "del {c}[0]", "{c}.clear()", "{c} = [q * v for q in {c}]", "{c} = [q for q in {c} if q > v]",

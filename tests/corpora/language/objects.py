@@ -6,7 +6,7 @@ from functools import partial
 
 import jax.numpy as jnp
 
-from tests.language import construct, each, vectors
+from tests.corpora.language import construct, each, vectors
 
 objects = partial(construct, section="Classes")
 

@@ -6,7 +6,7 @@ from functools import partial
 import jax.numpy as jnp
 import numpy as np
 
-from tests.builtins import BOOLS, INDICES, INTS, MATRICES, REALS, SYMMETRIC, UNITS, Inputs, entry, traced
+from tests.corpora.builtins import BOOLS, INDICES, INTS, MATRICES, REALS, SYMMETRIC, UNITS, Inputs, entry, traced
 
 LENGTH = "the shape of the result would depend on traced values"
 SHAPE = "shapes are static"

@@ -6,7 +6,7 @@
 
 Each row has a cell for a traced scalar, a traced array and static values. A cell is `yes` (the value of the function as it is written, on concrete
 values), an exception that Python raises too, or the id of the error that refuses it. `tests/tables/test_builtins.py` runs every cell;
-`python -m tests.builtins --update` makes `docs/builtins.md` of the same data.
+`python -m tests.corpora.builtins --update` makes `docs/builtins.md` of the same data.
 """
 
 from __future__ import annotations
@@ -322,7 +322,7 @@ def document() -> str:
         "# Builtins and libraries",
         "",
         "For everybody who asks whether a builtin, or a function of `math` or NumPy, works on a traced value. Made by",
-        "`python -m tests.builtins --update` from `tests/builtins`; `tests/tables/test_builtins.py` runs every use in every column.",
+        "`python -m tests.corpora.builtins --update` from `tests/corpora/builtins`; `tests/tables/test_builtins.py` runs every use in every column.",
         "",
         "The columns say what `x` is. `yes`: the use gives Python's value; for a static `x` also its type. An exception: Python raises it too.",
         "An id: the use raises this error; it never gives another number. –: the use makes no sense there.",

@@ -5,7 +5,7 @@ from functools import partial
 
 import jax
 
-from tests.language import construct, each, traced, vectors
+from tests.corpora.language import construct, each, traced, vectors
 
 block = partial(construct, section="`with` and `try`")
 

@@ -1,0 +1,1 @@
+"""Tables of programs: what people write, each with the value that Python gives."""
