@@ -16,8 +16,9 @@ from autograph.runtime.explaining.decisions import decided, watching
 from autograph.runtime.jaxapi import _jax, scans
 from autograph.runtime.jaxapi._jax import Var
 from autograph.runtime.jaxapi.active import where_active
+from autograph.runtime.jaxapi.ordered_stores import ordered
 from autograph.runtime.jaxapi.tracers import as_object, content
-from autograph.runtime.messages.places import caller, parameter_names, place_of
+from autograph.runtime.messages.places import caller, in_kernel, parameter_names, place_of
 from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.state.copies import note_copies_at
 from autograph.runtime.state.lifted import (
@@ -185,6 +186,7 @@ class Stage(Settling):
             code = first + len(mine) + before_error
             jaxpr = scans.unless(jaxpr, code, range(first, first + len(mine) + len(inner) + (index is not None)))
         carried = [*self.pack_state(), *carry, *([] if index is None else [index.start])]
+        jaxpr = jaxpr if in_kernel() else ordered(jaxpr)
         outs = scans.bind_scan(jaxpr, list(block.consts.values()), carried, [*xs, *block.rows.values()], length, unroll)
         outs = outs if index is None else outs[:-1]
         return self.results(_with_numbers(outs, len(types(self.specs)), groups), certain=True)

@@ -17,6 +17,7 @@ from autograph.runtime.derivatives.loop_primitives import bind
 from autograph.runtime.derivatives.loop_rules import instantiated
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi._jax import ClosedJaxpr
+from autograph.runtime.jaxapi.ordered_stores import ordered
 from autograph.runtime.jaxapi.quiet import prints, quiet
 from autograph.runtime.jaxapi.reverse import forward_only
 from autograph.runtime.messages.errors import Place
@@ -35,6 +36,8 @@ def bind_while(
 
     tests, fixed = len(tested), len(consts)
     operands = [*tested, *consts, *carry]
+    if not in_kernel():
+        turn = ordered(turn)
     plain = functools.partial(lax.while_p.bind, cond_nconsts=tests, cond_jaxpr=test, body_nconsts=fixed, body_jaxpr=turn)
     if not any(inexact(v.aval) for v in turn.jaxpr.invars[fixed:]) or in_kernel():
         return list(plain(*operands))
