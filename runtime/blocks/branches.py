@@ -150,6 +150,9 @@ def _roomy(bind: Callable[[Sequence[Any]], Any], state: Sequence[Any], source: A
     return with_room(bind, list(state), Place(getattr(source, "__code__", None)), 1, loop=False)
 
 
+_LARGE = 64  # items of a store that a branch keeps to itself
+
+
 class _Sides:
     """The sides of a branch, each traced once; their results are brought to joint types."""
 
@@ -367,8 +370,8 @@ class _Sides:
         if not self.types and not effects:
             return self._given(iter(()))
         without = sunk(self.blocks)
-        if without is not None and without.one_sided and not selectable(without.blocks):  # XLA makes the store of one side in place
-            without = None
+        if without is not None and without.one_sided and without.largest() > _LARGE and not selectable(without.blocks):
+            without = None  # XLA makes the store of one branch in place; made behind it, the other branch would fill as many items
         blocks = self.blocks if without is None else without.blocks
         selected = selectable(blocks) and not (without is not None and without.would_copy())
         if watching():

@@ -41,6 +41,10 @@ class Sunk(NamedTuple):
         """Whether a loop copies the arrays in each iteration if the branches are a select: on a CPU, XLA reads one again to store into another."""
         return sum(map(bool, self.stores)) > 1 and jax.default_backend() == "cpu"
 
+    def largest(self) -> int:
+        """The items of the largest store."""
+        return max((e.invars[2].aval.size for eqns in self.stores for e in eqns), default=0)
+
     def stored(self, outs: Sequence[Any]) -> list[Any]:
         """The results of the branch, of what its sides give."""
         flat, results = iter(outs), []

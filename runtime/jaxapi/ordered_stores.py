@@ -9,9 +9,10 @@ orders it before the store, and copies the array in each iteration.  Three primi
     put   (array, new, *where, *after) -> array          the store, which comes after what is `after`
     take  (array, *where)              -> array, items   the items at a place, and the array with zeros there
 
-`hold` and `put` compute what JAX's reads and stores do, on every platform.  `put` and `take` are each other's transposes, so that gradients of any
-order have the same form.  On the CPU `hold` is a conditional, which XLA does not join with other operations, and the index of a store depends on a
-zero that a conditional gives of what is read: it takes 5 ns, and a copy of 80,000 items 14,000.
+`hold` and `put` compute what JAX's reads and stores do, on every platform; with `now=False` they order nothing until they are differentiated.
+`put` and `take` are each other's transposes, so that gradients of any order have the same form.  On the CPU `hold` is a conditional, which XLA does
+not join with other operations, and the index of a store depends on a zero that a conditional gives of what is read: 5 ns, where a copy of 80,000
+items takes 14,000.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime.jaxapi._jax import ClosedJaxpr, Literal, Primitive, Var, ad, batching, jaxpr_with, mlir
+from autograph.runtime.jaxapi.hoisted_reads import with_reads_hoisted
 from autograph.runtime.jaxapi.private import core
 
 _MOST_OF_A_CALL = 12  # equations
@@ -73,11 +75,11 @@ hold_p, put_p, take_p = Primitive("ag_hold"), Primitive("ag_put"), Primitive("ag
 take_p.multiple_results = True
 
 
-def _hold(read: Any, *where: Any) -> Any:
+def _hold(read: Any, *where: Any, now: bool) -> Any:
     return read
 
 
-def _put(array: Any, new: Any, *rest: Any, place: Place, wheres: int) -> Any:
+def _put(array: Any, new: Any, *rest: Any, place: Place, wheres: int, now: bool) -> Any:
     return place.put(array, new, rest[:wheres])
 
 
@@ -97,13 +99,13 @@ def _hits(where: Sequence[Any]) -> Any:
     return jnp.ravel(where[0])[0] >= _BELOW
 
 
-def _hold_on_cpu(read: Any, *where: Any) -> Any:
-    return lax.cond(_hits(where), lambda r: r, lax.optimization_barrier, read)
+def _hold_on_cpu(read: Any, *where: Any, now: bool) -> Any:
+    return read if not now else lax.cond(_hits(where), lambda r: r, lax.optimization_barrier, read)
 
 
-def _put_on_cpu(array: Any, new: Any, *rest: Any, place: Place, wheres: int) -> Any:
+def _put_on_cpu(array: Any, new: Any, *rest: Any, place: Place, wheres: int, now: bool) -> Any:
     where, after = list(rest[:wheres]), rest[wheres:]
-    if after and not _is_small(array):
+    if now and after and not _is_small(array):
 
         def other(*reads: Any) -> Any:
             return sum(jnp.ravel(r.real)[0].astype(where[0].dtype) for r in reads)
@@ -124,20 +126,21 @@ def _take_on_cpu(array: Any, *where: Any, place: Place, shape: tuple[int, ...]) 
 # types, differentiation, `jax.vmap`
 
 
-def _jvp_of_hold(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def _jvp_of_hold(primals: Sequence[Any], tangents: Sequence[Any], *, now: bool) -> tuple[Any, Any]:
     t, where = tangents[0], primals[1:]
-    return hold_p.bind(*primals), t if type(t) is ad.Zero else hold_p.bind(t, *where)
+    return hold_p.bind(*primals, now=True), t if type(t) is ad.Zero else hold_p.bind(t, *where, now=True)
 
 
-def _jvp_of_put(primals: Sequence[Any], tangents: Sequence[Any], *, place: Place, wheres: int) -> tuple[Any, Any]:
-    out = put_p.bind(*primals, place=place, wheres=wheres)
+def _jvp_of_put(primals: Sequence[Any], tangents: Sequence[Any], *, place: Place, wheres: int, now: bool) -> tuple[Any, Any]:
+    params = {"place": place, "wheres": wheres, "now": True}
+    out = put_p.bind(*primals, **params)
     if all(type(t) is ad.Zero for t in tangents[:2]):
         return out, ad.Zero(jax.typeof(out).to_tangent_aval())
     after = [t for t in tangents[2 + wheres :] if type(t) is not ad.Zero]
-    return out, put_p.bind(*map(ad.instantiate_zeros, tangents[:2]), *primals[2 : 2 + wheres], *after, place=place, wheres=wheres)
+    return out, put_p.bind(*map(ad.instantiate_zeros, tangents[:2]), *primals[2 : 2 + wheres], *after, **params)
 
 
-def _transpose_of_put(ct: Any, array: Any, new: Any, *rest: Any, place: Place, wheres: int) -> list[Any]:
+def _transpose_of_put(ct: Any, array: Any, new: Any, *rest: Any, place: Place, wheres: int, now: bool) -> list[Any]:
     wanted = [ad.is_undefined_primal(x) for x in (array, new)]
     nothing = [ad.Zero(x.aval) if ad.is_undefined_primal(x) else None for x in (array, new, *rest)]
     if type(ct) is ad.Zero:
@@ -157,7 +160,7 @@ def _jvp_of_take(primals: Sequence[Any], tangents: Sequence[Any], **params: Any)
 def _transpose_of_take(cts: Sequence[Any], array: Any, *where: Any, place: Place, shape: tuple[int, ...]) -> list[Any]:
     if all(type(ct) is ad.Zero for ct in cts):
         return [ad.Zero(array.aval)] + [None] * len(where)
-    return [put_p.bind(*map(ad.instantiate_zeros, cts), *where, place=place, wheres=len(where))] + [None] * len(where)
+    return [put_p.bind(*map(ad.instantiate_zeros, cts), *where, place=place, wheres=len(where), now=True)] + [None] * len(where)
 
 
 def _define(p: Primitive, compute: Callable[..., Any], on_cpu: Callable[..., Any], types: Callable[..., Any], jvp: Any, transpose: Any) -> None:
@@ -185,10 +188,10 @@ def _strong(aval: Any) -> Any:
 
 
 _define(
-    hold_p, _hold, _hold_on_cpu, lambda read, *_: read, _jvp_of_hold,
-    lambda ct, read, *where: [ct if ad.is_undefined_primal(read) else None] + [None] * len(where),
+    hold_p, _hold, _hold_on_cpu, lambda read, *_, now: read, _jvp_of_hold,
+    lambda ct, read, *where, now: [ct if ad.is_undefined_primal(read) else None] + [None] * len(where),
 )  # fmt: skip
-_define(put_p, _put, _put_on_cpu, lambda array, *_, place, wheres: _strong(array), _jvp_of_put, _transpose_of_put)
+_define(put_p, _put, _put_on_cpu, lambda array, *_, place, wheres, now: _strong(array), _jvp_of_put, _transpose_of_put)
 _define(
     take_p, _take, _take_on_cpu, lambda array, *_, place, shape: [_strong(array), _strong(array).update(shape=shape)], _jvp_of_take,
     _transpose_of_take,
@@ -232,10 +235,11 @@ def _if_plain(store: _Store) -> _Store | None:
 def ordered(body: ClosedJaxpr) -> ClosedJaxpr:
     """The body of a loop with its stores in order.
 
-    A read comes before a store into the same array if it is used for anything but that store.  Sound because a store makes a new array: what is read
-    of the old one is the same, before and after.
+    A read comes before a store into the same array if it is used for anything but that store: now, or in a derivative, where what is read is kept for
+    the way back.  Sound because a store makes a new array: what is read of the old one is the same, before and after.
     """
-    jaxpr = _with_calls_inlined(body).jaxpr
+    body = with_reads_hoisted(_with_calls_inlined(body))
+    jaxpr = body.jaxpr
     stores = {k: store for k, eqn in enumerate(jaxpr.eqns) if (store := _store(eqn)) is not None}
     if not stores:
         return body
@@ -244,22 +248,27 @@ def ordered(body: ClosedJaxpr) -> ClosedJaxpr:
         for x in eqn.invars:
             if isinstance(x, Var):
                 uses[x].append(k)
+    stored = {jaxpr.eqns[k].outvars[0] for k in stores}  # XLA joins a read with the store before it, too
     results = {x for x in jaxpr.outvars if isinstance(x, Var)}
     after: dict[int, list[Any]] = {}
     held: dict[int, Sequence[Any]] = {}
+    now: set[int] = set()
     for k, store in stores.items():
         for n in uses[store.array]:
-            if n < k and (where := _reads(jaxpr.eqns[n], store.array)) and _is_used_beside(jaxpr.eqns, n, k, uses, results):
-                after.setdefault(k, []).append(jaxpr.eqns[n].outvars[0])
-                held[n] = where
+            if n < k and (where := _reads(jaxpr.eqns[n], store.array)):
+                beside = store.array in stored or _is_used_beside(jaxpr.eqns, n, k, uses, results)
+                if beside or store.array.aval.dtype.kind in "fc":
+                    after.setdefault(k, []).append(jaxpr.eqns[n].outvars[0])
+                    held[n] = where
+                    now |= {n, k} if beside else set()
     eqns: list[Any] = []
     for k, eqn in enumerate(jaxpr.eqns):
         if k in held:
             read = Var(eqn.outvars[0].aval)
-            eqns += [eqn.replace(outvars=[read]), eqn.replace(primitive=hold_p, invars=[read, *held[k]], params={})]
+            eqns += [eqn.replace(outvars=[read]), eqn.replace(primitive=hold_p, invars=[read, *held[k]], params={"now": k in now})]
         elif k in stores and (k in after or stores[k].array.aval.dtype.kind in "fc"):
             array, new, where, place = stores[k]
-            params = {"place": place, "wheres": len(where)}
+            params = {"place": place, "wheres": len(where), "now": k in now}
             eqns.append(eqn.replace(primitive=put_p, invars=[array, new, *where, *after.get(k, ())], params=params))
         else:
             eqns.append(eqn)

@@ -1,0 +1,235 @@
+"""Loops that store take time in proportion to what an iteration touches: no array is copied in the body of an optimised loop, forwards or back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import autograph as ag
+from tests.harness import assert_same
+
+N = 400  # floats: more than what is copied as fast
+
+
+def stored(x: Any) -> Any:
+    y = np.zeros(len(x), np.float32)
+    for i in range(len(x)):
+        y[i] = np.sin(x[i]) * 2
+    return y
+
+
+def recurrence(x: Any) -> Any:
+    y = np.zeros(len(x), np.float32)
+    for i in range(1, len(x)):
+        y[i] = 0.5 * y[i - 1] + x[i]
+    return y
+
+
+def stored_in_a_branch(x: Any) -> Any:
+    y = np.zeros(len(x), np.float32)
+    for i in range(len(x)):
+        if x[i] > 0:
+            y[i] = x[i] * x[i]
+    return y
+
+
+def read_and_cleared(x: Any) -> Any:
+    u, v = np.zeros(len(x), np.float32), x * x
+    for i in range(len(x)):
+        u[i] = v[i]
+        v[i] = 0
+    return u, v
+
+
+def read_into_a_sum_and_cleared(x: Any) -> Any:
+    total = 0.0
+    for i in range(len(x)):
+        total = total + x[i] * x[i]
+        x[i] = 0
+    return total, x
+
+
+def swapped(x: Any) -> Any:
+    for i in range(len(x) - 1):
+        j = (i * 7) % len(x)
+        x[i], x[j] = x[j], x[i]
+    return x * x
+
+
+def in_place(x: Any) -> Any:
+    for i in range(1, len(x) - 1):
+        x[i] = 0.25 * x[i - 1] + 0.5 * x[i] * x[i] + 0.25 * x[i + 1]
+    return x
+
+
+def two_arrays(x: Any) -> Any:
+    a, b = np.zeros(len(x), np.float32), np.zeros(len(x), np.float32)
+    for i in range(1, len(x)):
+        a[i] = a[i - 1] * 0.5 + x[i]
+        b[i] = a[i] * b[i - 1] + x[i]
+    return b
+
+
+def tridiagonal(x: Any) -> Any:
+    n = len(x)
+    c, d = np.zeros(n, np.float32), np.zeros(n, np.float32)
+    for i in range(1, n):
+        m = 4.0 - c[i - 1]
+        c[i] = 1.0 / m
+        d[i] = (x[i] - d[i - 1]) / m
+    for i in range(n - 2, -1, -1):
+        d[i] = d[i] - c[i] * d[i + 1]
+    return d
+
+
+def scattered(x: Any) -> Any:
+    h = np.zeros(len(x), np.float32)
+    for i in range(len(x)):
+        h[(i * 7) % len(x)] += x[i] * x[i]
+    return h
+
+
+def rows(x: Any) -> Any:
+    a = x.reshape(-1, 4)
+    y = np.zeros(a.shape, np.float32)
+    for i in range(len(a)):
+        y[i] = np.sin(a[i])
+    return y
+
+
+def of_unknown_length(x: Any) -> Any:
+    y = np.zeros(len(x), np.float32)
+    i = 0
+    while i < len(x) and x[i] > -100:
+        y[i] = x[i] * x[i]
+        i += 1
+    return y
+
+
+def ended_early(x: Any) -> Any:
+    y = np.zeros(len(x), np.float32)
+    for i in range(len(x)):
+        if x[i] > 100:
+            break
+        y[i] = np.sin(x[i])
+    return y
+
+
+def appended(x: Any) -> Any:
+    out = []
+    for v in x:
+        out.append(np.sin(v))
+    return np.array(out)
+
+
+PROGRAMS: list[Callable[[Any], Any]] = [
+    stored, recurrence, stored_in_a_branch, read_and_cleared, read_into_a_sum_and_cleared, swapped, in_place, two_arrays, tridiagonal, scattered,
+    rows, of_unknown_length, ended_early, appended,
+]  # fmt: skip
+
+
+def given(n: int = N) -> Any:
+    return jnp.asarray(np.random.default_rng(0).uniform(-1, 1, n), jnp.float32)
+
+
+def loss(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda x: sum(jnp.sum(leaf * jnp.arange(leaf.size).reshape(leaf.shape) / N) for leaf in map(jnp.asarray, jax.tree.leaves(f(x))))
+
+
+def copies(f: Callable[[Any], Any]) -> list[str]:
+    """The arrays of N items or more that bodies of loops copy, in the optimised program."""
+    text = jax.jit(f).lower(given()).compile().as_text()
+    found = []
+    for computation in re.split(r"\n\n", text):
+        if not computation.lstrip().startswith("ENTRY"):
+            shapes = re.findall(r"= \w+\[([\d,]+)\]\S* copy\(", computation)
+            found += [shape for shape in shapes if np.prod([int(n) for n in shape.split(",")]) >= N]
+    return found
+
+
+needs_cpu = pytest.mark.skipif(jax.default_backend() != "cpu", reason="the order is said to the compiler for the CPU")
+
+
+@needs_cpu
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+def test_no_array_is_copied(program: Callable[[Any], Any]) -> None:
+    f = loss(ag.convert(program))
+    assert copies(f) == []
+    if program not in (of_unknown_length, ended_early):  # whose way back copies stored states once in many iterations
+        assert copies(jax.grad(f)) == []
+
+
+@needs_cpu
+def test_by_hand_it_is() -> None:
+    """What the order is for: if this copies nothing, XLA does not need to be told any more."""
+
+    def program(x: Any) -> Any:
+        return jax.lax.fori_loop(0, N, lambda i, y: y.at[i].set(jnp.sin(x[i])), jnp.zeros(N)).sum()
+
+    assert copies(jax.grad(program))
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+def test_values_and_derivatives(program: Callable[[Any], Any]) -> None:
+    """As NumPy; in reverse as differences, in forward mode and under `jax.vmap` as in reverse, and the second derivative as that of the unrolled loop."""
+    assert_same(jax.jit(ag.convert(program))(given()), program(np.asarray(given()).copy()), rtol=1e-4, atol=1e-5)
+    f, x = loss(ag.convert(program)), given(160)
+    gradient = jax.jit(jax.grad(f))(x)
+    with ag.loops(roll="never"):
+        unrolled = jax.grad(f)(x)
+    assert_same(gradient, unrolled, rtol=1e-3, atol=1e-4)
+    t = given(160)[::-1]
+    assert_same(jax.jit(lambda x, t: jax.jvp(f, (x,), (t,))[1])(x, t), gradient @ t, rtol=1e-3, atol=1e-4)
+    several = jnp.stack([x, x * 0.5, -x])
+    assert_same(jax.jit(jax.vmap(jax.grad(f)))(several), jnp.stack([jax.jit(jax.grad(f))(v) for v in several]), rtol=1e-3, atol=1e-4)
+    curved = jax.jit(lambda x: jax.grad(lambda x: jax.grad(f)(x) @ t)(x))(x)
+    assert_same(curved, jax.jit(lambda x: jax.jvp(jax.grad(f), (x,), (t,))[1])(x), rtol=1e-3, atol=1e-4)
+
+
+def test_a_transpose_of_a_transpose() -> None:
+    """What is linear in its argument, as solvers ask for it: neither places nor order depend on the argument."""
+
+    def program(x: Any) -> Any:
+        u, v = jnp.zeros(200), jnp.array(x)
+        for i in range(200):
+            u[(i * 3) % 200] = v[i] * 2
+            v[i] = 0
+        return u
+
+    f = jax.jit(ag.convert(program))
+    x = given(200)
+    transposed = jax.linear_transpose(f, x)
+    matrix = jax.jacobian(f)(x)
+    assert_same(transposed(x)[0], matrix.T @ x, rtol=1e-4, atol=1e-5)
+    assert_same(jax.linear_transpose(lambda y: transposed(y)[0], x)(x)[0], matrix @ x, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("index", [-3, 0, N - 1, N + 5, -N - 20])
+def test_a_place_that_is_out_of_range(index: int) -> None:
+    """Nothing is stored there, and nothing comes back."""
+
+    def program(x: Any, k: Any) -> Any:
+        y = jnp.ones(N)
+
+        def body(i: Any, y: Any) -> Any:
+            return y.at[k + i].set(x[i] + y[i], mode="drop")
+
+        for i in range(3):
+            y = body(i, y)
+        return y
+
+    f = jax.jit(ag.convert(program))
+    x, k = given(), jnp.int32(index)
+    want = jnp.ones(N)
+    for i in range(3):
+        want = want.at[index + i].set(x[i] + want[i], mode="drop")
+    assert_same(f(x, k), want)
+    got = jax.jit(jax.grad(lambda x: (ag.convert(program)(x, k) * jnp.arange(N)).sum()))(x)
+    places = [p for i in range(3) if 0 <= (p := index + i + (N if index + i < 0 else 0)) < N]
+    assert float(got.sum()) == pytest.approx(sum(places), abs=2 * N)
