@@ -28,7 +28,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime.jaxapi._jax import ClosedJaxpr, Literal, Primitive, Var, ad, batching, jaxpr_with, mlir
+from autograph.runtime.jaxapi._jax import ClosedJaxpr, Literal, Primitive, Var, ad, batching, jaxpr_with, mlir, trace
 from autograph.runtime.jaxapi.hoisted_reads import with_reads_hoisted
 from autograph.runtime.jaxapi.private import core
 
@@ -238,7 +238,7 @@ def ordered(body: ClosedJaxpr) -> ClosedJaxpr:
     A read comes before a store into the same array if it is used for anything but that store: now, or in a derivative, where what is read is kept for
     the way back.  Sound because a store makes a new array: what is read of the old one is the same, before and after.
     """
-    body = with_reads_hoisted(_with_calls_inlined(body))
+    body = _with_stores_late(_with_reads_forwarded(with_reads_hoisted(_with_calls_inlined(body))))
     jaxpr = body.jaxpr
     stores = {k: store for k, eqn in enumerate(jaxpr.eqns) if (store := _store(eqn)) is not None}
     if not stores:
@@ -273,6 +273,78 @@ def ordered(body: ClosedJaxpr) -> ClosedJaxpr:
         else:
             eqns.append(eqn)
     return jaxpr_with(jaxpr, jaxpr.invars, jaxpr.outvars, eqns)
+
+
+def _with_reads_forwarded(body: ClosedJaxpr) -> ClosedJaxpr:
+    """A body in which an item that is read between two stores into an array is what the first stored, or an item of the array before both.
+
+    XLA makes the first store again in the place where the item is used, and copies the array for that.
+    """
+    again = {e.invars[0] for e in body.jaxpr.eqns if e.primitive is lax.scatter_p and isinstance(e.invars[0], Var)}
+    first = {e.outvars[0]: store for e in body.jaxpr.eqns if e.outvars and e.outvars[0] in again and (store := _store(e)) and _is_of_item(store)}
+    if not first:
+        return body
+    eqns: list[Any] = []
+    for eqn in body.jaxpr.eqns:
+        eqns += _forwarded(eqn, first)
+    return jaxpr_with(body.jaxpr, body.jaxpr.invars, body.jaxpr.outvars, eqns)
+
+
+def _is_of_item(store: _Store) -> bool:
+    array, numbers = store.array.aval, getattr(store.place, "numbers", None)
+    return numbers is not None and numbers.scatter_dims_to_operand_dims == tuple(range(len(array.shape))) and not store.new.aval.shape
+
+
+def _forwarded(eqn: Any, first: dict[Any, _Store]) -> list[Any]:
+    """The equations of a read between two stores, of operations that a number of an outer loop may be used in when that is rolled."""
+    if eqn.primitive is not lax.dynamic_slice_p or eqn.invars[0] not in first or any(n != 1 for n in eqn.params["slice_sizes"]):
+        return [eqn]
+    array, new, (index,), _ = first[eqn.invars[0]]
+
+    def read(array: Any, new: Any, index: Any, *starts: Any) -> list[Any]:
+        hit = jnp.bool_(True)
+        for k, (start, n) in enumerate(zip(starts, array.shape, strict=True)):
+            inside = lax.max(lax.min(start, np.asarray(n - 1, start.dtype)), np.asarray(0, start.dtype))
+            hit = lax.bitwise_and(hit, lax.eq(lax.index_in_dim(index, k, keepdims=False), inside.astype(index.dtype)))
+        before = lax.dynamic_slice_p.bind(array, *starts, **eqn.params)
+        return [lax.select(hit, jnp.reshape(new, before.shape), before)]
+
+    operands = [array, new, index, *eqn.invars[1:]]
+    jaxpr, _ = trace(read, [x.aval for x in operands])
+    known = dict(zip(jaxpr.invars, operands, strict=True))
+    known |= {v: Var(v.aval) for e in jaxpr.eqns for v in e.outvars}
+    known[jaxpr.outvars[0]] = eqn.outvars[0]
+    made = [
+        e.replace(
+            invars=[x if isinstance(x, Literal) else known[x] for x in e.invars], outvars=[known[v] for v in e.outvars], source_info=eqn.source_info
+        )
+        for e in jaxpr.eqns
+    ]
+    return [e for new in made for e in _forwarded(new, first)]
+
+
+def _with_stores_late(body: ClosedJaxpr) -> ClosedJaxpr:
+    """A body whose stores stand behind the reads of what they store into: each where its result is first needed."""
+    waiting: dict[Any, Any] = {}  # stores by their results
+    eqns: list[Any] = []
+
+    def need(x: Any) -> None:
+        if isinstance(x, Var) and x in waiting:
+            store = waiting.pop(x)
+            for operand in store.invars:
+                need(operand)
+            eqns.append(store)
+
+    for eqn in body.jaxpr.eqns:
+        if _store(eqn) is not None:
+            waiting[eqn.outvars[0]] = eqn
+            continue
+        for x in eqn.invars:
+            need(x)
+        eqns.append(eqn)
+    for x in [*waiting]:
+        need(x)
+    return body if eqns == body.jaxpr.eqns else jaxpr_with(body.jaxpr, body.jaxpr.invars, body.jaxpr.outvars, eqns)
 
 
 def _with_calls_inlined(body: ClosedJaxpr) -> ClosedJaxpr:
