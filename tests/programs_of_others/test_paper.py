@@ -19,7 +19,7 @@ pytestmark = pytest.mark.always
 MORE: dict[str, dict[str, int]] = {
     "rnn": {},
     "beam_search": {"copy": 1},
-    "lbfgs": {"conditional": 6, "copy": 24},
+    "lbfgs": {"conditional": 6, "copy": 25},
     "maml": {},
     "sgd_mnist": {},
     "seq2seq": {"copy": 1},

@@ -701,7 +701,7 @@ def report(x):
 
 report(4.0)
 ''',
-        ("`out`", "'root'", "(line 5)", "(line 7)", "same type"),
+        ("`out`", "'root'", "(line 5)", "(line 7)", "same keys"),
         '''
 @ag.function
 def report(x):
