@@ -36,10 +36,10 @@ def bind_while(
 
     tests, fixed = len(tested), len(consts)
     operands = [*tested, *consts, *carry]
-    if not in_kernel():
-        turn = ordered(turn)
+    kernel = in_kernel()
+    turn = turn if kernel else ordered(turn)
     plain = functools.partial(lax.while_p.bind, cond_nconsts=tests, cond_jaxpr=test, body_nconsts=fixed, body_jaxpr=turn)
-    if not any(inexact(v.aval) for v in turn.jaxpr.invars[fixed:]) or in_kernel():
+    if not any(inexact(v.aval) for v in turn.jaxpr.invars[fixed:]) or kernel:
         return list(plain(*operands))
     if any(map(_jax.is_reference, operands)):
         return forward_only(plain(*operands), place)

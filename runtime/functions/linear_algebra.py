@@ -48,7 +48,7 @@ def _eigvalsh(a: Any, UPLO: str = "L") -> Any:
 def real_if_all_are(given: Any, out: Any, name: str, real: str) -> Any:
     """Eigenvalues or roots, and vectors behind them: real if `given` is, as NumPy's are where all of them are real; an error (AG502) if one is not.
 
-    What is `given` complex gives complex numbers in any case.
+    Complex numbers give complex ones in each case.
     """
     if jnp.iscomplexobj(given):
         return out

@@ -3,7 +3,8 @@
     if x[i] > 0: y[i] = f(x[i])        the branch takes the number x[i], and not the array x
 
 On the way back a branch gives the cotangents of all that it takes: of an array that is as many zeros as it has items, in each iteration of the loop
-around.  Sound because a read has no effect and cannot fail: where the branch is not taken, nobody looks at what was read.
+around.  Sound because a read has no effect and cannot fail: where the branch is not taken, nobody looks at what was read, though its place may be
+outside of the array (`test_a_read_in_a_branch_that_is_not_taken`).
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from jax import lax
 
 from autograph.runtime.jaxapi._jax import ClosedJaxpr, Literal, Var, jaxpr_with
 
-_LEAST = 512  # bytes of an array
-_MOST = 16  # items of a read
+LEAST = 512  # bytes of an array: to copy a smaller one, or to fill one with zeros, takes no longer than to do without
+_MOST = 16  # items of a read, and reads of a branch: a branch that reads more, and is seldom taken, would cost more than it does
 _OF_INDICES = frozenset({
     "add", "sub", "mul", "neg", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "select_n", "convert_element_type", "broadcast_in_dim",
     "reshape", "squeeze", "concatenate", "min", "max", "clamp", "rem", "div", "sign",
@@ -54,7 +55,7 @@ def _hoisted(cond: Any) -> list[Any]:
             elif _gives_index(eqn) and all(_is_known(x, outside, indices) for x in eqn.invars):
                 indices[eqn.outvars[0]] = eqn
         own.append(reads)
-    if not given:
+    if not 0 < len(given) <= _MOST:
         return [cond]
     new = [_taking(branch, reads, [v.aval for v in given]) for branch, reads in zip(branches, own, strict=True)]
     used = [any(k in u for _, u in new) for k in range(len(operands) + len(given))]
@@ -67,7 +68,7 @@ def _reads_items(eqn: Any, invars: Any) -> bool:
     if eqn.primitive not in (lax.dynamic_slice_p, lax.gather_p) or not isinstance(eqn.invars[0], Var) or eqn.invars[0] not in invars:
         return False
     array, read = eqn.invars[0].aval, eqn.outvars[0].aval
-    large = getattr(array.dtype, "kind", "") == "f" and math.prod(array.shape) * array.dtype.itemsize >= _LEAST
+    large = getattr(array.dtype, "kind", "") == "f" and math.prod(array.shape) * array.dtype.itemsize >= LEAST
     return large and math.prod(read.shape) <= _MOST
 
 

@@ -29,11 +29,10 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime.jaxapi._jax import ClosedJaxpr, Literal, Primitive, Var, ad, batching, jaxpr_with, mlir, trace
-from autograph.runtime.jaxapi.hoisted_reads import with_reads_hoisted
+from autograph.runtime.jaxapi.hoisted_reads import LEAST, with_reads_hoisted
 from autograph.runtime.jaxapi.private import core
 
 _MOST_OF_A_CALL = 12  # equations
-_LEAST = 512  # bytes: a smaller array is copied as fast
 _BELOW = -7  # no index that hits anything, and no end of a range of numbers that a compiler looks at
 
 
@@ -91,11 +90,15 @@ def _take(array: Any, *where: Any, place: Place, shape: tuple[int, ...]) -> list
 
 
 def _is_small(array: Any) -> bool:
-    return bool(math.prod(array.shape) * array.dtype.itemsize < _LEAST)
+    return bool(math.prod(array.shape) * array.dtype.itemsize < LEAST)
 
 
 def _hits(where: Sequence[Any]) -> Any:
-    """True wherever an index may hit something: what XLA does not know."""
+    """True wherever an index may hit something, which XLA does not know.
+
+    Where it is False the index is below -7.  Sound because it may be moved by one there: it stays negative, and nothing is stored, or at the start.
+    A loop that stores below the start, and would hit what it must not if it were moved further: `test_places_that_are_out_of_range`.
+    """
     return jnp.ravel(where[0])[0] >= _BELOW
 
 
@@ -108,7 +111,7 @@ def _put_on_cpu(array: Any, new: Any, *rest: Any, place: Place, wheres: int, now
     if now and after and not _is_small(array):
 
         def other(*reads: Any) -> Any:
-            return sum(jnp.ravel(r.real)[0].astype(where[0].dtype) for r in reads)
+            return sum(jnp.ravel(r.real)[0].astype(where[0].dtype) for r in reads) & 1
 
         where[0] += lax.cond(_hits(where), lambda *reads: jnp.zeros((), where[0].dtype), other, *after)
     return place.put(array, new, where)
@@ -302,24 +305,17 @@ def _forwarded(eqn: Any, first: dict[Any, _Store]) -> list[Any]:
     array, new, (index,), _ = first[eqn.invars[0]]
 
     def read(array: Any, new: Any, index: Any, *starts: Any) -> list[Any]:
-        hit = jnp.bool_(True)
+        hits = []
         for k, (start, n) in enumerate(zip(starts, array.shape, strict=True)):
             inside = lax.max(lax.min(start, np.asarray(n - 1, start.dtype)), np.asarray(0, start.dtype))
-            hit = lax.bitwise_and(hit, lax.eq(lax.index_in_dim(index, k, keepdims=False), inside.astype(index.dtype)))
+            hits.append(lax.eq(lax.index_in_dim(index, k, keepdims=False), inside.astype(index.dtype)))
         before = lax.dynamic_slice_p.bind(array, *starts, **eqn.params)
-        return [lax.select(hit, jnp.reshape(new, before.shape), before)]
+        return [lax.select(functools.reduce(lax.bitwise_and, hits), jnp.reshape(new, before.shape), before)]
 
     operands = [array, new, index, *eqn.invars[1:]]
     jaxpr, _ = trace(read, [x.aval for x in operands])
-    known = dict(zip(jaxpr.invars, operands, strict=True))
-    known |= {v: Var(v.aval) for e in jaxpr.eqns for v in e.outvars}
-    known[jaxpr.outvars[0]] = eqn.outvars[0]
-    made = [
-        e.replace(
-            invars=[x if isinstance(x, Literal) else known[x] for x in e.invars], outvars=[known[v] for v in e.outvars], source_info=eqn.source_info
-        )
-        for e in jaxpr.eqns
-    ]
+    made = _inlined(jaxpr, operands, {}, eqn.source_info)
+    made[-1] = made[-1].replace(outvars=eqn.outvars)
     return [e for new in made for e in _forwarded(new, first)]
 
 
@@ -354,22 +350,30 @@ def _with_calls_inlined(body: ClosedJaxpr) -> ClosedJaxpr:
     known: dict[Any, Any] = {}
     eqns: list[Any] = []
 
-    def now(x: Any) -> Any:
-        return x if isinstance(x, Literal) else known.get(x, x)
-
     for eqn in body.jaxpr.eqns:
-        eqn = eqn.replace(invars=[*map(now, eqn.invars)])
+        eqn = eqn.replace(invars=[_known(x, known) for x in eqn.invars])
         if not _is_call(eqn):
             eqns.append(eqn)
             continue
         inner = eqn.params["jaxpr"].jaxpr
-        known |= dict(zip(inner.invars, eqn.invars, strict=True))
-        for own in inner.eqns:
-            renamed = [Var(v.aval) for v in own.outvars]
-            eqns.append(own.replace(invars=[*map(now, own.invars)], outvars=renamed, source_info=eqn.source_info))
-            known |= dict(zip(own.outvars, renamed, strict=True))
-        known |= {out: now(x) for out, x in zip(eqn.outvars, inner.outvars, strict=True)}
-    return jaxpr_with(body.jaxpr, body.jaxpr.invars, [*map(now, body.jaxpr.outvars)], eqns)
+        eqns += _inlined(inner, eqn.invars, known, eqn.source_info)
+        known |= {out: _known(x, known) for out, x in zip(eqn.outvars, inner.outvars, strict=True)}
+    return jaxpr_with(body.jaxpr, body.jaxpr.invars, [_known(x, known) for x in body.jaxpr.outvars], eqns)
+
+
+def _inlined(jaxpr: Any, operands: Sequence[Any], known: dict[Any, Any], source_info: Any) -> list[Any]:
+    """The equations of a jaxpr on operands, with results of their own; `known` is told what stands for its variables."""
+    known |= dict(zip(jaxpr.invars, operands, strict=True))
+    eqns = []
+    for eqn in jaxpr.eqns:
+        results = [Var(v.aval) for v in eqn.outvars]
+        eqns.append(eqn.replace(invars=[_known(x, known) for x in eqn.invars], outvars=results, source_info=source_info))
+        known |= dict(zip(eqn.outvars, results, strict=True))
+    return eqns
+
+
+def _known(x: Any, known: dict[Any, Any]) -> Any:
+    return x if isinstance(x, Literal) else known.get(x, x)
 
 
 _MOVING = frozenset({lax.gather_p, lax.scatter_p, lax.dynamic_slice_p, lax.dynamic_update_slice_p})

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax import lax
 
 import autograph as ag
 from tests.corpora.programs.stores_in_loops import PROGRAMS, ended_early, of_unknown_length, stored_into_a_matrix
@@ -54,7 +55,7 @@ def test_by_hand_it_is() -> None:
     """What the order is for: if this copies nothing, XLA does not need to be told any more."""
 
     def program(x: Any) -> Any:
-        return jax.lax.fori_loop(0, N, lambda i, y: y.at[i].set(jnp.sin(x[i])), jnp.zeros(N)).sum()
+        return lax.fori_loop(0, N, lambda i, y: y.at[i].set(jnp.sin(x[i])), jnp.zeros(N)).sum()
 
     assert copies(jax.grad(program))
 
@@ -94,26 +95,50 @@ def test_a_transpose_of_a_transpose() -> None:
     assert_same(jax.linear_transpose(lambda y: transposed(y)[0], x)(x)[0], matrix @ x, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("index", [-3, 0, N - 1, N + 5, -N - 20])
-def test_a_place_that_is_out_of_range(index: int) -> None:
-    """Nothing is stored there, and nothing comes back."""
+@pytest.mark.parametrize("start", [0, -1, N - 3, 2 * N, -N, -2 * N - 30])
+def test_places_that_are_out_of_range(start: int) -> None:
+    """Nothing is stored there, whatever was read before, and nothing comes back."""
 
     def program(x: Any, k: Any) -> Any:
-        y = jnp.ones(N)
+        total = 0.0
+        for i in range(N):
+            total = total + x[i]
+            x = x.at[k + 2 * i].set(x[i] * 0.5, mode="drop")
+        return total, x
 
-        def body(i: Any, y: Any) -> Any:
-            return y.at[k + i].set(x[i] + y[i], mode="drop")
+    def by_hand(x: Any, k: Any) -> Any:
+        def body(i: Any, c: Any) -> Any:
+            return c[0] + c[1][i], c[1].at[k + 2 * i].set(c[1][i] * 0.5, mode="drop")
 
-        for i in range(3):
-            y = body(i, y)
+        return lax.fori_loop(0, N, body, (jnp.float32(0), x))
+
+    x, k = 300.0 + 100.0 * given(), jnp.int32(start)  # what a place would be moved by
+    f = ag.convert(program)
+    assert_same(jax.jit(f)(x, k), by_hand(x, k), rtol=1e-4)
+    weights = jnp.arange(N) / N
+
+    def of(f: Any) -> Any:
+        return jax.jit(jax.grad(lambda x: (lambda total, y: total + (y * weights).sum())(*f(x, k))))(x)
+
+    assert_same(of(f), of(by_hand), rtol=1e-4)
+
+
+def test_a_read_in_a_branch_that_is_not_taken() -> None:
+    """The item is read before the branch, at a place where there may be none."""
+
+    def program(x: Any, places: Any) -> Any:
+        y = np.zeros(N, np.float32)
+        for i in range(N):
+            if places[i] < N:
+                y[i] = np.sin(x[places[i]]) * x[i]
         return y
 
-    f = jax.jit(ag.convert(program))
-    x, k = given(), jnp.int32(index)
-    want = jnp.ones(N)
-    for i in range(3):
-        want = want.at[index + i].set(x[i] + want[i], mode="drop")
-    assert_same(f(x, k), want)
-    got = jax.jit(jax.grad(lambda x: (ag.convert(program)(x, k) * jnp.arange(N)).sum()))(x)
-    places = [p for i in range(3) if 0 <= (p := index + i + (N if index + i < 0 else 0)) < N]
-    assert float(got.sum()) == pytest.approx(sum(places), abs=2 * N)
+    x, places = given(), jnp.arange(N) * 3 - 5
+    f = ag.convert(program)
+    inside = (places < N) & (places >= -N)
+
+    def by_hand(x: Any) -> Any:
+        return jnp.where(inside, jnp.sin(x[jnp.where(inside, places, 0)]) * x, 0.0)
+
+    assert_same(jax.jit(f)(x, places), by_hand(x))
+    assert_same(jax.jit(jax.grad(lambda x: f(x, places).sum()))(x), jax.grad(lambda x: by_hand(x).sum())(x))
