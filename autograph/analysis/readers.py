@@ -44,31 +44,32 @@ class Readers:
             return self.found[fn]
         args = fn.args
         names = {a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
-        if fn.decorator_list or any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal)) for n in ast.walk(fn)):
+        parents = {child: node for node in ast.walk(fn) for child in ast.iter_child_nodes(node)} if names else {}
+        if fn.decorator_list or any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal)) for n in parents):
             names = set()  # a decorator, a generator or a shared variable may keep it
         self.found[fn] = frozenset(names)  # what calls itself keeps nothing by that alone
         self.looked_at.append(fn)
         try:
             while True:
                 before = self.found[fn]
-                self.found[fn] = frozenset(before - set(self._escaping(fn)))
+                self.found[fn] = before - set(self._escaping(fn, before, parents)) if before else before
                 if self.found[fn] == before:
                     return before
         finally:
             self.looked_at.pop()
 
-    def _escaping(self, fn: ast.FunctionDef) -> Iterator[str]:
-        """The names that are used where the object may be kept or changed."""
-        parents = {child: node for node in ast.walk(fn) for child in ast.iter_child_nodes(node)}
-        for node in ast.walk(fn):
-            if isinstance(node, ast.Name) and not (isinstance(node.ctx, ast.Load) and self._reads(node, parents, fn)):
-                yield node.id
+    def _escaping(self, fn: ast.FunctionDef, names: frozenset[str], parents: dict[ast.AST, ast.AST]) -> Iterator[str]:
+        """Those of some names that are used where the object may be kept or changed; `parents` holds all nodes but the function."""
+        for node in parents:
+            if isinstance(node, ast.Name):
+                if node.id in names and not (isinstance(node.ctx, ast.Load) and self._reads(node, parents)):
+                    yield node.id
             elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
                 yield node.name
-            elif isinstance(node, _FUNCTIONS) and node is not fn:  # a function inside keeps what it reads
+            elif isinstance(node, _FUNCTIONS):  # a function inside keeps what it reads
                 yield from (n.id for n in ast.walk(node) if isinstance(n, ast.Name))
 
-    def _reads(self, node: ast.expr, parents: dict[ast.AST, ast.AST], fn: ast.FunctionDef) -> bool:
+    def _reads(self, node: ast.expr, parents: dict[ast.AST, ast.AST]) -> bool:
         parent = parents[node]
         match parent:
             case ast.Subscript(value=value, ctx=ast.Load()):

@@ -103,7 +103,7 @@ class _Appends(s.Transformer):
                 node.func = s.at(s.runtime("len"), node.func)
                 return node
         given = (*enumerate(node.args), *((k.arg, k.value) for k in node.keywords))
-        read = [s.constant(place) for place, a in given if getattr(a, "id", "") in self.names and self.uses.is_read(node, place, a)]
+        read = [s.constant(place) for place, a in given if getattr(a, "id", "") in self.names and self.uses.is_read(node, place)]
         if read:
             node.func = quote_expr("ag.reading($f)", node.func, f=node.func)
             node.func.args += [s.at(place, node) for place in read]

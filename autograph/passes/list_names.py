@@ -26,6 +26,7 @@ class Uses:
         self.context = context
         self.changes: dict[str, list[_Use]] = defaultdict(list)
         self.moves: dict[str, list[_Use]] = defaultdict(list)  # where it may get a second name
+        self.given: dict[str, list[tuple[_Use, Any, Any]]] = defaultdict(list)  # which calls take it, and at which place
         self.made: dict[str, list[_Use]] = defaultdict(list)  # where it becomes a new list
         self.perhaps: set[str] = set()  # which may be an array as well
         self.filtered: set[str] = set()  # of which traced values may decide how long it is from the start
@@ -42,7 +43,8 @@ class Uses:
 
     def _alone(self, name: str) -> bool:
         """Whether every second name, and every other value of this one, comes after the last change, counting the iterations of loops."""
-        for move in self.moves[name]:
+        given = [use for use, call, place in self.given[name] if not self.is_read(call, place)]
+        for move in self.moves[name] + given:
             for change in self.changes[name]:
                 shared = [loop for loop in move.loops if loop in change.loops]
                 if move.order < change.order or any(not any(loop in m.loops for m in self.made[name]) for loop in shared):
@@ -151,7 +153,10 @@ class Uses:
             case s.Call(func=func, args=args, keywords=keywords):
                 self._expr(func, use, moved=False)
                 for place, a in (*enumerate(args), *((k.arg, k.value) for k in keywords)):
-                    self._expr(a, use, moved=not self.is_read(node, place, a))
+                    if isinstance(a, s.Name):
+                        self.given[a.id].append((use, node, place))
+                    else:
+                        self._expr(a, use, moved=True)
             case s.Compare() | s.BinOp() | s.UnaryOp() | s.JoinedStr() | s.ListComp() | s.GeneratorExp():
                 for child in s.children(node):
                     self._expr(child, use, moved=False)
@@ -162,10 +167,9 @@ class Uses:
                 for child in s.children(node):
                     self._expr(child, use, moved)
 
-    def is_read(self, call: Any, place: Any, argument: Any) -> bool:
+    def is_read(self, call: Any, place: Any) -> bool:
         """Whether a call gives a variable to a function of the file that only reads it."""
-        named = isinstance(argument, s.Name) and place is not None and getattr(call.func, "id", "") not in self.local
-        return named and self.context.only_reads(call, place)
+        return place is not None and getattr(call.func, "id", "") not in self.local and self.context.only_reads(call, place)
 
     def _keeps_nothing(self, func: Any) -> bool:
         """Whether a callee is a builtin that only reads its arguments, or a function of an array library."""

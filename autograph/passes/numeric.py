@@ -14,6 +14,7 @@ from autograph.trees import syntax as s
 _ARITHMETIC = frozenset("Sub Mult Div FloorDiv Mod Pow MatMult BitAnd BitOr BitXor LShift RShift".split())
 _OF_ARRAYS = frozenset("shape dtype ndim size T at sum mean max min any all astype reshape item ravel flatten".split())
 _NUMBERS = frozenset("len range int float abs round sum bool ord hash id divmod pow".split())
+_TELLING = frozenset({s.BinOp, s.UnaryOp, s.AugAssign, s.Compare, s.Assign, s.For, s.Subscript, s.Attribute, s.Call})
 _ROWS = frozenset("tuple list sorted zip".split())
 
 
@@ -21,7 +22,7 @@ def numeric(fn: Any) -> frozenset[str]:
     """What is a number or an array by the text of a function."""
     found: set[str] = set()
     links: list[tuple[str, Any]] = []  # what is assigned to what
-    for node in s.walk(fn):
+    for node in (n for n in s.walk(fn) if type(n) in _TELLING):
         match node:
             case s.BinOp(left=left, op=op, right=right):
                 if _is_arithmetic(op) and not _is_repeated(node):

@@ -52,13 +52,16 @@ class File:
             raise SourceUnavailable(f"the source does not parse: {error}", Place(name, 1)) from None
         self.identifiers: set[str] = set()  # every name in the file
         self.inside: set[str] = set()  # names that functions bind: parameters and locals
+        self.stores = False  # does anything in it store into an item?
+        wrapping: list[ast.expr] = []  # all decorators
         counts: Counter[str] = Counter()  # how often the module itself binds a name
         stack: list[tuple[ast.AST, str, bool]] = [(self.tree, "", True)]
         while stack:
             node, cls, top = stack.pop()
             match node:
                 case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
-                    decorators = getattr(node, "decorator_list", None)
+                    decorators = getattr(node, "decorator_list", [])
+                    wrapping += decorators
                     self.functions[decorators[0].lineno if decorators else node.lineno].append(Found(node, cls))
                     name = getattr(node, "name", "")
                     self.identifiers.add(name)
@@ -67,7 +70,10 @@ class File:
                 case ast.ClassDef():
                     self.identifiers.add(node.name)
                     counts[node.name] += top
+                    wrapping += node.decorator_list
                     cls, top = node.name, False
+                case ast.Subscript(ctx=ast.Store()):
+                    self.stores = True
                 case ast.Name():
                     self.identifiers.add(node.id)
                     stored = not isinstance(node.ctx, ast.Load)
@@ -96,8 +102,7 @@ class File:
         self.modules = {k: v for k, v in _imports(self.tree).items() if counts[k] == 1}
         self.converted = frozenset(_decorated(self.tree, self.modules, counts))
         self.defined = {n.name: n for n in self.tree.body if isinstance(n, ast.FunctionDef) and counts[n.name] == 1}
-        self.written = any(_is_written(d, self.modules) for n in ast.walk(self.tree) for d in getattr(n, "decorator_list", ()))
-        self.stores = any(isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) for n in ast.walk(self.tree))
+        self.written = any(_is_written(d, self.modules) for d in wrapping)
         self.alias = next(a for a in ("ag", "ag_", "ag__", "autograph_runtime") if self._alias_is_free(a))
 
     def _alias_is_free(self, alias: str) -> bool:

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph.runtime.jaxapi import _jax
-from autograph.runtime.jaxapi.tracers import content
+from autograph.runtime.jaxapi.tracers import Array, content
 
 OPERATORS = (
     "add sub mul truediv floordiv mod pow matmul divmod and or xor lshift rshift radd rsub rmul rtruediv rfloordiv rmod rpow rmatmul rdivmod rand "
@@ -135,7 +135,7 @@ class Deferred:
 
 def value_of(x: Any) -> Any:
     """The array that a Variable holds; anything else as it is."""
-    return x.value if isinstance(x, VARIABLES) else x
+    return x.value if type(x) is not Array and isinstance(x, VARIABLES) else x
 
 
 VARIABLES: tuple[type[Any], ...] = (Handle,)  # the classes of what tapes watch when it is read

@@ -222,16 +222,16 @@ OPERATIONS: dict[str, Callable[..., Any]] = {}  # what is done to such arrays, b
 
 def numpys(x: Any) -> Any:
     """What is computed by NumPy, or stands for that: an array is an object of NumPy's, anything else what it is."""
-    if isinstance(x, Numpys):  # which is an `ndarray` to `isinstance`
-        return x
-    if isinstance(x, np.ndarray):
-        return Numpys(x, weakref.ref(home_trace())) if x.dtype.kind in KINDS else x
     if type(x) is Array:
         if x.ndim:
             return Numpys(x.now, x.home)
         if x.scalar is None and not getattr(x.aval, "weak_type", False):  # what NumPy computes of no axis is a number
             x.scalar = OF_NUMPY
         return x
+    if isinstance(x, Numpys):  # which is an `ndarray` to `isinstance`
+        return x
+    if isinstance(x, np.ndarray):
+        return Numpys(x, weakref.ref(home_trace())) if x.dtype.kind in KINDS else x
     if type(x) in (tuple, list):
         return type(x)(map(numpys, x))
     return x

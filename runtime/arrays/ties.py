@@ -203,7 +203,7 @@ def chosen(x: Array, sides: Sequence[Who], choose: Callable[[Sequence[Any]], Any
 
 def counts(x: Any) -> bool:
     """Whether it matters which array a value is: not of one without axes, which nothing is stored into, unless a tape asks."""
-    return isinstance(x, Array) and (x.ndim > 0 or bool(frames()) and frames()[0].tagging)
+    return isinstance(x, Array) and (bool(x.aval.shape) or bool(frames()) and frames()[0].tagging)
 
 
 def note_handed_on(values: Sequence[Any]) -> None:

@@ -30,6 +30,8 @@ class Group(NamedTuple):
 def groups_of(block: Block, inner: Sequence[Var]) -> list[Group]:
     """The lists of numbers that a loop carries and of which it stacks the items, or gives the rows of an array; `inner` are its inputs."""
     found: list[Group] = []
+    if not block.wrote:
+        return found
     first, made = 0, _Made(block.eqns)
     outs = block.outvars[len(block.outvars) - len(inner) :]
     for spec in block.wrote.values():

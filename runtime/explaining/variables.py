@@ -25,10 +25,10 @@ def users_variables() -> Iterator[tuple[FrameType, str, Any]]:
         yield from ((frame, name, value) for name, value in frame.f_locals.items())
 
 
-def named_values(frame: FrameType) -> dict[str, Any]:
-    """The variables of a function, and the global ones that its code names, blocks in it included."""
-    space = frame.f_globals
-    return {name: space[name] for name in _names(frame.f_code) if name in space} | frame.f_locals
+def named_values(frame: FrameType) -> list[tuple[str, Any]]:
+    """The names and values of a function's variables, and of the global ones that its code names, blocks in it included."""
+    space, own = frame.f_globals, frame.f_locals
+    return [*own.items(), *((name, space[name]) for name in _names(frame.f_code) if name in space and name not in own)]
 
 
 _known: weakref.WeakKeyDictionary[CodeType, frozenset[str]] = weakref.WeakKeyDictionary()

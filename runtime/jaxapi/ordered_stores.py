@@ -241,11 +241,12 @@ def ordered(body: ClosedJaxpr) -> ClosedJaxpr:
     A read comes before a store into the same array if it is used for anything but that store: now, or in a derivative, where what is read is kept for
     the way back.  Sound because a store makes a new array: what is read of the old one is the same, before and after.
     """
-    body = _with_stores_late(_with_reads_forwarded(with_reads_hoisted(_with_calls_inlined(body))))
+    body = with_reads_hoisted(_with_calls_inlined(body))
+    if not any(_store(eqn) is not None for eqn in body.jaxpr.eqns):
+        return body
+    body = _with_stores_late(_with_reads_forwarded(body))
     jaxpr = body.jaxpr
     stores = {k: store for k, eqn in enumerate(jaxpr.eqns) if (store := _store(eqn)) is not None}
-    if not stores:
-        return body
     uses: dict[Any, list[int]] = defaultdict(list)
     for k, eqn in enumerate(jaxpr.eqns):
         for x in eqn.invars:

@@ -14,6 +14,7 @@ from jax import lax
 from autograph.runtime.arrays.handles import value_of
 from autograph.runtime.effects.optional import has_value, read
 from autograph.runtime.jaxapi import _jax
+from autograph.runtime.jaxapi.tracers import Array
 from autograph.runtime.messages.advice import for_truth
 from autograph.runtime.messages.errors import PredicateError
 from autograph.runtime.messages.places import here
@@ -27,13 +28,13 @@ def truth(p: Any) -> Any:
     if p is True or p is False:
         return p
     p = value_of(p)
-    if isinstance(p, (Maybe, Unset)):
+    if type(p) is not Array and isinstance(p, (Maybe, Unset)):
         p = read(p)
         if isinstance(p, Maybe):  # None is false
             there, inside = has_value(p), p.value if not isinstance(p.value, Blank) else False
             inside = truth(inside)
             return there if inside is True else False if inside is False else note(lax.bitwise_and(there, inside), facts_of(there))
-    if isinstance(p, Growing):
+    if type(p) is not Array and isinstance(p, Growing):
         return truth(p.length > 0)
     if not _jax.concrete(p):
         if p.size != 1:

@@ -14,6 +14,7 @@ What cannot be undone (an item that an iterator has given, a line in a file) mak
 from __future__ import annotations
 
 import copy
+import operator
 from typing import Any
 
 from autograph.runtime.frames import Frame, frames, innermost, lifting
@@ -25,6 +26,7 @@ from autograph.runtime.untraced.told import forget_told
 
 _OF_STATE = ("values", "written", "saved", "twins", "spoiled")  # what the innermost region around has noted of the state outside
 _OF_OBJECTS = ("copied", "grows", "choices", "fresh", "columns")  # what every frame around has noted of objects
+_of_objects = operator.attrgetter(*_OF_OBJECTS)
 
 
 class Speculation:
@@ -37,7 +39,7 @@ class Speculation:
         if self._region is not None:
             self._state = {name: copy.copy(getattr(self._region, name)) for name in _OF_STATE}
             self._state["late"] = {place: list(held) for place, held in self._region.late.items()}
-        self._notes = [(f, name, copy.copy(held) if (held := getattr(f, name)) else None) for f in frames() for name in _OF_OBJECTS]
+        self._notes = [(f, [copy.copy(held) if held else None for held in _of_objects(f)]) for f in frames()]
         self._equations, self._lengths, self._holders = _jax.equations(), marks(), len(stack.holders)
         self._positions = Positions() if positions else None
 
@@ -66,7 +68,8 @@ class Speculation:
             for name, held in self._state.items():
                 setattr(self._region, name, copy.copy(held))
             self._region.values = self._region.marked | self._region.values
-        for frame, name, held in self._notes:
-            if held is not None or getattr(frame, name):
-                setattr(frame, name, type(getattr(frame, name))() if held is None else copy.copy(held))
+        for frame, notes in self._notes:
+            for name, held in zip(_OF_OBJECTS, notes, strict=True):
+                if held is not None or getattr(frame, name):
+                    setattr(frame, name, type(getattr(frame, name))() if held is None else copy.copy(held))
         reset(self._lengths)

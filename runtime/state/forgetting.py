@@ -164,7 +164,7 @@ def _forget_dead(frame: Frame, out: list[Any]) -> Counter[int]:
     not made, reads it.
     """
     inside = occurrences(out)
-    while _forgotten(frame, _dead(_changed(frame), inside, held_before(frame))):
+    while (changed := _changed(frame)) and _forgotten(frame, _dead(changed, inside, held_before(frame))):
         inside = occurrences(out)  # what a forgotten object held as well may now be the result's alone
     return inside
 

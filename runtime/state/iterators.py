@@ -103,7 +103,7 @@ def parts_of(x: Any) -> tuple[Any, ...]:
 
 def _variables() -> list[tuple[str, Any]]:
     """The variables of the functions around."""
-    return [(name, x) for frame in users_frames() for name, x in named_values(frame).items()]
+    return [(name, x) for frame in users_frames() for name, x in named_values(frame) if type(x) not in _NO_HOLDERS]
 
 
 def _of_function(fn: Any, *values: Any) -> list[tuple[str, Any]]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from autograph.runtime.frames import Frame, frames, lifting
 from autograph.runtime.jaxapi import trees
+from autograph.runtime.jaxapi.tracers import Array
 from autograph.runtime.messages.errors import EffectError
 from autograph.runtime.messages.places import here, variable_of
 from autograph.runtime.values.heap import Contents, HeapLocation, Items
@@ -36,7 +37,7 @@ class Twin(Record):
 
 def containers_of(value: Any, path: Path = (), also: Callable[[Any], Any] = lambda value: None) -> Iterator[tuple[Path, Any]]:
     """The containers in a value, each with the numbers of the parts that lead to it; and what `also` makes of other values, if not None."""
-    if isinstance(value, Maybe):
+    if type(value) is not Array and isinstance(value, Maybe):
         value = value.value
     if (found := also(value)) is not None:
         yield path, found

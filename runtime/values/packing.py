@@ -14,6 +14,7 @@ from autograph.runtime.arrays.handles import value_of
 from autograph.runtime.arrays.numpys import numpys
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi._jax import convert_type, varying
+from autograph.runtime.jaxapi.tracers import Array
 from autograph.runtime.values.joining import covers
 from autograph.runtime.values.specs import SCALARS, TAG, Node, Option, Spec, Static, Type, children, is_leaf, type_of
 from autograph.runtime.values.values import NONE, NUMBERS, SET, UNSET, Blank, Maybe, Unset, blank
@@ -34,12 +35,13 @@ def to_type(x: Any, t: Type) -> Any:
 
 
 def _to_type(x: Any, t: Type) -> Any:
-    if isinstance(x, Blank):
+    traced = type(x) is Array
+    if not traced and isinstance(x, Blank):
         blank_uses.count += x is blank
         if t.weak:
             return SCALARS[t.dtype.kind](0) if t.shape == () else convert_type(jnp.zeros(t.shape, t.dtype), t.dtype, True)
         return lax.full(t.shape, 0, t.dtype) if not isinstance(t.dtype, np.dtype) else np.zeros(t.shape, t.dtype)
-    if isinstance(x, NUMBERS) and not isinstance(x, np.generic):
+    if not traced and isinstance(x, NUMBERS) and not isinstance(x, np.generic):
         if isinstance(x, int) and t.dtype.kind in "iu" and not np.iinfo(t.dtype).min <= x <= np.iinfo(t.dtype).max:
             raise OverflowError(f"{x} does not fit {t}")
         if t.weak and t.shape == () and t.dtype.kind in SCALARS:

@@ -208,7 +208,7 @@ def type_of(v: Any) -> Type | None:
 
 
 def _of_tracer(v: Any) -> Type:
-    return of_aval(v.aval, isinstance(v, Numpys) or type(v) is Array and bool(v.scalar))
+    return of_aval(v.aval, bool(v.scalar) if type(v) is Array else isinstance(v, Numpys))
 
 
 def of_aval(aval: Any, numpys: bool = False) -> Type:
@@ -240,6 +240,8 @@ def spec_in_block(v: Any, inside: Callable[[Any], bool] = lambda container: Fals
             return spec_of(x) if inside(x) else Kept(x)
         return Kept(x) if isinstance(x, Array) and kept(x) else _leaf_spec(x)
 
+    if type(v) is Array:  # whose class is not to be asked for (`ArrayTracer.__class__`)
+        return Kept(v) if kept(v) else _of_tracer(v)
     if type(v) in ATOMS:
         return spec_of(v)
     if isinstance(v, ARRAYS):
@@ -248,7 +250,7 @@ def spec_in_block(v: Any, inside: Callable[[Any], bool] = lambda container: Fals
         return Option(spec_in_block(v.value, inside, kept), v.bits, v.name)
     if is_container(v) or _is_view(v):
         return leaf(v)
-    return described(leaf, v, is_leaf=lambda x: is_value(x) or is_container(x) or _is_view(x))
+    return described(leaf, v, is_leaf=lambda x: type(x) is Array or is_value(x) or is_container(x) or _is_view(x))
 
 
 def _is_view(x: Any) -> bool:

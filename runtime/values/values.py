@@ -215,7 +215,7 @@ class Maybe:
 
 def is_value(x: Any) -> bool:
     """Whether a part of a value is not looked into: None, what may be unset or None, and iterators."""
-    return x is None or isinstance(x, Maybe) or type(x) in _ITERATORS
+    return x is None or type(x) is not ArrayTracer and isinstance(x, Maybe) or type(x) in _ITERATORS
 
 
 def parts(value: Any) -> list[Any]:
