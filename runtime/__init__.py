@@ -8,7 +8,11 @@ Names are loaded when they are first used.
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
+
+from autograph.runtime import hooks
+from autograph.runtime.calls import loading
 
 if TYPE_CHECKING:
     from autograph.runtime.access.attributes import set_attr as set_attr
@@ -147,3 +151,8 @@ def _plain_names() -> dict[str, Any]:
 
 
 _PLAIN = _plain_names()
+hooks.face = sys.modules[__name__]
+loading.WAITING |= {
+    "flax.nnx": "autograph.runtime.adapters.flax_nnx",
+    "keras": "autograph.runtime.adapters.keras_variables",
+}

@@ -9,10 +9,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph.runtime.access.attributes import is_selectable, unless_failed_now
 from autograph.runtime.blocks.choices import given_before, note_choice
 from autograph.runtime.blocks.exact import Inexact
 from autograph.runtime.blocks.loads import inside, load_content
+from autograph.runtime.blocks.state_writes import is_selectable, unless_failed_now
 from autograph.runtime.frames import in_attempt
 from autograph.runtime.functions.moving import NO_PLACE, pop_from
 from autograph.runtime.jaxapi._jax import is_reference

@@ -16,10 +16,10 @@ from autograph.runtime.access.contents import delete_content, is_array, store_co
 from autograph.runtime.arrays.numpys import KINDS
 from autograph.runtime.blocks.branches import staged_cond
 from autograph.runtime.blocks.loads import get_item, inside
-from autograph.runtime.calls.calls import call
 from autograph.runtime.effects.host_effects import check_stored
 from autograph.runtime.effects.optional import present, read
 from autograph.runtime.frames import in_block, watched
+from autograph.runtime.hooks import call
 from autograph.runtime.jaxapi._jax import is_reference, recording
 from autograph.runtime.jaxapi.tracers import Array, as_object
 from autograph.runtime.messages.errors import AliasError, ArrayStoreError, EffectError, NumpyError

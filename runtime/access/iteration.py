@@ -28,11 +28,11 @@ from autograph.runtime.blocks.settling import given, listed
 from autograph.runtime.blocks.stage import Stage
 from autograph.runtime.blocks.taking import Taking, first_and_step, needs_position
 from autograph.runtime.blocks.trial import compiled_or_unrolled
-from autograph.runtime.calls.calls import call
 from autograph.runtime.effects.deferred import Ending
 from autograph.runtime.effects.host_effects import check_taken
 from autograph.runtime.explaining.decisions import decided, watching
 from autograph.runtime.frames import Frame, Peel, Place
+from autograph.runtime.hooks import call
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages.places import parameter_names
 from autograph.runtime.output.reporting import Progress, Turn
@@ -49,6 +49,8 @@ from autograph.runtime.untraced.native import loop_known
 from autograph.runtime.values.hints import Hints, hints_here
 from autograph.runtime.values.intervals import UNKNOWN, interval_of, note_interval
 from autograph.runtime.values.values import Unset, blank
+
+HAS_OPERATIONS_OF_THE_USER = True  # which may fail: see `is_fault`
 
 Body = Callable[..., Any]
 _OF_A_RANGE = type(iter(range(0)))

@@ -11,6 +11,8 @@ from autograph.runtime.sequences.columns import rows_in_column
 from autograph.runtime.stores.stores import Value
 from autograph.runtime.values.heap import Contents
 
+HAS_OPERATIONS_OF_THE_USER = True  # which may fail: see `is_fault`
+
 _FEWEST = 16  # items
 _ITERATORS: tuple[type, ...] = (type(iter([])), type(iter(())), type(iter(range(0))))
 _IN_REVERSE: type = type(reversed([]))

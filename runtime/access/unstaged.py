@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from types import FunctionType
 from typing import Any
 
-from autograph.runtime.access.attributes import noticed
+from autograph.runtime.blocks.state_writes import noticed
 from autograph.runtime.frames import frames, lifting, watched
 from autograph.runtime.state.objects import is_state, own_attributes, places_in
 from autograph.runtime.state.watching import Watch

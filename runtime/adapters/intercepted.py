@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autograph.runtime.access.attributes import noticed
+from autograph.runtime.blocks.state_writes import noticed
 from autograph.runtime.exchanged import everywhere
 from autograph.runtime.frames import watched
 from autograph.runtime.state.reading import note_place, recorders

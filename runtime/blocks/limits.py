@@ -6,8 +6,8 @@ its parts does.  A flag that `break` sets is what the iteration before has left 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,10 +19,21 @@ from autograph.runtime.sequences.growing import Growing
 from autograph.runtime.sequences.lengths import Bound, Marks
 from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.values.heap import HeapLocation
-from autograph.runtime.values.specs import Type, types
+from autograph.runtime.values.specs import Spec, Type, types
 
-if TYPE_CHECKING:
-    from autograph.runtime.blocks.settling import Settling
+
+class BoundedLoop(Protocol):
+    """What is asked of a loop whose types are settled (`settling.py`)."""
+
+    block: Block
+    test: Callable[..., Any] | None
+    turns: int | None
+    extra: int
+    place: Any
+    specs: list[Spec]
+    items: list[Spec]
+    state: list[Any]
+
 
 _INTEGERS = {np.dtype("int32"), np.dtype("int64")}
 _NEGATED = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
@@ -53,7 +64,7 @@ class _Compared(NamedTuple):
     number: int
 
 
-def limits_of(loop: Settling, before: Marks) -> Limits:
+def limits_of(loop: BoundedLoop, before: Marks) -> Limits:
     """Those of a loop of which one iteration has been traced; `before`: what was known of lengths when it began."""
     test, block = loop.test, loop.block
     if loop.turns is not None or test is None or not any(bound.top > top for bound, (top, _, _) in before.items()):
@@ -94,7 +105,7 @@ def limits_of(loop: Settling, before: Marks) -> Limits:
     return Limits(min(turns, default=None), lengths)
 
 
-def _numbers(loop: Settling, asked: Block) -> Iterator[_Number]:
+def _numbers(loop: BoundedLoop, asked: Block) -> Iterator[_Number]:
     block = loop.block
     tested, inner, outer = iter(asked.invars), iter(block.invars[len(types(loop.items)) :]), iter(block.outvars)
     for x, spec in zip(loop.state, loop.specs, strict=True):

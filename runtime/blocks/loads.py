@@ -46,6 +46,8 @@ from autograph.runtime.values.spec_text import describe
 from autograph.runtime.values.specs import Spec, Static, leaves, spec_of, types, widen
 from autograph.runtime.values.values import Copied, Counted, Maybe, parts, traced
 
+HAS_OPERATIONS_OF_THE_USER = True  # which may fail: see `is_fault`
+
 AxisConcatenator = type(np.r_).__mro__[1]
 
 

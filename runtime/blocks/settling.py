@@ -148,6 +148,7 @@ class Settling:
     def _settle(self) -> None:
         """Trace the body until the types of the state no longer change."""
         test, place = self.test, self.place
+        old, moved = self.specs, list[Location]()
         for _ in range(_MOST_RUNS):
             reset(self.remembered)
             self.uses = blank_uses.count

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from autograph.runtime import hooks
 from autograph.runtime.arrays import handles
 from autograph.runtime.arrays.numpys import numpys, plain, with_values
 from autograph.runtime.calls.transforms import is_transformation, threaded
@@ -22,12 +23,12 @@ from autograph.runtime.effects.host_effects import GENERATORS, check_stored, dra
 from autograph.runtime.explaining.decisions import decided, watching
 from autograph.runtime.frames import in_block, watched
 from autograph.runtime.functions.mathematics import math_call
-from autograph.runtime.functions.moving import OF_LISTS
 from autograph.runtime.functions.numpy_calls import numpy_call
 from autograph.runtime.functions.scipy_calls import scipy_call
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi._jax import recording
 from autograph.runtime.jaxapi.tracers import Array
+from autograph.runtime.lists.changing_methods import MUTATING, changing_method
 from autograph.runtime.messages.errors import ConcreteValueError, NotStagedError
 from autograph.runtime.messages.places import here
 from autograph.runtime.output.said import saying
@@ -35,14 +36,12 @@ from autograph.runtime.sequences.columns import MAKERS, made_of_column
 from autograph.runtime.sequences.derived import as_section
 from autograph.runtime.sequences.growing import refuse_hidden
 from autograph.runtime.sequences.predicates import truth
-from autograph.runtime.sequences.rows import traced_part, unknown
+from autograph.runtime.sequences.rows import traced_part
 from autograph.runtime.sequences.section_functions import function_of
 from autograph.runtime.sequences.sections import Section
-from autograph.runtime.state.forgetting import fewer
 from autograph.runtime.state.lifted import touch
 from autograph.runtime.state.watching import makes_keys, making_keys
 from autograph.runtime.untraced.native import call_known, may_be_known
-from autograph.runtime.untraced.told import note_told
 from autograph.runtime.values.formatting import joined
 from autograph.runtime.values.heap import Contents
 from autograph.runtime.values.specs import is_container
@@ -133,17 +132,6 @@ def _of_values(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return f(*map(handles.values_in, args), **{k: handles.values_in(v) for k, v in kwargs.items()})
 
 
-def changing_method(f: Any) -> Any:
-    """What is called in the place of a method of a list, dict, set or deque that changes it; any other as it is."""
-    owner = getattr(f, "__self__", None)
-    if not is_container(owner):
-        return f
-    if f.__name__ == "__getitem__" and isinstance(owner, (list, dict)):
-        return functools.partial(importlib.import_module("autograph.runtime.blocks.loads").load_content, owner)
-    method = functools.partial(_sort, owner) if f.__name__ == "sort" and isinstance(owner, list) else f
-    return functools.partial(changed_by, owner, method) if f.__name__ in MUTATING else method
-
-
 def _told(f: Any, instead: Any, new: Any) -> Any:
     """What is called, after `ag.explain` has been told."""
     name = getattr(f, "__qualname__", None) or type(f).__name__
@@ -218,26 +206,6 @@ def _changes_arguments(f: Any, *args: Any, **kwargs: Any) -> Any:
     return f(*args, **kwargs)
 
 
-def changed_by(owner: Any, method: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """A call of a method that changes its object: the arguments have been evaluated, and may have failed."""
-    refuse_hidden(owner)
-    touch(Contents(owner))
-    if getattr(method, "__name__", "") in ("pop", "popitem", "clear"):
-        fewer(owner)
-    name = getattr(method, "__name__", "")
-    if (
-        type(owner) is list
-        and args
-        and not kwargs
-        and name in OF_LISTS
-        and (traced_part([*owner, args[0]]) if name == "remove" else unknown(args[0]))
-    ):
-        method = functools.partial(OF_LISTS[method.__name__], owner)
-    out = method(*args, **kwargs)
-    note_told(Contents(owner))
-    return out
-
-
 def _of_user_list(method: Any, /, *args: Any, **kwargs: Any) -> Any:
     """A call of a method of a `UserList` or its kin, which would keep traced values."""
     if method.__name__ in MUTATING:
@@ -253,11 +221,6 @@ def _searched(owner: Any, method: Callable[..., Any], /, *args: Any) -> Any:
     return method(*args)
 
 
-def _sort(items: list[Any], *, key: Any = None, reverse: Any = False) -> None:
-    """`items.sort()`."""
-    list.__setitem__(items, slice(None), importlib.import_module("autograph.runtime").sorted(items, key=key, reverse=reverse))
-
-
 def replaced(f: Any) -> Callable[..., Any] | None:
     """What stands for a builtin or a function of `math` or NumPy that also takes traced values; None for any other function."""
     if type(f) in (type, BuiltinMethodType):
@@ -265,7 +228,7 @@ def replaced(f: Any) -> Callable[..., Any] | None:
             return math_call(f)
         if f.__module__ == "builtins" and f in _BUILTINS:
             own = _BUILTINS[f]
-            return getattr(importlib.import_module("autograph.runtime"), own) if own else _needs_value(f)  # type: ignore[no-any-return]
+            return getattr(hooks.face, own) if own else _needs_value(f)  # type: ignore[no-any-return]
     return numpy_call(f, call) or scipy_call(f, call)
 
 
@@ -287,11 +250,6 @@ _COMPARING = ("heapq", "_heapq", "bisect", "_bisect")
 _TAKING = frozenset("builtins itertools collections _collections functools _functools math operator _operator array numpy".split())
 _NATIVE = (BuiltinMethodType, MethodWrapperType)
 _CHANGING = (MethodDescriptorType, WrapperDescriptorType, MethodWrapperType, operator.methodcaller)
-MUTATING = frozenset(
-    "append extend insert pop remove clear sort reverse update setdefault popitem add discard appendleft popleft extendleft rotate move_to_end "
-    "subtract "
-    "difference_update intersection_update symmetric_difference_update __setitem__ __delitem__ __iadd__ __ior__ __iand__ __ixor__ __isub__".split()
-)
 
 
 def _find() -> Callable[[Any], Any]:

@@ -34,7 +34,9 @@ from autograph.runtime.values.heap import Entry, HeapLocation, Items, entries
 from autograph.runtime.values.identity import is_spoiled, keep_twins, refuse_chosen, refuse_stale, settle
 from autograph.runtime.values.packing import as_is, pack
 from autograph.runtime.values.specs import Spec, Static, is_container, leaves, spec_of
-from autograph.runtime.values.values import NUMBERS, Found, Maybe, Unset, is_value, parts, traced
+from autograph.runtime.values.values import LASTING, NUMBERS, Found, Maybe, Unset, is_value, parts, traced
+
+LASTING.add(__name__)
 
 
 class Known:

@@ -17,14 +17,14 @@ from autograph.runtime.calls.loading import adapt
 from autograph.runtime.effects.deferred import Exit, received, values_of
 from autograph.runtime.effects.optional import optional_result
 from autograph.runtime.effects.replay import EffectsOnce
-from autograph.runtime.explaining.raw_errors import mark_of, named
+from autograph.runtime.explaining.raw_errors import named
 from autograph.runtime.frames import Frame, frames, root, stands, watched
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi._jax import eval_trace, trace_state
 from autograph.runtime.jaxapi.dead_outputs import drop_recorded
 from autograph.runtime.jaxapi.tracers import arrays_among, given, objects_of, taken
 from autograph.runtime.messages.errors import ArrayStoreError, NotStagedError
-from autograph.runtime.messages.places import here, transformation
+from autograph.runtime.messages.places import here, mark_of, transformation
 from autograph.runtime.sequences.regrown import refuse_left
 from autograph.runtime.state.forgetting import forget_born, forget_local, holds_no_array, refuse_beneath, restore_traced
 from autograph.runtime.state.lifted import ERROR, reachable, restore, touch
@@ -36,6 +36,8 @@ from autograph.runtime.values.formatting import show_tracers
 from autograph.runtime.values.heap import HeapLocation, changed_under
 from autograph.runtime.values.identity import settle
 from autograph.runtime.values.values import counted_in, has_maybe
+
+CALLS_FUNCTIONS_OF_THE_USER = True  # and not blocks: see `handed_to`
 
 
 def entered(fn: Callable[..., Any], begin: Callable[[], None] = lambda: None, fresh: bool = False) -> Callable[..., Any]:

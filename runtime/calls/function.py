@@ -31,6 +31,7 @@ from autograph.runtime.effects.replay import forget
 from autograph.runtime.frames import TRACING, watched
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi._jax import eval_trace, trace_state
+from autograph.runtime.messages.large_integers import argument_too_large
 from autograph.runtime.options import known_names
 from autograph.runtime.output.ordering import is_refused, without_order
 from autograph.runtime.state.arguments import has_static
@@ -41,7 +42,6 @@ from autograph.runtime.state.overlaps import refuse_overlaps
 from autograph.runtime.state.reading import recorders, refuse_watched, restorations
 from autograph.runtime.state.retraces import Traces
 from autograph.runtime.stores.numpy_arguments import NeedsArrays, among, given, places, put_back, refuse, without_numpys
-from autograph.runtime.values.fitting import argument_too_large
 
 
 class Function:

@@ -24,6 +24,7 @@ from autograph.runtime.calls import calls
 from autograph.runtime.calls.changes import Begin
 from autograph.runtime.frames import TRACING, Frame, Retrace
 from autograph.runtime.messages.errors import AttributeStateError
+from autograph.runtime.messages.large_integers import argument_too_large
 from autograph.runtime.messages.places import here
 from autograph.runtime.options import shifted, static_arguments
 from autograph.runtime.state.arguments import Held, Roots, is_array, mutable_parts, unwrapped, wrapped
@@ -33,7 +34,6 @@ from autograph.runtime.state.objects import Walk
 from autograph.runtime.state.reading import note_read, recorders, restore_what_is_there
 from autograph.runtime.state.reads import Reads
 from autograph.runtime.state.watching import makes_keys
-from autograph.runtime.values.fitting import argument_too_large
 from autograph.runtime.values.heap import Contents, HeapLocation, Variable
 from autograph.runtime.values.packing import unpack
 from autograph.runtime.values.values import ARRAYS, arrays_in

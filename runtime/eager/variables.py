@@ -18,8 +18,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime.access.attributes import noticed
 from autograph.runtime.arrays.handles import Handle, taken_by_jax, value_of
+from autograph.runtime.blocks.state_writes import noticed
 from autograph.runtime.eager.values import fresh
 from autograph.runtime.frames import watched
 from autograph.runtime.jaxapi._jax import Tracer

@@ -20,10 +20,12 @@ import jax
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages.advice import for_value, slice_part, written
 from autograph.runtime.messages.errors import AttributeStateError, AutographError, ConcreteValueError, NotStagedError, Place, without_comment
-from autograph.runtime.messages.places import HIDDEN, here, is_block, place_in, place_of
+from autograph.runtime.messages.large_integers import TOO_LARGE, too_large
+from autograph.runtime.messages.places import HIDDEN, here, is_block, mark_of, place_in, place_of
 from autograph.runtime.messages.raised import as_of_concrete, is_of_tracers, is_unhashable, is_users, unset_global
 from autograph.runtime.options import name_of
-from autograph.runtime.values.fitting import TOO_LARGE, too_large
+
+CALLS_FUNCTIONS_OF_THE_USER = True  # and not blocks: see `handed_to`
 
 RAW = (
     jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError, jax.errors.TracerIntegerConversionError,
@@ -359,14 +361,3 @@ def _is_traced(value: Any) -> bool:
 def _is_converted(code: Any) -> bool:
     """Whether code was made by the transpiler; comprehensions in it have no mark."""
     return mark_of(code) in ("Staged", "Form") or code.co_name.startswith("<")
-
-
-def is_generated(code: Any, name: str) -> bool:
-    """Whether a variable of code that the transpiler made is none of the user's."""
-    names = getattr(code.co_consts[-1], "names", None) if code.co_consts and mark_of(code) == "Staged" else None
-    return names is not None and name not in names
-
-
-def mark_of(code: Any) -> str:
-    """The mark that the transpiler leaves in the constants of code that it makes."""
-    return type(code.co_consts[-1]).__name__ if code.co_consts else ""

@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from autograph.runtime.explaining.raw_errors import is_generated
 from autograph.runtime.frames import frames
 from autograph.runtime.messages.errors import BranchTypeError, Place
-from autograph.runtime.messages.places import is_block, last_store, place_of, returning, value_of, visible
+from autograph.runtime.messages.places import is_block, is_generated, last_store, place_of, returning, value_of, visible
 from autograph.runtime.values.joining import Mismatch
 from autograph.runtime.values.spec_text import describe, instead, pair
 from autograph.runtime.values.specs import Spec, Static, Type

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from types import CodeType, FrameType
 from typing import Any
 
-from autograph.runtime.explaining.raw_errors import mark_of
-from autograph.runtime.messages.places import caller, is_block, visible
+from autograph.runtime.messages.places import caller, is_block, mark_of, visible
 
 
 def users_frames() -> Iterator[FrameType]:

@@ -18,12 +18,13 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from autograph.runtime.access.attributes import is_selectable, noticed, place_of, unless_failed_now
+from autograph.runtime.access.attributes import place_of
 from autograph.runtime.access.items import del_item
 from autograph.runtime.blocks.branches import staged_cond
 from autograph.runtime.blocks.loads import get_item, inside
-from autograph.runtime.calls.calls import call
+from autograph.runtime.blocks.state_writes import is_selectable, noticed, unless_failed_now
 from autograph.runtime.frames import frames, watched
+from autograph.runtime.hooks import call
 from autograph.runtime.lists.lists import append, clear, delete, insert, pop, remove, reverse_list
 from autograph.runtime.sequences.growing import CHANGES, Growing, enlarged
 from autograph.runtime.sequences.lengths import Home

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Iterable
 from typing import Any
 
 import jax.numpy as jnp
 
+from autograph.runtime import hooks
 from autograph.runtime.access.items import del_item
-from autograph.runtime.calls.calls import call
 from autograph.runtime.effects.deferred import fail
 from autograph.runtime.frames import frames
 from autograph.runtime.functions.moving import NO_ITEM, NO_PLACE, index, last_to, place_of_first, turned, without, without_slice
+from autograph.runtime.hooks import call
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages.errors import EffectError
 from autograph.runtime.messages.places import caller, here
@@ -234,7 +234,7 @@ def padded(items: Any, size: int, fill: Any = 0) -> Any:
 
 
 def _sort(x: Any, **options: Any) -> tuple[None, Any]:
-    return None, importlib.import_module("autograph.runtime").sort(x, **options)
+    return None, hooks.face.sort(x, **options)
 
 
 CHANGES |= {

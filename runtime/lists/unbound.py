@@ -16,10 +16,12 @@ from typing import Any
 import jax
 import numpy as np
 
-from autograph.runtime.access.attributes import del_attr, noticed, place_of, set_attr
+from autograph.runtime.access.attributes import del_attr, place_of, set_attr
 from autograph.runtime.access.contents import OF_ITEMS
 from autograph.runtime.access.items import del_item, store_item
-from autograph.runtime.calls.calls import MUTATING, call, changed_by, changing_method
+from autograph.runtime.blocks.state_writes import noticed
+from autograph.runtime.hooks import call
+from autograph.runtime.lists.changing_methods import MUTATING, changed_by, changing_method
 from autograph.runtime.state.lifted import touch
 from autograph.runtime.values.specs import is_container
 

@@ -222,8 +222,8 @@ def _is_called_by_us(frame: FrameType) -> bool:
     """Whether a block runs, and no function of the user's that its caller has called."""
     if not is_block(frame.f_code) or frame.f_back is None:
         return False
-    folder, _, file = frame.f_back.f_code.co_filename.rpartition(os.sep)
-    return (folder + os.sep).startswith(_OURS) and file not in ("raw_errors.py", "entry.py")
+    caller = frame.f_back
+    return caller.f_code.co_filename.startswith(_OURS) and not caller.f_globals.get("CALLS_FUNCTIONS_OF_THE_USER")
 
 
 def returning(frame: FrameType | None) -> str:
@@ -303,3 +303,14 @@ def in_kernel() -> bool:
             return True
         frame = frame.f_back  # type: ignore[assignment]
     return False
+
+
+def is_generated(code: Any, name: str) -> bool:
+    """Whether a variable of code that the transpiler made is none of the user's."""
+    names = getattr(code.co_consts[-1], "names", None) if code.co_consts and mark_of(code) == "Staged" else None
+    return names is not None and name not in names
+
+
+def mark_of(code: Any) -> str:
+    """The mark that the transpiler leaves in the constants of code that it makes."""
+    return type(code.co_consts[-1]).__name__ if code.co_consts else ""

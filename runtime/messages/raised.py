@@ -46,7 +46,7 @@ def is_fault(error: Exception) -> bool:
     tb = error.__traceback__
     while tb is not None and tb.tb_next is not None:
         tb = tb.tb_next
-    if tb is None or not (file := tb.tb_frame.f_code.co_filename).startswith(_STAGING) or file.endswith("loads.py"):
+    if tb is None or not (file := tb.tb_frame.f_code.co_filename).startswith(_STAGING) or tb.tb_frame.f_globals.get("HAS_OPERATIONS_OF_THE_USER"):
         return False
     return file.startswith(HIDDEN[0] + "blocks") or not _raises(tb)
 

@@ -17,8 +17,8 @@ import numpy as np
 from autograph.runtime.arrays.handles import value_of
 from autograph.runtime.blocks.branches import cond
 from autograph.runtime.blocks.logical import and_, and_then, not_, or_
-from autograph.runtime.calls.calls import call
 from autograph.runtime.effects.optional import compare_values, present, read
+from autograph.runtime.hooks import call
 from autograph.runtime.jaxapi._jax import recording
 from autograph.runtime.messages.errors import NotStagedError
 from autograph.runtime.messages.places import here

@@ -13,7 +13,6 @@ from jax import lax
 
 from autograph.runtime.access.iteration import for_loop, over
 from autograph.runtime.access.series import series_of
-from autograph.runtime.access.sized import length
 from autograph.runtime.blocks.branches import cond
 from autograph.runtime.blocks.logical import and_, not_, or_
 from autograph.runtime.effects.deferred import fail
@@ -23,7 +22,7 @@ from autograph.runtime.lists.lists import append
 from autograph.runtime.messages.errors import BranchTypeError, NotStagedError
 from autograph.runtime.messages.places import here
 from autograph.runtime.sequences.growing import refuse_hidden
-from autograph.runtime.sequences.predicates import truth
+from autograph.runtime.sequences.predicates import length, truth
 from autograph.runtime.sequences.rows import Range, Rows, Stream, rows_of
 from autograph.runtime.state.iterators import is_held
 from autograph.runtime.values.intervals import note_interval

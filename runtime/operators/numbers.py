@@ -15,9 +15,9 @@ import jax.numpy as jnp
 
 from autograph.runtime.arrays.numpys import Numpys, as_kind
 from autograph.runtime.blocks.logical import and_, or_
-from autograph.runtime.calls.calls import call
 from autograph.runtime.effects.handlers import handler_around
 from autograph.runtime.effects.optional import present, read
+from autograph.runtime.hooks import call
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.jaxapi.tracers import as_number, is_traced
 from autograph.runtime.messages.errors import ConcreteValueError

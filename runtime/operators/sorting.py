@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from autograph.runtime.blocks.choices import given_before, note_choice
 from autograph.runtime.blocks.loads import row_of
-from autograph.runtime.calls.calls import call
+from autograph.runtime.hooks import call
 from autograph.runtime.jaxapi import _jax
 from autograph.runtime.messages.errors import NotStagedError
 from autograph.runtime.messages.places import here

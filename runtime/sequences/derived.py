@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
 
 import jax.numpy as jnp
 import numpy as np
@@ -17,11 +17,21 @@ from autograph.runtime.values.packing import pack
 from autograph.runtime.values.specs import spec_of, type_of, types, widen
 from autograph.runtime.values.value_objects import opened
 
-if TYPE_CHECKING:
-    from autograph.runtime.sequences.growing import Growing
+
+class BoundedList(Protocol):
+    """What is asked of a list of data-dependent length (`growing.py`): how many items it has, and room for at most `kind.capacity`."""
+
+    length: Any
+    buffers: Any
+
+    @property
+    def kind(self) -> Any: ...
+    def most(self) -> int: ...
+    def refusal(self, *args: Any) -> Any: ...
+    def derived(self, length: Any, buffers: Iterable[Any], most: int, by: int | None = None) -> Any: ...
 
 
-def sliced(x: Growing, s: slice) -> Growing:
+def sliced(x: BoundedList, s: slice) -> Any:
     """`x[a:b:c]`."""
     capacity = x.kind.capacity
     start, step, count = indices(slice(*map(_bound, (s.start, s.stop, s.step))), x.length, capacity)
@@ -53,7 +63,7 @@ def _fewer(s: slice) -> int:
     return s.stop if type(s.stop) is int and s.stop < 0 and s.start is None and s.step in (None, 1) else 0
 
 
-def opposite(x: Growing) -> Growing:
+def opposite(x: BoundedList) -> Any:
     """`x[::-1]`."""
     return sliced(x, slice(None, None, -1))
 
@@ -77,7 +87,7 @@ def joined(parts: Sequence[Any]) -> Any:
     return first.derived(out.length, out.buffers, most, most - first.most())
 
 
-def in_order(x: Growing, keys: Growing, reverse: bool) -> Growing:
+def in_order(x: BoundedList, keys: BoundedList, reverse: bool) -> Any:
     """The items in the order of `keys`, numbers or tuples of them: stable, as `sorted`."""
     if any(b.ndim != 1 for b in keys.buffers) or any(not jnp.issubdtype(b.dtype, jnp.number) and b.dtype != bool for b in keys.buffers):
         raise x.refusal("it is sorted by what is no number", "sort by a number, or by a tuple of numbers: `sorted(items, key=...)`")
@@ -92,7 +102,7 @@ def in_order(x: Growing, keys: Growing, reverse: bool) -> Growing:
     return x.derived(x.length, [b[order] for b in x.buffers], x.most(), 0)
 
 
-def equal(x: Growing, other: Any) -> Any:
+def equal(x: BoundedList, other: Any) -> Any:
     """`x == other`, of another such list or one of Python's: a traced truth value, or False where it is no list."""
     if hasattr(type(other), "derived"):
         length, most, columns = other.length, other.most(), other.buffers

@@ -8,8 +8,7 @@ from collections.abc import Collection, Iterator
 from types import CodeType, FrameType
 from typing import Any
 
-from autograph.runtime.explaining.raw_errors import is_generated, mark_of
-from autograph.runtime.messages.places import caller, is_block, is_handed_on, read_after, shown_name, visible
+from autograph.runtime.messages.places import caller, is_block, is_generated, is_handed_on, mark_of, read_after, shown_name, visible
 from autograph.runtime.sequences.lengths import Home
 from autograph.runtime.state.objects import attributes, is_state
 from autograph.runtime.values.heap import Attribute, Cell, HeapLocation, Variable

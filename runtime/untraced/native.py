@@ -19,10 +19,9 @@ from typing import Any
 import jax
 
 from autograph.runtime.explaining.decisions import watching
-from autograph.runtime.explaining.raw_errors import mark_of
 from autograph.runtime.frames import frames, in_block, unwatched, watched
 from autograph.runtime.jaxapi import _jax
-from autograph.runtime.messages.places import parameter_names
+from autograph.runtime.messages.places import mark_of, parameter_names
 from autograph.runtime.messages.raised import is_users
 from autograph.runtime.state.lifted import may_have_failed
 from autograph.runtime.state.watching import Watch, makes_keys

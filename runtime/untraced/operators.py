@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterable, Iterator
 from types import CellType, CodeType, FunctionType, GeneratorType, ModuleType
 from typing import Any
 
-from autograph import runtime
-from autograph.runtime.explaining.raw_errors import mark_of
-from autograph.runtime.messages.places import parameter_names
+from autograph.runtime import hooks
+from autograph.runtime.effects.optional import read, read_free, some, some_free
+from autograph.runtime.messages.places import mark_of, parameter_names
 from autograph.runtime.untraced.code import facts_of
+from autograph.runtime.values.values import Unset, blank
 
 Block = Callable[..., Any]
 IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
@@ -309,8 +310,9 @@ KNOWN = _Operators(
     any_array=lambda *values: False, last=lambda *values: values[-1], Held=CellType, borrowed=nothing, caught=nothing,
     bound=lambda variable, value: value, stores_into=nothing, stores_into_own=nothing, stores_into_attr=nothing,
 )  # fmt: skip
-for _name in ("read", "read_free", "some", "some_free", "blank", "Unset"):  # of variables that may be unset
-    setattr(KNOWN, _name, getattr(runtime, _name))
+for _own in (read, read_free, some, some_free, Unset):  # of variables that may be unset
+    setattr(KNOWN, _own.__name__, _own)
+KNOWN.blank = blank  # type: ignore[attr-defined]
 
 _staged: dict[int, tuple[weakref.ref[CodeType], CodeType]] = {}  # by identity of code with these operators: the code that it was
 _codes: dict[int, tuple[weakref.ref[CodeType], CodeType | None]] = {}
@@ -322,7 +324,7 @@ def known_code(code: CodeType) -> CodeType | None:
     if found is not None and found[0]() is code:
         return found[1]
     key = id(code)
-    others = (facts_of(code).attributes & runtime.public_names()) - vars(KNOWN).keys()
+    others = (facts_of(code).attributes & hooks.face.public_names()) - vars(KNOWN).keys()
     new = None if others else _replaced(code)
     _codes[key] = weakref.ref(code, functools.partial(_codes.pop, key)), new
     return new
@@ -333,7 +335,7 @@ def _replaced(code: CodeType) -> CodeType:
     for c in code.co_consts:
         if isinstance(c, CodeType):
             c = _replaced(c)
-        elif isinstance(c, ModuleType) and c is runtime:
+        elif isinstance(c, ModuleType) and c is hooks.face:
             c = KNOWN
         constants.append(c)
     new = code.replace(co_consts=tuple(constants))

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from types import BuiltinFunctionType, CodeType, FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
-from autograph.runtime.explaining.raw_errors import mark_of
+from autograph.runtime.messages.places import mark_of
 from autograph.runtime.messages.raised import is_users
 from autograph.runtime.untraced.code import MUTATING, facts_of
 from autograph.runtime.untraced.held import ATOMS, MEMO, Held, brought, is_plain, users_class

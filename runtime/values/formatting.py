@@ -7,20 +7,25 @@ characters, which are not known yet.
 from __future__ import annotations
 
 import builtins
-import importlib
+import dataclasses
+import inspect
+import re
 import string
 from collections.abc import Iterable
+from types import FunctionType
 from typing import Any
 
 import jax
 
 from autograph.runtime.arrays.handles import values_in
+from autograph.runtime.hooks import call
 from autograph.runtime.jaxapi import _jax, trees
-from autograph.runtime.jaxapi._jax import ArrayImpl
+from autograph.runtime.jaxapi._jax import ArrayImpl, recording
 from autograph.runtime.jaxapi.tracers import content
 from autograph.runtime.messages.advice import for_text
 from autograph.runtime.messages.errors import ConcreteValueError
 from autograph.runtime.messages.places import here
+from autograph.runtime.state.objects import is_state
 from autograph.runtime.values.printed import printable
 from autograph.runtime.values.specs import Static, Type
 from autograph.runtime.values.values import traced
@@ -139,25 +144,22 @@ def _unknown(values: Any) -> bool:
     return traced(values) or any(isinstance(x, Text) for x in trees.leaves(values, is_leaf=lambda x: isinstance(x, Text)))
 
 
-def _with_objects(values: Any) -> Any:
-    """What shows objects, if any are among the values, and what they show may be traced."""
-    if not _jax.recording():
-        return None
-    module = importlib.import_module("autograph.runtime.calls.shown")
-    return module if module.has_object(values) else None
+def _with_objects(values: Any) -> bool:
+    """Whether objects are among the values, of which what they show may be traced."""
+    return _jax.recording() and has_object(values)
 
 
 def as_shown(x: Any) -> Any:
     """What is printed of a value: of an object of the user's what it shows of itself now."""
     x = printable(values_in(x))
-    return module.shown(x) if (module := _with_objects(x)) is not None else x
+    return shown(x) if _with_objects(x) else x
 
 
 def text(template: str, /, *args: Any, **kwargs: Any) -> Any:
     """`template.format(*args, **kwargs)`; what an f-string becomes."""
     args, kwargs = printable(values_in(args)), printable(values_in(kwargs))
-    if (module := _with_objects((args, kwargs))) is not None:
-        return module.asked(template, args, kwargs)
+    if _with_objects((args, kwargs)):
+        return asked(template, args, kwargs)
     if not _unknown((args, kwargs)):
         return template.format(*args, **kwargs)
     _check_formats(template, args, kwargs)
@@ -167,8 +169,8 @@ def text(template: str, /, *args: Any, **kwargs: Any) -> Any:
 def percent(template: Any, values: Any) -> Any:
     """`template % values`."""
     values = printable(values_in(values))
-    if isinstance(template, str) and (module := _with_objects(values)) is not None:
-        template, values = module.asked_percent(template, values)
+    if isinstance(template, str) and _with_objects(values):
+        template, values = asked_percent(template, values)
     if not isinstance(template, str) or not _unknown(values):
         return template % values
     whole = isinstance(values, tuple)
@@ -186,23 +188,23 @@ def joined(separator: str, items: Iterable[Any]) -> Any:
 def str_(*args: Any, **kwargs: Any) -> Any:
     """`str(x)`."""
     args = values_in(args)
-    if len(args) == 1 and (module := _with_objects(args)) is not None:
-        return module.shown(args[0])
+    if len(args) == 1 and _with_objects(args):
+        return shown(args[0])
     return text("{!s}", args[0]) if len(args) == 1 and not kwargs and _unknown(args[0]) else str(*args, **kwargs)
 
 
 def repr_(x: Any) -> Any:
     """`repr(x)`."""
-    if (module := _with_objects(x)) is not None:
-        return module.shown(x, "r")
+    if _with_objects(x):
+        return shown(x, "r")
     return text("{!r}", x) if _unknown(x) else repr(x)
 
 
 def format_(x: Any, spec: str = "") -> Any:
     """`format(x, spec)`."""
     x = values_in(x)
-    if (module := _with_objects(x)) is not None:
-        return module.shown(x, "", spec)
+    if _with_objects(x):
+        return shown(x, "", spec)
     return text("{:" + spec + "}", x) if _unknown(x) else format(x, spec)
 
 
@@ -216,3 +218,90 @@ def _check_formats(template: str, args: tuple[Any, ...], kwargs: dict[str, Any])
         position += field == ""
         if spec and not conversion and isinstance(x, jax.Array) and x.ndim:
             raise TypeError(f"unsupported format string passed to {ArrayImpl.__name__}.__format__")
+
+
+# Objects of the user's: what they show of themselves is made while the function is traced, for they may change before it is printed.
+
+HAS_OPERATIONS_OF_THE_USER = True  # which may fail: see `is_fault`
+
+_PERCENT = re.compile(r"(%(?:\(\w+\))?[-#0 +]*(?:\d+|\*)?(?:\.(?:\d+|\*))?)([a-zA-Z%])")
+
+
+def is_object(x: Any) -> bool:
+    """Whether a value is an object that has to be asked now what it shows of itself."""
+    return recording() and is_state(x) and not isinstance(x, (BaseException, Text)) and not trees.is_node(x)
+
+
+def has_object(x: Any) -> bool:
+    """The same, or a list, tuple or dict that holds one."""
+    if type(x) in (list, tuple, set):
+        return any(map(has_object, x))
+    return any(map(has_object, (*x, *x.values()))) if type(x) is dict else is_object(x)
+
+
+def shown(x: Any, conversion: str = "s", spec: str = "") -> Any:
+    """`str(x)`; `repr(x)` if the conversion is "r", and `format(x, spec)` if there is none."""
+    if not has_object(x):
+        return x
+    cls = type(x)
+    if cls in (list, tuple, set):
+        ends = "[]" if cls is list else "()" if cls is tuple else "{}"
+        return text("{}{}{}", ends[0], joined(", ", [_repr(v) for v in x]), f"{',' if cls is tuple and len(x) == 1 else ''}{ends[1]}")
+    if cls is dict:
+        return text("{{{}}}", joined(", ", [text("{}: {}", _repr(k), _repr(v)) for k, v in x.items()]))
+    if not conversion and isinstance(formatting := cls.__format__, FunctionType):
+        return call(formatting)(x, spec)
+    own: Any = cls.__str__
+    if conversion == "r" or own is getattr(object, "__str__"):  # noqa: B009
+        own = cls.__repr__
+    if _is_generated(cls, own):
+        held = [text("{}={}", f.name, _repr(getattr(x, f.name))) for f in dataclasses.fields(x) if f.repr]
+        out = text("{}({})", cls.__qualname__, joined(", ", held))
+    else:
+        out = call(own)(x) if isinstance(own, FunctionType) else own(x)
+    return format_(out, spec) if spec else out
+
+
+def _repr(x: Any) -> Any:
+    return shown(x, "r") if has_object(x) else text("{!r}", x)
+
+
+def _is_generated(cls: type, own: Any) -> bool:
+    return dataclasses.is_dataclass(cls) and isinstance(own, FunctionType) and inspect.unwrap(own).__code__.co_filename.startswith("<")
+
+
+def asked(template: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`template.format(*args, **kwargs)`, where objects are among the values."""
+    formatter, position = string.Formatter(), 0
+    new, values = "", []
+    for literal, field, spec, conversion in formatter.parse(template):
+        new += literal.replace("{", "{{").replace("}", "}}")
+        if field is None:
+            continue
+        if field == "" or field[0] in ".[":
+            field, position = f"{position}{field}", position + 1
+        x = formatter.get_field(field, args, kwargs)[0]
+        if has_object(x):
+            new, x = new + "{}", shown(x, conversion or "", spec or "")
+        else:
+            new += f"{{{f'!{conversion}' if conversion else ''}{f':{spec}' if spec else ''}}}"
+        values.append(x)
+    return text(new, *values)
+
+
+def asked_percent(template: str, values: Any) -> tuple[str, Any]:
+    """A template of `%`, and its values, with what the objects among them show."""
+    given = values if isinstance(values, tuple) else (values,)
+    if not any(map(has_object, given)) or "*" in template or "%(" in template:
+        return template, values
+    left = iter(given)
+    out: list[Any] = []
+
+    def instead(found: re.Match[str]) -> str:
+        if found[2] == "%":
+            return found[0]
+        x = next(left)
+        out.append(shown(x, found[2]) if has_object(x) else x)
+        return found[1] + ("s" if has_object(x) else found[2])
+
+    return _PERCENT.sub(instead, template), tuple(out)

@@ -22,6 +22,7 @@ from autograph.runtime.values.values import (
     ATOMS,
     CONTAINERS,
     ITERATORS,
+    LASTING,
     NUMBERS,
     Counted,
     Maybe,
@@ -33,6 +34,7 @@ from autograph.runtime.values.values import (
 )
 
 Spec = Any  # a pytree of Type and Static
+LASTING.add(__name__)
 
 
 @dataclass(frozen=True)

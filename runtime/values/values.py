@@ -48,7 +48,7 @@ def held_by_us() -> list[Any]:
     return [x for x, _ in list(_held.values())]
 
 
-_OF_SPECS: Final = ("autograph.runtime.values.specs", "autograph.runtime.calls.changes")  # descriptions, which last as long as compiled programs
+LASTING: Final = set[str]()  # the modules whose objects are descriptions, which last as long as compiled programs; each adds itself
 
 
 class Record:
@@ -60,7 +60,7 @@ class Record:
         held = (
             []
             if ATOMS.issuperset(map(type, objects))
-            else [x for x in objects if type(x) not in ATOMS and not isinstance(x, ARRAYS) and type(x).__module__ not in _OF_SPECS]
+            else [x for x in objects if type(x) not in ATOMS and not isinstance(x, ARRAYS) and type(x).__module__ not in LASTING]
         )
         self._keys = [id(x) for x in held]
         for x in held:
