@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from autograph.forms.signatures import StagedFunction as StagedFunction
     from autograph.report.explaining import explain as explain
     from autograph.report.report import Report as Report
-    from autograph.runtime.calls.signed import TensorSpec as TensorSpec
-    from autograph.runtime.datasets import data as data
+    from autograph.runtime.calls.input_signature import TensorSpec as TensorSpec
     from autograph.runtime.eager import losses as losses
     from autograph.runtime.eager import metrics as metrics
     from autograph.runtime.eager import optimizers as optimizers
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from autograph.runtime.eager.checkpoints import latest_checkpoint as latest_checkpoint
     from autograph.runtime.eager.checkpoints import list_variables as list_variables
     from autograph.runtime.eager.checkpoints import load_checkpoint as load_checkpoint
+    from autograph.runtime.eager.data import dataset as data  # noqa: F401
     from autograph.runtime.eager.devices import copy_to as copy_to
     from autograph.runtime.eager.devices import device as device
     from autograph.runtime.eager.devices import executing_eagerly as executing_eagerly
@@ -49,28 +49,28 @@ if TYPE_CHECKING:
     from autograph.runtime.eager.gradients import implicit_value_and_gradients as implicit_value_and_gradients
     from autograph.runtime.eager.gradients import value_and_grad as value_and_grad
     from autograph.runtime.eager.gradients import value_and_gradients_function as value_and_gradients_function
+    from autograph.runtime.eager.graph import graph as graph
     from autograph.runtime.eager.host import py_func as py_func
+    from autograph.runtime.eager.layers import callbacks as callbacks
+    from autograph.runtime.eager.layers import layers as layers
+    from autograph.runtime.eager.layers.initial import set_seed as set_seed
+    from autograph.runtime.eager.layers.module import Module as Module
+    from autograph.runtime.eager.server import parameter_server as parameter_server
     from autograph.runtime.eager.switch import run_eagerly as run_eagerly
     from autograph.runtime.eager.tape import GradientTape as GradientTape
     from autograph.runtime.eager.variables import Variable as Variable
-    from autograph.runtime.effects.later import check as check
-    from autograph.runtime.graphs import graph as graph
-    from autograph.runtime.lists.lists import padded as padded
-    from autograph.runtime.messages.errors import AutographError as AutographError
-    from autograph.runtime.messages.errors import ConversionError as ConversionError
-    from autograph.runtime.messages.errors import LargeUnrollWarning as LargeUnrollWarning
-    from autograph.runtime.messages.errors import RetraceWarning as RetraceWarning
-    from autograph.runtime.messages.errors import StagingError as StagingError
-    from autograph.runtime.networks import callbacks as callbacks
-    from autograph.runtime.networks import layers as layers
-    from autograph.runtime.networks.initial import set_seed as set_seed
-    from autograph.runtime.networks.module import Module as Module
-    from autograph.runtime.output.reporting import progress as progress
+    from autograph.runtime.effects.async_checks import check as check
+    from autograph.runtime.errors.errors import AutographError as AutographError
+    from autograph.runtime.errors.errors import ConversionError as ConversionError
+    from autograph.runtime.errors.errors import LargeUnrollWarning as LargeUnrollWarning
+    from autograph.runtime.errors.errors import RetraceWarning as RetraceWarning
+    from autograph.runtime.errors.errors import StagingError as StagingError
+    from autograph.runtime.host.progress import progress as progress
+    from autograph.runtime.operators.list_methods import padded as padded
     from autograph.runtime.sequences.rows import range as range
     from autograph.runtime.sequences.rows import static_range as static_range
-    from autograph.runtime.servers import parameter_server as parameter_server
-    from autograph.runtime.values.hints import loop as loop
-    from autograph.runtime.values.hints import loops as loops
+    from autograph.runtime.values.loop_options import loop as loop
+    from autograph.runtime.values.loop_options import loops as loops
     from autograph.source.policy import exclude as exclude
     from autograph.source.policy import include as include
 
@@ -80,13 +80,13 @@ _HOME = {
     "convert": "autograph.api", "do_not_convert": "autograph.api", "function": "autograph.api", "to_code": "autograph.api",
     "include": "autograph.source.policy", "exclude": "autograph.source.policy",
     "explain": "autograph.report.explaining", "Report": "autograph.report.report", "StagedFunction": "autograph.forms.signatures",
-    "AutographError": "autograph.runtime.messages.errors", "ConversionError": "autograph.runtime.messages.errors",
-    "StagingError": "autograph.runtime.messages.errors",
-    "LargeUnrollWarning": "autograph.runtime.messages.errors", "RetraceWarning": "autograph.runtime.messages.errors",
+    "AutographError": "autograph.runtime.errors.errors", "ConversionError": "autograph.runtime.errors.errors",
+    "StagingError": "autograph.runtime.errors.errors",
+    "LargeUnrollWarning": "autograph.runtime.errors.errors", "RetraceWarning": "autograph.runtime.errors.errors",
     "run_eagerly": "autograph.runtime.eager.switch",
-    "loop": "autograph.runtime.values.hints", "loops": "autograph.runtime.values.hints", "range": "autograph.runtime.sequences.rows",
-    "static_range": "autograph.runtime.sequences.rows", "padded": "autograph.runtime.lists.lists",
-    "progress": "autograph.runtime.output.reporting", "check": "autograph.runtime.effects.later",
+    "loop": "autograph.runtime.values.loop_options", "loops": "autograph.runtime.values.loop_options", "range": "autograph.runtime.sequences.rows",
+    "static_range": "autograph.runtime.sequences.rows", "padded": "autograph.runtime.operators.list_methods",
+    "progress": "autograph.runtime.host.progress", "check": "autograph.runtime.effects.async_checks",
 }  # fmt: skip
 _EAGER = (
     "Variable TensorSpec Module GradientTape Checkpoint CheckpointManager callbacks latest_checkpoint list_variables load_checkpoint copy_to "

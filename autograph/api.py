@@ -15,11 +15,11 @@ from autograph.forms.forms import Form, form_of
 from autograph.forms.listing import listing
 from autograph.forms.signatures import StagedFunction
 from autograph.runtime.calls.function import Function
-from autograph.runtime.calls.signed import Signed
-from autograph.runtime.jaxapi._jax import boundary, hide_frames
-from autograph.runtime.jaxapi.jitted import JITTED, options_of
-from autograph.runtime.options import known_options, without_those_of_tensorflow
-from autograph.runtime.stores.eager_arrays import evaluated
+from autograph.runtime.calls.input_signature import Signed
+from autograph.runtime.indexing.eager_arrays import evaluated
+from autograph.runtime.jaxapi.decorated import JITTED, options_of
+from autograph.runtime.jaxapi.traces import boundary, hide_frames
+from autograph.runtime.tracing.jit_options import known_options, without_those_of_tensorflow
 from autograph.source.errors import NotAFunction
 from autograph.trees.depth import with_depth
 

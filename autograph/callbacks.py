@@ -1,7 +1,7 @@
-"""`autograph.callbacks` is `autograph.runtime.networks.callbacks`: `from autograph.callbacks import ...` as people write it."""
+"""`autograph.callbacks` is `autograph.runtime.eager.layers.callbacks`: `from autograph.callbacks import ...` as people write it."""
 
 import sys
 
-from autograph.runtime.networks.callbacks import *  # noqa: F403
+from autograph.runtime.eager.layers.callbacks import *  # noqa: F403
 
-sys.modules[__name__] = sys.modules["autograph.runtime.networks.callbacks"]
+sys.modules[__name__] = sys.modules["autograph.runtime.eager.layers.callbacks"]

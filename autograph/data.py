@@ -1,7 +1,7 @@
-"""`autograph.data` is `autograph.runtime.datasets.data`: `from autograph.data import ...` as people write it."""
+"""`autograph.data` is `autograph.runtime.eager.data.dataset`: `from autograph.data import ...` as people write it."""
 
 import sys
 
-from autograph.runtime.datasets.data import *  # noqa: F403
+from autograph.runtime.eager.data.dataset import *  # noqa: F403
 
-sys.modules[__name__] = sys.modules["autograph.runtime.datasets.data"]
+sys.modules[__name__] = sys.modules["autograph.runtime.eager.data.dataset"]

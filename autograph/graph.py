@@ -1,7 +1,7 @@
-"""`autograph.graph` is `autograph.runtime.graphs.graph`: `from autograph.graph import ...` as people write it."""
+"""`autograph.graph` is `autograph.runtime.eager.graph.graph`: `from autograph.graph import ...` as people write it."""
 
 import sys
 
-from autograph.runtime.graphs.graph import *  # noqa: F403
+from autograph.runtime.eager.graph.graph import *  # noqa: F403
 
-sys.modules[__name__] = sys.modules["autograph.runtime.graphs.graph"]
+sys.modules[__name__] = sys.modules["autograph.runtime.eager.graph.graph"]

@@ -1,7 +1,7 @@
-"""`autograph.layers` is `autograph.runtime.networks.layers`: `from autograph.layers import ...` as people write it."""
+"""`autograph.layers` is `autograph.runtime.eager.layers.layers`: `from autograph.layers import ...` as people write it."""
 
 import sys
 
-from autograph.runtime.networks.layers import *  # noqa: F403
+from autograph.runtime.eager.layers.layers import *  # noqa: F403
 
-sys.modules[__name__] = sys.modules["autograph.runtime.networks.layers"]
+sys.modules[__name__] = sys.modules["autograph.runtime.eager.layers.layers"]

@@ -16,7 +16,7 @@ import jax
 import pytest
 
 import autograph as ag
-from autograph.runtime.state.reading import restorations
+from autograph.runtime.state.variable_reads import restorations
 
 MANY = 6
 gc.set_threshold(100_000, 20, 20)  # programs that are compiled hold many objects, and to look at all of them takes long

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from autograph.runtime.calls.signed import TensorSpec
+from autograph.runtime.calls.input_signature import TensorSpec
 from autograph.source.files import fail
 
 _TYPE = re.compile(r"(?P<dtype>[a-z]+\d*)\[(?P<shape>[\d,\s]*)\]")

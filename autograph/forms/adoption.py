@@ -12,11 +12,11 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from autograph.runtime.access.cached import Cached
-from autograph.runtime.calls.dispatched import dispatched, own_of
-from autograph.runtime.exchanged import MISSING, ExchangedProperty, marked, put_in, stands_for
-from autograph.runtime.frames import frames
+from autograph.runtime.calls.dispatched_methods import dispatched, own_of
+from autograph.runtime.operators.cached_properties import Cached
 from autograph.runtime.operators.comparisons import by_fields, unlike
+from autograph.runtime.tracing.class_members import MISSING, ExchangedProperty, marked, put_in, stands_for
+from autograph.runtime.tracing.trace_context import frames
 from autograph.source.policy import is_users, is_wrapper
 
 Twin = Callable[[types.FunctionType], Any]

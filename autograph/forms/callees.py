@@ -23,18 +23,18 @@ from autograph.forms.forms import Form, Staged, form_of
 from autograph.forms.listing import LOCK, readers_of
 from autograph.forms.wrappers import Convert, is_made, remade
 from autograph.passes.callables import HIGHER
-from autograph.runtime.access.unstaged import noticing
-from autograph.runtime.arrays.numpys import with_values
-from autograph.runtime.calls import reading
-from autograph.runtime.calls.calls import install, replaced
-from autograph.runtime.calls.dispatched import converted_of, own_of
+from autograph.runtime.arrays.numpy_array import with_values
+from autograph.runtime.calls import reading_calls as reading
+from autograph.runtime.calls.callees import install, replaced
+from autograph.runtime.calls.context_managers import stacked
+from autograph.runtime.calls.dispatched_methods import converted_of, own_of
 from autograph.runtime.calls.function import Function, Method
-from autograph.runtime.calls.managers import stacked
-from autograph.runtime.calls.mentioned import adopt_mentioned
-from autograph.runtime.jaxapi.jitted import CUSTOM, JIT, JITTED, are_arrays, is_straight, jitted_again, options_of, rules_of, with_rules
-from autograph.runtime.lists.unbound import changing
-from autograph.runtime.state.keys import TWIN, names_in
-from autograph.runtime.stores.outside import adopt_arrays
+from autograph.runtime.calls.referenced_globals import adopt_mentioned
+from autograph.runtime.indexing.class_patching import adopt_arrays
+from autograph.runtime.jaxapi.decorated import CUSTOM, JIT, JITTED, are_arrays, is_straight, jitted_again, options_of, rules_of, with_rules
+from autograph.runtime.native.noticed_writes import noticing
+from autograph.runtime.operators.unbound_methods import changing
+from autograph.runtime.state.program_keys import TWIN, names_in
 from autograph.source import notebooks, unconvertible
 from autograph.source.errors import ConversionError, SourceUnavailable
 from autograph.source.policy import CALLERS, CONTEXT_MANAGER, OURS, is_library, is_listed, is_of_jax, is_stdlib, is_users, is_wrapper

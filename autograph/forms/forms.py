@@ -18,10 +18,10 @@ from autograph.forms.listing import LOCK, lowered
 from autograph.forms.load import KEY, Table, compiled, placed, refer
 from autograph.forms.plain import Plain
 from autograph.passes.stageable import WHY_PYTHON, obstacle
-from autograph.runtime.access.unstaged import noticing
-from autograph.runtime.calls.mentioned import adopt_mentioned
-from autograph.runtime.state.keys import names_in
-from autograph.runtime.state.lifted import reachable
+from autograph.runtime.calls.referenced_globals import adopt_mentioned
+from autograph.runtime.native.noticed_writes import noticing
+from autograph.runtime.state.captured_state import reachable
+from autograph.runtime.state.program_keys import names_in
 from autograph.source.errors import SourceUnavailable
 from autograph.source.source import File, file_of
 from autograph.trees.depth import with_depth

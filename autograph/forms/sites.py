@@ -13,9 +13,9 @@ from typing import Any
 from autograph.forms.callees import dressed, form_in, resolve
 from autograph.forms.forms import Form
 from autograph.forms.listing import LOCK
-from autograph.runtime.calls.calls import call
-from autograph.runtime.frames import watched
-from autograph.runtime.jaxapi._jax import eval_trace, trace_state
+from autograph.runtime.calls.callees import call
+from autograph.runtime.jaxapi.traces import eval_trace, trace_state
+from autograph.runtime.tracing.trace_context import watched
 from autograph.source import notebooks
 
 

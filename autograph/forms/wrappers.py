@@ -12,8 +12,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from autograph.runtime.calls.dispatched import own_of
-from autograph.runtime.jaxapi.jitted import CUSTOM, JITTED
+from autograph.runtime.calls.dispatched_methods import own_of
+from autograph.runtime.jaxapi.decorated import CUSTOM, JITTED
 from autograph.source.policy import is_stdlib, is_users
 
 Convert = Callable[[Any], Any]

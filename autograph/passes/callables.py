@@ -17,6 +17,7 @@ CALLING = frozenset("map filter iter next input open ascii bytes bytearray memor
 
 ARRAY_LIBRARIES = ("jax", "numpy", "math", "autograph")
 CALLING_LIBRARIES = ("jax.scipy.optimize", "jax.scipy.integrate")  # whose functions call an argument
+MAKING = ("array", "asarray")  # functions of `jax.numpy` that take a list
 OF_ROWS = frozenset("stack concatenate concat vstack hstack column_stack".split())  # functions that take a list of arrays
 REPLACED = ("numpy", "math")  # their functions have others in their place for traced values
 

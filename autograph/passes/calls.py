@@ -26,6 +26,7 @@ from autograph.passes.callables import (
     CHANGING,
     HIGHER,
     KEYWORDS,
+    MAKING,
     OF_ROWS,
     REPLACED,
     THREADED,
@@ -47,9 +48,6 @@ def lower_calls(fn: Any, context: Context) -> None:
         fn.body = [lower.visit(stmt) for stmt in fn.body]
 
 
-_MAKING = ("array", "asarray")  # functions of `jax.numpy` that take a list
-
-
 class _Calls(s.Transformer):
     def __init__(self, context: Context, fn: Any) -> None:
         self.context = context
@@ -58,9 +56,7 @@ class _Calls(s.Transformer):
         self.own: frozenset[str] = frozenset()  # of the innermost function
         self.shared: frozenset[str] = frozenset()  # of these, what functions inside it read
         self.defined: frozenset[str] = frozenset()
-        taken, modules = context.fresh.taken, context.modules
-        makes = not taken.isdisjoint(_MAKING) or any(modules[n].endswith(_MAKING) for n in taken & modules.keys())
-        self.sections, self.filled = sections(fn), filled(fn) if makes else frozenset[str]()
+        self.sections, self.filled = sections(fn), filled(fn, context)
         self._enter(fn)
 
     def _enter(self, fn: Any) -> None:
@@ -201,7 +197,7 @@ class _Calls(s.Transformer):
 
     def _may_be_filled(self, name: str, arg: Any) -> bool:
         """Whether a function of `jax.numpy` makes an array of a list that may have been filled by a loop."""
-        return fills(arg, self.filled) if name in _MAKING else name in OF_ROWS and not isinstance(arg, (s.List, s.Tuple, s.ListComp))
+        return fills(arg, self.filled) if name in MAKING else name in OF_ROWS and not isinstance(arg, (s.List, s.Tuple, s.ListComp))
 
     def _hands_on(self, value: Any, threaded: bool) -> bool:
         """Whether a function that is handed on is to be converted on the way, or may fail or change state, which has to come `threaded` through."""

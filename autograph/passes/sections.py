@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from autograph.passes.callables import MAKING
+from autograph.passes.context import Context
 from autograph.passes.new_lists import filters, made_longer
 from autograph.trees import syntax as s
 
@@ -81,8 +83,11 @@ def _may_take_any(index: Any) -> bool:
     return False
 
 
-def filled(fn: Any) -> frozenset[str]:
-    """The names of lists that something is appended to, and of what comprehensions that are loops give."""
+def filled(fn: Any, context: Context) -> frozenset[str]:
+    """The names of lists that something is appended to, and of what comprehensions that are loops give: where the file names what makes arrays."""
+    taken, modules = context.fresh.taken, context.modules
+    if taken.isdisjoint(MAKING) and not any(modules[n].endswith(MAKING) for n in taken & modules.keys()):
+        return frozenset()
     assigned = [n for n in s.walk(fn) if isinstance(n, s.Assign) and isinstance(n.targets[0], s.Name)]
     return frozenset(n.targets[0].id for n in assigned if fills(n.value, ()) or _may_give_list(n.value)) | made_longer([fn])
 

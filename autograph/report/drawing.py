@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 from dataclasses import dataclass, field
 
-from autograph.report.report import Report, Statement
+from autograph.report.statements import Statement
 
 _CHARACTER, _LINE = 7.25, 17  # of the text, in pixels
 _PAD, _GAP, _MARGIN = 12, 26, 24
@@ -30,12 +30,12 @@ class _Box:
     height: float = 0
 
 
-def drawn(report: Report) -> str:
+def drawn(statements: list[Statement], name: str, file: str, line: int) -> str:
     """The picture of a report, as the text of an SVG file."""
-    boxes = _nested(report.statements, ())
+    boxes = _nested(statements, ())
     for box in boxes:
         _measure(box)
-    title = f"{report.name}  {report.file.rsplit('/', 1)[-1]}:{report.line}"
+    title = f"{name}  {file.rsplit('/', 1)[-1]}:{line}"
     width = max([b.width for b in boxes] + [len(title) * _CHARACTER]) + 2 * _MARGIN
     out = [_text(_MARGIN, _MARGIN + 4, title, weight=True)]
     y: float = _MARGIN + _LINE
@@ -53,7 +53,7 @@ def drawn(report: Report) -> str:
     height = y + gap + _LINE + _MARGIN
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="control flow of {html.escape(report.name)}">'
+        f'viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="control flow of {html.escape(name)}">'
         f"<style>{_STYLE}</style>"
         '<defs><marker id="head" markerWidth="8" markerHeight="8" refX="7" refY="4" orient="auto">'
         '<path d="M0,0.5 L8,4 L0,7.5 z" fill="#6b7280"/></marker></defs>'

@@ -16,8 +16,8 @@ from autograph.passes.plans import Plans
 from autograph.passes.stageable import WHY_PYTHON, obstacle
 from autograph.report.report import Call, Loop, Report, Statement, Variable
 from autograph.runtime.calls.function import Method
-from autograph.runtime.explaining.decisions import Decision, decisions
-from autograph.runtime.messages.errors import without_comment
+from autograph.runtime.errors.errors import without_comment
+from autograph.runtime.state.decisions import Decision, decisions
 from autograph.source.errors import AutographError
 from autograph.source.source import File
 from autograph.trees import syntax as s

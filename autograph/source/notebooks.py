@@ -8,7 +8,7 @@ import weakref
 from types import CodeType, FunctionType
 from typing import Any
 
-from autograph.runtime.state.retraces import forget_programs
+from autograph.runtime.state.trace_log import forget_programs
 
 _codes: weakref.WeakKeyDictionary[FunctionType, CodeType] = weakref.WeakKeyDictionary()
 sites: weakref.WeakSet[Any] = weakref.WeakSet()  # call sites that remember a function

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from types import CodeType
 
 from autograph import runtime
-from autograph.runtime.messages.raised import LISTED, listed
+from autograph.runtime.errors.raise_sites import LISTED, listed
 
 _PATHS = sysconfig.get_paths()
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep

@@ -6,7 +6,7 @@ import linecache
 import types
 from typing import Any
 
-from autograph.runtime.messages.places import here
+from autograph.runtime.errors.source_spans import here
 from autograph.source.errors import ConversionError, NotAFunction, Place, SourceUnavailable, WrappedFunction
 
 _BELOW = "put this decorator below {}: the one that converts stands next to `def`"

@@ -7,21 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from autograph.runtime.arrays.handles import Handle
-from autograph.runtime.calls.changes import Change, Changes, Known, Reached
-from autograph.runtime.effects.leaving import settled
-from autograph.runtime.jaxapi import _jax, trees
+from autograph.runtime.arrays.variable_ref import Handle
+from autograph.runtime.calls.side_effects import Change, Changes, Known, Reached
+from autograph.runtime.effects.output_values import settled
+from autograph.runtime.errors.errors import ArrayStoreError
+from autograph.runtime.errors.source_spans import here
+from autograph.runtime.indexing.stores import replace_whole
+from autograph.runtime.jaxapi import traces as _jax
+from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi.tracers import Array
-from autograph.runtime.messages.errors import ArrayStoreError
-from autograph.runtime.messages.places import here
-from autograph.runtime.sequences.regrown import Left, longer, whole_list
-from autograph.runtime.state.lifted import reachable, touch
-from autograph.runtime.state.made import Made
-from autograph.runtime.state.objects import Walk
-from autograph.runtime.state.reading import would_keep
-from autograph.runtime.stores.stores import replace_whole
-from autograph.runtime.values.heap import Attribute, Contents, HeapLocation
-from autograph.runtime.values.packing import unpack
+from autograph.runtime.sequences.escaped_lists import Left, longer, whole_list
+from autograph.runtime.state.captured_state import reachable, touch
+from autograph.runtime.state.fresh_objects import Made
+from autograph.runtime.state.object_graph import Walk
+from autograph.runtime.state.state_refs import Attribute, Contents, HeapLocation
+from autograph.runtime.state.variable_reads import would_keep
+from autograph.runtime.values.flatten import unpack
 from autograph.runtime.values.values import Counted, Maybe, is_value, traced
 
 

@@ -14,12 +14,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph.runtime.arrays.handles import is_variable, value_of
-from autograph.runtime.calls.signed import TensorSpec, as_abstract
-from autograph.runtime.effects.deferred import Checked
-from autograph.runtime.jaxapi import _jax, trees
-from autograph.runtime.options import static_arguments
-from autograph.runtime.state.reading import recorders
+from autograph.runtime.arrays.variable_ref import is_variable, value_of
+from autograph.runtime.calls.input_signature import TensorSpec, as_abstract
+from autograph.runtime.effects.error_codes import Checked
+from autograph.runtime.jaxapi import traces as _jax
+from autograph.runtime.jaxapi import trees
+from autograph.runtime.state.variable_reads import recorders
+from autograph.runtime.tracing.jit_options import static_arguments
 from autograph.runtime.values.values import NUMBERS
 
 

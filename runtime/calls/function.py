@@ -14,34 +14,34 @@ from typing import Any
 
 import jax
 
-from autograph.runtime.arrays import handles
+from autograph.runtime.arrays import variable_ref as handles
 from autograph.runtime.calls.commit import commit, reached
 from autograph.runtime.calls.concrete import ConcreteFunction
-from autograph.runtime.calls.loading import adapt
+from autograph.runtime.calls.fast_dispatch import are_plain, shortcut, takes
+from autograph.runtime.calls.function_state import State
+from autograph.runtime.calls.function_trace import Checks, look_again, result, traced_by, unknown_conditions
+from autograph.runtime.calls.input_signature import as_abstract
 from autograph.runtime.calls.lowered import Staged
-from autograph.runtime.calls.recall import Recalled
-from autograph.runtime.calls.shortcut import are_plain, shortcut, takes
-from autograph.runtime.calls.signed import as_abstract
-from autograph.runtime.calls.state import State
-from autograph.runtime.calls.traced import Checks, look_again, result, traced_by, unknown_conditions
-from autograph.runtime.effects.deferred import Checked
-from autograph.runtime.effects.later import check, is_deferred, leave
-from autograph.runtime.effects.leaving import settled
+from autograph.runtime.calls.recalled_calls import Recalled
+from autograph.runtime.effects.async_checks import check, is_deferred, leave
+from autograph.runtime.effects.error_codes import Checked
+from autograph.runtime.effects.output_values import settled
 from autograph.runtime.effects.replay import forget
-from autograph.runtime.frames import TRACING, watched
-from autograph.runtime.jaxapi import _jax
-from autograph.runtime.jaxapi._jax import eval_trace, trace_state
-from autograph.runtime.messages.large_integers import argument_too_large
-from autograph.runtime.options import known_names
-from autograph.runtime.output.ordering import is_refused, without_order
-from autograph.runtime.state.arguments import has_static
+from autograph.runtime.errors.large_integers import argument_too_large
+from autograph.runtime.host.effect_order import is_refused, without_order
+from autograph.runtime.indexing.inplace_arguments import NeedsArrays, among, given, places, put_back, refuse, without_numpys
+from autograph.runtime.jaxapi import traces as _jax
+from autograph.runtime.jaxapi.traces import eval_trace, trace_state
+from autograph.runtime.state.call_inputs import has_static
 from autograph.runtime.state.locking import CHANGING
-from autograph.runtime.state.needs import NeedsState
-from autograph.runtime.state.objects import Walk
+from autograph.runtime.state.object_graph import Walk
 from autograph.runtime.state.overlaps import refuse_overlaps
-from autograph.runtime.state.reading import recorders, refuse_watched, restorations
-from autograph.runtime.state.retraces import Traces
-from autograph.runtime.stores.numpy_arguments import NeedsArrays, among, given, places, put_back, refuse, without_numpys
+from autograph.runtime.state.retrace import NeedsState
+from autograph.runtime.state.trace_log import Traces
+from autograph.runtime.state.variable_reads import recorders, refuse_watched, restorations
+from autograph.runtime.tracing.adapter_registry import adapt
+from autograph.runtime.tracing.jit_options import known_names
+from autograph.runtime.tracing.trace_context import TRACING, watched
 
 
 class Function:

@@ -16,21 +16,22 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from autograph.runtime.effects.deferred import Exit, checked, values_of
-from autograph.runtime.effects.optional import optional_result
-from autograph.runtime.explaining.raw_errors import named
-from autograph.runtime.frames import Frame, lifting, root, unwatched
-from autograph.runtime.jaxapi import _jax, trees
+from autograph.runtime.effects.error_codes import Exit, checked, values_of
+from autograph.runtime.effects.optional_values import optional_result
+from autograph.runtime.errors.errors import EffectError, NotStagedError
+from autograph.runtime.errors.raise_sites import is_users, listed
+from autograph.runtime.errors.source_spans import here
+from autograph.runtime.jaxapi import traces as _jax
+from autograph.runtime.jaxapi import trees
+from autograph.runtime.jaxapi.jax_errors import named
 from autograph.runtime.jaxapi.tracers import content, contents_in, objects_in, of_objects
-from autograph.runtime.messages.errors import EffectError, NotStagedError
-from autograph.runtime.messages.places import here
-from autograph.runtime.messages.raised import is_users, listed
-from autograph.runtime.state.forgetting import forget_born, forget_local, holds_no_array
-from autograph.runtime.state.lifted import ERROR, ErrorValues, left_spec, load, reachable, restore, store
-from autograph.runtime.values.heap import HeapLocation, under_vmap
-from autograph.runtime.values.identity import settle
-from autograph.runtime.values.packing import as_is, pack, unpack
-from autograph.runtime.values.specs import Spec
+from autograph.runtime.state.captured_state import ERROR, ErrorValues, left_spec, load, reachable, restore, store
+from autograph.runtime.state.container_aliasing import settle
+from autograph.runtime.state.escape_analysis import forget_born, forget_local, holds_no_array
+from autograph.runtime.state.state_refs import HeapLocation, under_vmap
+from autograph.runtime.tracing.trace_context import Frame, lifting, root, unwatched
+from autograph.runtime.values.abstract_values import Spec
+from autograph.runtime.values.flatten import as_is, pack, unpack
 from autograph.runtime.values.values import Found, counted_in, has_maybe
 
 _AUX = {jax.grad, jax.value_and_grad, jax.jacfwd, jax.jacrev, jax.jacobian, jax.hessian}  # they give a function, and know `has_aux`

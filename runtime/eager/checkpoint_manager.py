@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from autograph.runtime.eager.checkpoints import Checkpoint, checkpoints_in
-from autograph.runtime.messages.errors import CheckpointError
-from autograph.runtime.messages.places import here
+from autograph.runtime.errors.errors import CheckpointError
+from autograph.runtime.errors.source_spans import here
 
 
 class CheckpointManager:

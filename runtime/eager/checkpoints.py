@@ -18,16 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from autograph.runtime.eager.extras import needed
 from autograph.runtime.eager.graph_of_objects import Named, paths_in
 from autograph.runtime.eager.stored import About, loaded, stored
 from autograph.runtime.eager.variables import Variable
-from autograph.runtime.jaxapi._jax import Tracer
-from autograph.runtime.messages.errors import CheckpointError
-from autograph.runtime.messages.places import here
+from autograph.runtime.errors.errors import CheckpointError
+from autograph.runtime.errors.extras import needed
+from autograph.runtime.errors.source_spans import here
+from autograph.runtime.jaxapi.traces import Tracer
 from autograph.runtime.sequences.rows import Stream
 from autograph.runtime.state.locking import CHANGING
-from autograph.runtime.state.reading import restorations
+from autograph.runtime.state.variable_reads import restorations
 
 tensors = needed("safetensors.numpy", "Checkpoint")
 _BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError, needed("safetensors", "Checkpoint").SafetensorError)

@@ -9,10 +9,10 @@ from typing import Any
 
 import jax
 
-from autograph.runtime.arrays.handles import Handle, value_of
-from autograph.runtime.jaxapi import _jax
-from autograph.runtime.messages.errors import DeviceError
-from autograph.runtime.messages.places import here
+from autograph.runtime.arrays.variable_ref import Handle, value_of
+from autograph.runtime.errors.errors import DeviceError
+from autograph.runtime.errors.source_spans import here
+from autograph.runtime.jaxapi import traces as _jax
 
 
 def executing_eagerly() -> bool:

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from autograph.runtime.eager.extras import needed
+from autograph.runtime.errors.extras import needed
 
 optax = needed("optax", "optimizers")
 moments = optax.tree_utils

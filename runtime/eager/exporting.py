@@ -10,9 +10,9 @@ from typing import Any
 import jax
 import jax.export
 
-from autograph.runtime.calls.calls import call
+from autograph.runtime.calls.callees import call
 from autograph.runtime.calls.function import Function, Method
-from autograph.runtime.calls.signed import Signed, TensorSpec, as_abstract
+from autograph.runtime.calls.input_signature import Signed, TensorSpec, as_abstract
 from autograph.runtime.jaxapi import trees
 
 

@@ -11,12 +11,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime.arrays.handles import is_variable, value_of
+from autograph.runtime.arrays.variable_ref import is_variable, value_of
 from autograph.runtime.eager.tape import GradientTape
+from autograph.runtime.errors.errors import TapeError
+from autograph.runtime.errors.source_spans import here
 from autograph.runtime.jaxapi import trees
-from autograph.runtime.messages.errors import TapeError
-from autograph.runtime.messages.places import here
-from autograph.runtime.state.recording import is_inexact
+from autograph.runtime.state.tape_operations import is_inexact
 
 
 def value_and_gradients_function(f: Callable[..., Any], params: Sequence[int] | None = None) -> Callable[..., Any]:

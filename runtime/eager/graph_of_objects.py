@@ -7,8 +7,8 @@ from typing import Any
 
 from autograph.runtime.eager.variables import Variable
 from autograph.runtime.sequences.rows import Stream
-from autograph.runtime.state.objects import Unseen, is_state, own_attributes
-from autograph.runtime.values.heap import Attribute
+from autograph.runtime.state.object_graph import Unseen, is_state, own_attributes
+from autograph.runtime.state.state_refs import Attribute
 
 
 class Named:

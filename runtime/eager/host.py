@@ -12,13 +12,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph.runtime.arrays.handles import value_of
-from autograph.runtime.jaxapi import _jax
-from autograph.runtime.messages.errors import AutographError, ConcreteValueError
-from autograph.runtime.messages.places import here
-from autograph.runtime.output.ordering import ordering
+from autograph.runtime.arrays.variable_ref import value_of
+from autograph.runtime.errors.errors import AutographError, ConcreteValueError
+from autograph.runtime.errors.source_spans import here
+from autograph.runtime.host.effect_order import ordering
+from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.state.locking import by_the_program
-from autograph.runtime.state.recording import is_inexact
+from autograph.runtime.state.tape_operations import is_inexact
 
 
 def py_func(f: Callable[..., Any] | None = None, inp: Sequence[Any] | None = None, Tout: Any = None, shape: Any = None, stateful: bool = True) -> Any:

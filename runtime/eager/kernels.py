@@ -12,7 +12,7 @@ from typing import Any
 
 import jax
 
-from autograph.runtime.jaxapi import _jax
+from autograph.runtime.jaxapi import traces as _jax
 
 
 def kernel(f: Callable[..., Any]) -> Callable[..., Any]:

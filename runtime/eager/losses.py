@@ -16,12 +16,12 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 
-from autograph.runtime.arrays.handles import Deferred, value_of
-from autograph.runtime.eager.extras import needed
+from autograph.runtime.arrays.variable_ref import Deferred, value_of
 from autograph.runtime.eager.kernels import kernel
 from autograph.runtime.eager.weighted import checked_reduction, floats, paired, reduced, unlike
-from autograph.runtime.messages.errors import LayerError
-from autograph.runtime.messages.places import here
+from autograph.runtime.errors.errors import LayerError
+from autograph.runtime.errors.extras import needed
+from autograph.runtime.errors.source_spans import here
 
 __all__ = [
     "BinaryCrossentropy", "CategoricalCrossentropy", "CategoricalHinge", "CosineSimilarity", "Hinge", "Huber", "KLDivergence", "LogCosh",

@@ -12,11 +12,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph.runtime.arrays.handles import value_of
+from autograph.runtime.arrays.variable_ref import value_of
 from autograph.runtime.eager.variables import Variable
 from autograph.runtime.eager.weighted import fitting, floats, of_one_rank, paired, unlike
-from autograph.runtime.messages.errors import LayerError
-from autograph.runtime.messages.places import here
+from autograph.runtime.errors.errors import LayerError
+from autograph.runtime.errors.source_spans import here
 
 __all__ = [
     "AUC", "Accuracy", "BinaryAccuracy", "BinaryCrossentropy", "CategoricalAccuracy", "CategoricalCrossentropy", "FalseNegatives",

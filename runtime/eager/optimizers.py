@@ -11,9 +11,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph.runtime.arrays.handles import Deferred, Handle, value_of
+from autograph.runtime.arrays.variable_ref import Deferred, Handle, value_of
 from autograph.runtime.eager import directions
-from autograph.runtime.eager.extras import needed
 from autograph.runtime.eager.schedules import CosineDecay as CosineDecay
 from autograph.runtime.eager.schedules import ExponentialDecay as ExponentialDecay
 from autograph.runtime.eager.schedules import InverseTimeDecay as InverseTimeDecay
@@ -22,11 +21,12 @@ from autograph.runtime.eager.schedules import PolynomialDecay as PolynomialDecay
 from autograph.runtime.eager.schedules import exponential_decay as exponential_decay
 from autograph.runtime.eager.tape import GradientTape
 from autograph.runtime.eager.variables import Variable
-from autograph.runtime.jaxapi._jax import Tracer
-from autograph.runtime.messages.errors import OptimizerError
-from autograph.runtime.messages.places import here
-from autograph.runtime.state.objects import Unseen
-from autograph.runtime.state.reading import outermost
+from autograph.runtime.errors.errors import OptimizerError
+from autograph.runtime.errors.extras import needed
+from autograph.runtime.errors.source_spans import here
+from autograph.runtime.jaxapi.traces import Tracer
+from autograph.runtime.state.object_graph import Unseen
+from autograph.runtime.state.variable_reads import outermost
 
 __all__ = [
     "Adadelta", "Adagrad", "AdagradOptimizer", "Adam", "AdamOptimizer", "AdamW", "Adamax", "CosineDecay", "ExponentialDecay",

@@ -13,7 +13,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph.runtime.arrays.handles import value_of
+from autograph.runtime.arrays.variable_ref import value_of
 from autograph.runtime.eager.variables import Variable
 
 __all__ = [

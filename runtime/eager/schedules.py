@@ -10,10 +10,10 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from autograph.runtime.arrays.handles import value_of
-from autograph.runtime.eager.extras import needed
-from autograph.runtime.messages.errors import OptimizerError
-from autograph.runtime.messages.places import here
+from autograph.runtime.arrays.variable_ref import value_of
+from autograph.runtime.errors.errors import OptimizerError
+from autograph.runtime.errors.extras import needed
+from autograph.runtime.errors.source_spans import here
 
 optax = needed("optax", "optimizers")
 

@@ -13,13 +13,13 @@ from typing import Any
 import jax
 import numpy as np
 
-from autograph.runtime.arrays.handles import value_of
-from autograph.runtime.eager.extras import needed
-from autograph.runtime.jaxapi import _jax
-from autograph.runtime.messages.errors import SummaryError
-from autograph.runtime.messages.places import here
-from autograph.runtime.output.output import afterwards
-from autograph.runtime.values.formatting import as_shown
+from autograph.runtime.arrays.variable_ref import value_of
+from autograph.runtime.errors.errors import SummaryError
+from autograph.runtime.errors.extras import needed
+from autograph.runtime.errors.source_spans import here
+from autograph.runtime.host.output import afterwards
+from autograph.runtime.jaxapi import traces as _jax
+from autograph.runtime.state.formatting import as_shown
 
 __all__ = [
     "Writer", "create_file_writer", "histogram", "image", "scalar", "text",

@@ -13,18 +13,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph.runtime.arrays.handles import is_variable, value_of
-from autograph.runtime.arrays.ties import NeedsTags, are_told_apart, others, same
-from autograph.runtime.calls.loading import adapt
+from autograph.runtime.arrays.array_aliasing import NeedsTags, are_told_apart, others, same
+from autograph.runtime.arrays.variable_ref import is_variable, value_of
 from autograph.runtime.eager.values import fresh
-from autograph.runtime.exchanged import put_in_all, take_out
-from autograph.runtime.jaxapi import _jax, trees
-from autograph.runtime.jaxapi.passing import Passing
+from autograph.runtime.errors.errors import TapeError
+from autograph.runtime.errors.source_spans import here
+from autograph.runtime.jaxapi import traces as _jax
+from autograph.runtime.jaxapi import trees
+from autograph.runtime.jaxapi.interposing_trace import Passing
 from autograph.runtime.jaxapi.tracers import Array, content, home_trace
-from autograph.runtime.messages.errors import TapeError
-from autograph.runtime.messages.places import here
-from autograph.runtime.state.reading import note_read, recorders
-from autograph.runtime.state.recording import CALLS, CONSTANT, HEAVY, UNSEEN, WRITES, Again, Operation, constants, done, is_inexact
+from autograph.runtime.state.tape_operations import CALLS, CONSTANT, HEAVY, UNSEEN, WRITES, Again, Operation, constants, done, is_inexact
+from autograph.runtime.state.variable_reads import note_read, recorders
+from autograph.runtime.tracing.adapter_registry import adapt
+from autograph.runtime.tracing.class_members import put_in_all, take_out
 
 
 class GradientTape:

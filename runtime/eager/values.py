@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from autograph.runtime.jaxapi._jax import Tracer
 from autograph.runtime.jaxapi.tracers import content
+from autograph.runtime.jaxapi.traces import Tracer
 
 
 def fresh(x: Any) -> Any:

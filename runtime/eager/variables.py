@@ -18,16 +18,16 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime.arrays.handles import Handle, taken_by_jax, value_of
-from autograph.runtime.blocks.state_writes import noticed
+from autograph.runtime.arrays.variable_ref import Handle, taken_by_jax, value_of
+from autograph.runtime.branches.state_writes import noticed
 from autograph.runtime.eager.values import fresh
-from autograph.runtime.frames import watched
-from autograph.runtime.jaxapi._jax import Tracer
+from autograph.runtime.errors.errors import VariableError
+from autograph.runtime.errors.source_spans import here
 from autograph.runtime.jaxapi.tracers import Array, content
-from autograph.runtime.messages.errors import VariableError
-from autograph.runtime.messages.places import here
+from autograph.runtime.jaxapi.traces import Tracer
 from autograph.runtime.state.locking import CHANGING
-from autograph.runtime.state.reading import Held, creating, note_read, would_keep
+from autograph.runtime.state.variable_reads import Held, creating, note_read, would_keep
+from autograph.runtime.tracing.trace_context import watched
 from autograph.runtime.values.values import NUMBERS, traced
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from autograph.runtime.arrays.handles import value_of
-from autograph.runtime.messages.errors import LayerError
-from autograph.runtime.messages.places import here
+from autograph.runtime.arrays.variable_ref import value_of
+from autograph.runtime.errors.errors import LayerError
+from autograph.runtime.errors.source_spans import here
 
 REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from autograph.runtime.effects.deferred import Exit
-from autograph.runtime.explaining.raw_errors import is_raw
-from autograph.runtime.jaxapi import _jax
-from autograph.runtime.messages.errors import AutographError, StagingError
+from autograph.runtime.effects.error_codes import Exit
+from autograph.runtime.errors.errors import AutographError, StagingError
+from autograph.runtime.jaxapi import traces as _jax
+from autograph.runtime.jaxapi.jax_errors import is_raw
 
 
 def bare(error: AutographError) -> AutographError:

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from autograph.runtime.frames import frames
-from autograph.runtime.messages.errors import Place, StagedRaiseError
-from autograph.runtime.messages.places import HIDDEN, place_of
-from autograph.runtime.state.lifted import ERROR, load, may_have_failed, reachable, store
+from autograph.runtime.errors.errors import Place, StagedRaiseError
+from autograph.runtime.errors.source_spans import HIDDEN, place_of
+from autograph.runtime.state.captured_state import ERROR, load, may_have_failed, reachable, store
+from autograph.runtime.tracing.trace_context import frames
 
 _SUPPRESSING = frozenset({"suppress", "raises", "assertRaises"})  # context managers that stop an error
 _ROOTS = frozenset({"traced", "outside"})  # our functions that begin the trace of a user's function

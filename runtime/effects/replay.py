@@ -19,8 +19,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from autograph.runtime.frames import Retrace
 from autograph.runtime.state.iterators import Positions
+from autograph.runtime.tracing.trace_context import Retrace
 from autograph.runtime.values.values import traced
 
 

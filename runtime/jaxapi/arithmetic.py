@@ -63,7 +63,7 @@ def _binary(name: str, do: Callable[[Any, Any], Any], only_floats: bool, of_trut
     """An operator that is JAX's operation itself where nothing has to be promoted.
 
     Python's truth values add and multiply as numbers (`True + True` is 2), and JAX's as truths: `of_truths` records what no `|` or `&` records.  So a
-    loop that is to be compiled as one iteration sees that its truth values, which Python knows, are added (`blocks/exact.py`).
+    loop that is to be compiled as one iteration sees that its truth values, which Python knows, are added (`loops/scalar_intervals.py`).
     """
     by_jax = getattr(core.Tracer, name)
     swapped = name.startswith("__r")

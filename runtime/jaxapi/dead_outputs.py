@@ -12,8 +12,8 @@ from typing import Any
 
 from jax import lax
 
-from autograph.runtime.jaxapi import _jax
-from autograph.runtime.jaxapi._jax import ClosedJaxpr, Var
+from autograph.runtime.jaxapi import traces as _jax
+from autograph.runtime.jaxapi.traces import ClosedJaxpr, Var
 
 
 def live(eqns: Sequence[Any], outvars: Sequence[Any]) -> list[Any]:

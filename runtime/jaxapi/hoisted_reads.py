@@ -14,7 +14,7 @@ from typing import Any
 
 from jax import lax
 
-from autograph.runtime.jaxapi._jax import ClosedJaxpr, Literal, Var, jaxpr_with
+from autograph.runtime.jaxapi.traces import ClosedJaxpr, Literal, Var, jaxpr_with
 
 LEAST = 512  # bytes of an array: to copy a smaller one, or to fill one with zeros, takes no longer than to do without
 _MOST = 16  # items of a read, and reads of a branch: a branch that reads more, and is seldom taken, would cost more than it does

@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from autograph.runtime.jaxapi._jax import ad, axes_of, shaped, varying
+from autograph.runtime.jaxapi.traces import ad, axes_of, shaped, varying
 
 Axes = frozenset[str]
 

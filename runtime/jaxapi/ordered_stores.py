@@ -28,9 +28,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime.jaxapi._jax import ClosedJaxpr, Literal, Primitive, Var, ad, batching, jaxpr_with, mlir, trace
 from autograph.runtime.jaxapi.hoisted_reads import LEAST, with_reads_hoisted
 from autograph.runtime.jaxapi.private import core
+from autograph.runtime.jaxapi.traces import ClosedJaxpr, Literal, Primitive, Var, ad, batching, jaxpr_with, mlir, trace
 
 _MOST_OF_A_CALL = 12  # equations
 _BELOW = -7  # no index that hits anything, and no end of a range of numbers that a compiler looks at

@@ -7,9 +7,9 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from autograph.runtime.jaxapi._jax import Literal
 from autograph.runtime.jaxapi.private import partial_eval as pe
 from autograph.runtime.jaxapi.tracers import Array
+from autograph.runtime.jaxapi.traces import Literal
 
 
 class Rows:

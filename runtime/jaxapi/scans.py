@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from jax import lax
 
-from autograph.runtime.jaxapi._jax import ClosedJaxpr, jaxpr_with, trace
 from autograph.runtime.jaxapi.private import flattree as _flattree
+from autograph.runtime.jaxapi.traces import ClosedJaxpr, jaxpr_with, trace
 
 
 def bind_scan(body: ClosedJaxpr, consts: Sequence[Any], carry: Sequence[Any], xs: Sequence[Any], length: int, unroll: int) -> list[Any]:

@@ -17,18 +17,18 @@ from typing import Any
 import jax
 import numpy as np
 
+from autograph.runtime.errors.errors import ConcreteValueError
+from autograph.runtime.errors.source_spans import HIDDEN, here
 from autograph.runtime.jaxapi.arithmetic import Arithmetic
 from autograph.runtime.jaxapi.private import ArrayImpl, PRNGKeyArray, ad, batching, config, core, dtypes
 from autograph.runtime.jaxapi.private import partial_eval as pe
-from autograph.runtime.messages.errors import ConcreteValueError
-from autograph.runtime.messages.places import HIDDEN, here
 
 
 class ArrayTracer(Arithmetic):
     """An array as an object: `now` is the value of JAX's that it holds, `home` (weakly) the trace in which it was made.
 
-    `who` says which array it may be, where that is data-dependent (`ties.py`); one that `lasts` is seen after an error.  `scalar` is the type
-    of the number that it stands for, `OF_NUMPY` of a result, `GIVEN` of an argument that may be one, or False of an array (`is_number`).
+    `who` says which array it may be, where that is data-dependent (`array_aliasing.py`); one that `lasts` is seen after an error.  `scalar` is the
+    type of the number that it stands for, `OF_NUMPY` of a result, `GIVEN` of an argument that may be one, or False of an array (`is_number`).
     """
 
     __slots__ = ("home", "lasts", "now", "scalar", "who")

@@ -1,1 +1,1 @@
-"""Operators and builtins: comparisons, folds, `x += v`, numbers, sorting and searching."""
+"""What generated code calls for operators, builtins and methods, and the functions of NumPy, SciPy and `math` for traced values."""

@@ -7,24 +7,24 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from autograph.runtime.access.attributes import place_of, set_attr
-from autograph.runtime.access.items import index_of, put_item, put_path, set_attr_path
-from autograph.runtime.arrays.numpys import Numpys, View
-from autograph.runtime.blocks.loads import get_item
-from autograph.runtime.effects.optional import read
-from autograph.runtime.frames import watched
+from autograph.runtime.arrays.numpy_array import Numpys, View
+from autograph.runtime.effects.optional_values import read
+from autograph.runtime.indexing.class_patching import is_held_elsewhere
+from autograph.runtime.indexing.stores import change
 from autograph.runtime.jaxapi.tracers import Array, note_change
-from autograph.runtime.lists.homes import note_home
-from autograph.runtime.sequences.growing import refuse_hidden
-from autograph.runtime.sequences.lengths import Home
-from autograph.runtime.sequences.sections import Section
+from autograph.runtime.native.python_operators import IN_PLACE
+from autograph.runtime.operators.attributes import place_of, set_attr
+from autograph.runtime.operators.getitem import get_item
+from autograph.runtime.operators.items import index_of, put_item, put_path, set_attr_path
+from autograph.runtime.operators.owned_lists import note_home
+from autograph.runtime.sequences.bounded_list import refuse_hidden
+from autograph.runtime.sequences.dynamic_slices import Section
 from autograph.runtime.sequences.subscripts import is_mask, where_masked
-from autograph.runtime.state.lifted import touch
-from autograph.runtime.stores.outside import is_held_elsewhere
-from autograph.runtime.stores.stores import change
-from autograph.runtime.untraced.operators import IN_PLACE
-from autograph.runtime.values.heap import Contents
-from autograph.runtime.values.specs import is_container
+from autograph.runtime.state.captured_state import touch
+from autograph.runtime.state.length_bounds import Home
+from autograph.runtime.state.state_refs import Contents
+from autograph.runtime.tracing.trace_context import watched
+from autograph.runtime.values.abstract_values import is_container
 
 
 def in_place(x: Any, symbol: str, value: Any) -> Any:

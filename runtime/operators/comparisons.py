@@ -14,18 +14,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph.runtime.arrays.handles import value_of
-from autograph.runtime.blocks.branches import cond
-from autograph.runtime.blocks.logical import and_, and_then, not_, or_
-from autograph.runtime.effects.optional import compare_values, present, read
-from autograph.runtime.hooks import call
-from autograph.runtime.jaxapi._jax import recording
-from autograph.runtime.messages.errors import NotStagedError
-from autograph.runtime.messages.places import here
+from autograph.runtime.arrays.variable_ref import value_of
+from autograph.runtime.branches.conditional import cond
+from autograph.runtime.branches.short_circuit import and_, and_then, not_, or_
+from autograph.runtime.effects.optional_values import compare_values, present, read
+from autograph.runtime.errors.errors import NotStagedError
+from autograph.runtime.errors.source_spans import here
+from autograph.runtime.jaxapi.traces import recording
 from autograph.runtime.operators.folds import Each, holds
 from autograph.runtime.operators.is_operator import is_, is_not
-from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.sequences.rows import Range, traced_part, unknown, weak_integers
+from autograph.runtime.sequences.truth import truth
+from autograph.runtime.tracing.hooks import call
 from autograph.runtime.values.values import Counted, Maybe
 
 _FEW = 8  # values that are compared one by one

@@ -11,24 +11,24 @@ from typing import Any
 import numpy as np
 from jax import lax
 
-from autograph.runtime.access.iteration import for_loop, over
-from autograph.runtime.access.series import series_of
-from autograph.runtime.blocks.branches import cond
-from autograph.runtime.blocks.logical import and_, not_, or_
-from autograph.runtime.effects.deferred import fail
-from autograph.runtime.effects.optional import some
-from autograph.runtime.jaxapi import _jax
-from autograph.runtime.lists.lists import append
-from autograph.runtime.messages.errors import BranchTypeError, NotStagedError
-from autograph.runtime.messages.places import here
-from autograph.runtime.sequences.growing import refuse_hidden
-from autograph.runtime.sequences.predicates import length, truth
+from autograph.runtime.branches.conditional import cond
+from autograph.runtime.branches.short_circuit import and_, not_, or_
+from autograph.runtime.effects.error_codes import fail
+from autograph.runtime.effects.optional_values import some
+from autograph.runtime.errors.errors import BranchTypeError, NotStagedError
+from autograph.runtime.errors.source_spans import here
+from autograph.runtime.jaxapi import traces as _jax
+from autograph.runtime.loops.for_loop import for_loop, over
+from autograph.runtime.loops.row_loops import series_of
+from autograph.runtime.operators.list_methods import append
+from autograph.runtime.sequences.bounded_list import refuse_hidden
 from autograph.runtime.sequences.rows import Range, Rows, Stream, rows_of
+from autograph.runtime.sequences.truth import length, truth
 from autograph.runtime.state.iterators import is_held
+from autograph.runtime.state.type_text import describe, pair
+from autograph.runtime.values.abstract_values import spec_of
+from autograph.runtime.values.flatten import blank_uses
 from autograph.runtime.values.intervals import note_interval
-from autograph.runtime.values.packing import blank_uses
-from autograph.runtime.values.spec_text import describe, pair
-from autograph.runtime.values.specs import spec_of
 from autograph.runtime.values.values import UNSET, Counted, Maybe, Unset
 
 Value = Callable[..., Any]

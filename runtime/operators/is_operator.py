@@ -1,7 +1,7 @@
 """`is` and `is not` between arrays, lists and objects, which traced values may choose.
 
-Arrays carry which array they are (`arrays/ties.py`), so the answer is a bool or a traced bool.  Of lists and objects only the objects that one may
-be are known: where the answer depends on them, it is an error.
+Arrays carry which array they are (`arrays/array_aliasing.py`), so the answer is a bool or a traced bool.  Of lists and objects only the objects that
+one may be are known: where the answer depends on them, it is an error.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from autograph.runtime.arrays.numpys import View
-from autograph.runtime.arrays.ties import same, who
-from autograph.runtime.effects.optional import has_value, is_none, read
-from autograph.runtime.frames import frames
-from autograph.runtime.jaxapi import _jax
+from autograph.runtime.arrays.array_aliasing import same, who
+from autograph.runtime.arrays.numpy_array import View
+from autograph.runtime.effects.optional_values import has_value, is_none, read
+from autograph.runtime.errors.errors import NotStagedError
+from autograph.runtime.errors.raise_sites import in_library
+from autograph.runtime.errors.source_spans import here
+from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi.tracers import Array
-from autograph.runtime.messages.errors import NotStagedError
-from autograph.runtime.messages.places import here
-from autograph.runtime.messages.raised import in_library
 from autograph.runtime.sequences.rows import unknown
+from autograph.runtime.tracing.trace_context import frames
 from autograph.runtime.values.values import ARRAYS, NUMBERS, Blank, Maybe, Unset
 
 

@@ -13,20 +13,20 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from autograph.runtime.arrays.numpys import Numpys, as_kind
-from autograph.runtime.blocks.logical import and_, or_
+from autograph.runtime.arrays.numpy_array import Numpys, as_kind
+from autograph.runtime.branches.short_circuit import and_, or_
 from autograph.runtime.effects.handlers import handler_around
-from autograph.runtime.effects.optional import present, read
-from autograph.runtime.hooks import call
-from autograph.runtime.jaxapi import _jax
+from autograph.runtime.effects.optional_values import present, read
+from autograph.runtime.errors.errors import ConcreteValueError
+from autograph.runtime.errors.source_spans import here
+from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi.tracers import as_number, is_traced
-from autograph.runtime.messages.errors import ConcreteValueError
-from autograph.runtime.messages.places import here
 from autograph.runtime.operators.comparisons import ordered
 from autograph.runtime.operators.folds import Each, empty, extreme, holds, total
-from autograph.runtime.sequences.columns import rows_in_column
-from autograph.runtime.sequences.predicates import truth
 from autograph.runtime.sequences.rows import Range, Rows, unknown
+from autograph.runtime.sequences.stacked_lists import rows_in_column
+from autograph.runtime.sequences.truth import truth
+from autograph.runtime.tracing.hooks import call
 from autograph.runtime.values.values import ATOMS, Counted, Maybe, traced
 
 

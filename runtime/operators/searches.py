@@ -7,7 +7,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from autograph.runtime.effects.deferred import fail
+from autograph.runtime.effects.error_codes import fail
 from autograph.runtime.operators.comparisons import same
 from autograph.runtime.sequences.rows import weak_integers
 

@@ -9,20 +9,20 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from autograph.runtime.blocks.choices import given_before, note_choice
-from autograph.runtime.blocks.loads import row_of
-from autograph.runtime.hooks import call
-from autograph.runtime.jaxapi import _jax
-from autograph.runtime.messages.errors import NotStagedError
-from autograph.runtime.messages.places import here
+from autograph.runtime.branches.object_phi import given_before, note_choice
+from autograph.runtime.errors.errors import NotStagedError
+from autograph.runtime.errors.source_spans import here
+from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.operators.folds import Each, collected, each
-from autograph.runtime.sequences.derived import in_order
-from autograph.runtime.sequences.growing import Growing, of_rows
+from autograph.runtime.operators.getitem import row_of
+from autograph.runtime.sequences.bounded_list import Growing, of_rows
+from autograph.runtime.sequences.derived_lists import in_order
+from autograph.runtime.sequences.dynamic_slices import Section
 from autograph.runtime.sequences.rows import Range, unknown
-from autograph.runtime.sequences.sections import Section
-from autograph.runtime.values.joining import Mismatch, join
-from autograph.runtime.values.packing import pack
-from autograph.runtime.values.specs import spec_of, types, widen
+from autograph.runtime.tracing.hooks import call
+from autograph.runtime.values.abstract_values import spec_of, types, widen
+from autograph.runtime.values.flatten import pack
+from autograph.runtime.values.joins import Mismatch, join
 from autograph.runtime.values.values import traced
 
 

@@ -1,1 +1,1 @@
-"""Rows, ranges, slices and lists of data-dependent length."""
+"""Rows, ranges, truth values, dynamic slices, and lists of data-dependent length."""

@@ -15,14 +15,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime.frames import in_attempt
-from autograph.runtime.jaxapi._jax import convert_type
 from autograph.runtime.jaxapi.origins import Rows, runs_of_rows
 from autograph.runtime.jaxapi.tracers import as_object
-from autograph.runtime.sequences.columns import rows_in_column
-from autograph.runtime.state.reading import recorders
-from autograph.runtime.values.joining import Mismatch, join
-from autograph.runtime.values.specs import Type, spec_of, widen
+from autograph.runtime.jaxapi.traces import convert_type
+from autograph.runtime.sequences.stacked_lists import rows_in_column
+from autograph.runtime.state.variable_reads import recorders
+from autograph.runtime.tracing.trace_context import in_attempt
+from autograph.runtime.values.abstract_values import Type, spec_of, widen
+from autograph.runtime.values.joins import Mismatch, join
 from autograph.runtime.values.values import NUMBERS
 
 FEWEST = 5  # numbers of a list, from which on they are one array
@@ -62,7 +62,7 @@ def rows_of(array: Any, joint: Type) -> list[Any]:
 
 
 def loaded_of_numbers(number: Any, i: Any) -> Any:
-    """Marks a number that is taken out of a list of Python numbers: a loop in which it stays one of Python's is not rolled (`blocks/exact.py`)."""
+    """Marks a number that is taken out of a list of Python numbers: a loop in which it stays a Python scalar is not rolled (`scalar_intervals.py`)."""
     return number
 
 

@@ -15,16 +15,16 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime.arrays.handles import value_of
-from autograph.runtime.arrays.numpys import Numpys, is_known, item
-from autograph.runtime.effects.deferred import fail
-from autograph.runtime.effects.optional import present, read
-from autograph.runtime.jaxapi import _jax
-from autograph.runtime.messages.advice import iterated
-from autograph.runtime.messages.errors import ConcreteValueError, NotStagedError
-from autograph.runtime.messages.places import here
+from autograph.runtime.arrays.numpy_array import Numpys, is_known, item
+from autograph.runtime.arrays.variable_ref import value_of
+from autograph.runtime.effects.error_codes import fail
+from autograph.runtime.effects.optional_values import present, read
+from autograph.runtime.errors.advice import iterated
+from autograph.runtime.errors.errors import ConcreteValueError, NotStagedError
+from autograph.runtime.errors.source_spans import here
+from autograph.runtime.jaxapi import traces as _jax
+from autograph.runtime.values.abstract_values import Spec, Type, type_of
 from autograph.runtime.values.intervals import interval_of
-from autograph.runtime.values.specs import Spec, Type, type_of
 from autograph.runtime.values.values import Counted, Maybe
 
 

@@ -10,12 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime.arrays.numpys import Numpys, View
-from autograph.runtime.effects.deferred import fail
+from autograph.runtime.arrays.numpy_array import Numpys, View
+from autograph.runtime.effects.error_codes import fail
+from autograph.runtime.errors.source_spans import here
 from autograph.runtime.jaxapi.tracers import content
-from autograph.runtime.messages.places import here
+from autograph.runtime.sequences.dynamic_slices import Origin, Section, counted
 from autograph.runtime.sequences.rows import unknown, weak_integers
-from autograph.runtime.sequences.sections import Origin, Section, counted
 from autograph.runtime.sequences.subscripts import is_mask, store_masked
 
 _SLICE = "the end of a slice"

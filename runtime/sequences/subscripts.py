@@ -11,10 +11,10 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime.arrays.indices import as_index
-from autograph.runtime.effects.deferred import fail
-from autograph.runtime.effects.optional import read
-from autograph.runtime.messages.errors import ConcreteValueError
-from autograph.runtime.messages.places import here
+from autograph.runtime.effects.error_codes import fail
+from autograph.runtime.effects.optional_values import read
+from autograph.runtime.errors.errors import ConcreteValueError
+from autograph.runtime.errors.source_spans import here
 from autograph.runtime.sequences.rows import unknown, weak_integers
 from autograph.runtime.values.intervals import interval_of
 
@@ -83,7 +83,7 @@ def _start(span: Span, axis: int, size: int) -> Any:
 
 
 def slice_leaves_axis(outside: Any) -> Any:
-    """Marks the truth value that a slice is shorter than its text says: a loop in which Python knows it is not rolled (`blocks/exact.py`)."""
+    """Marks the truth value that a slice is shorter than its text says: a loop in which Python knows it is not rolled (`scalar_intervals.py`)."""
     return outside
 
 

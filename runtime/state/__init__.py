@@ -1,1 +1,1 @@
-"""State outside of a block or function: which places there are, what a run of a block has changed of them, and how they are lifted into it."""
+"""State outside of a region: its locations, what a run of a block has changed of them, how they are captured, attempts that are undone."""

@@ -13,9 +13,9 @@ from types import CellType, CodeType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from autograph.runtime.frames import TRACING, Frame, watched
-from autograph.runtime.state.lifted import touch
-from autograph.runtime.values.heap import Cell, HeapLocation, Variable
+from autograph.runtime.state.captured_state import touch
+from autograph.runtime.state.state_refs import Cell, HeapLocation, Variable
+from autograph.runtime.tracing.trace_context import TRACING, Frame, watched
 
 _EMPTY = object()
 _stored: WeakKeyDictionary[CodeType, tuple[frozenset[str], frozenset[str]]] = WeakKeyDictionary()

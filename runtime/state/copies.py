@@ -1,8 +1,8 @@
 """Lists, dicts and arrays of which compiled code has a copy: what one shows after a change, the other does not.
 
 An item of a list of data-dependent length stands in a buffer.  What is appended is copied into it, and what is read of it is a copy.  In
-Python both are the object itself, so a change of either from then on is an error (`state/lifted.touch`), in this iteration and in later ones: the
-loop hands on that a variable holds a copy, and so does a branch.
+Python both are the object itself, so a change of either from then on is an error (`captured_state.touch`), in this iteration and in later ones: the
+loop carries that a variable holds a copy, and so does a branch.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import weakref
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from autograph.runtime.arrays.numpys import View
-from autograph.runtime.frames import frames, of_block
+from autograph.runtime.arrays.numpy_array import View
+from autograph.runtime.errors.source_spans import here
 from autograph.runtime.jaxapi.tracers import Array
-from autograph.runtime.messages.places import here
-from autograph.runtime.values.identity import containers_of
+from autograph.runtime.state.container_aliasing import containers_of
+from autograph.runtime.tracing.trace_context import frames, of_block
 from autograph.runtime.values.values import Copied
 
 Path = tuple[Any, ...]

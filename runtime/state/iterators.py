@@ -11,16 +11,16 @@ from collections.abc import Iterator
 from types import BuiltinFunctionType, CellType, FunctionType, GeneratorType, MethodType, MethodWrapperType, ModuleType
 from typing import Any
 
-from autograph.runtime.explaining.variables import named_values, users_frames, users_variables
-from autograph.runtime.frames import frames
-from autograph.runtime.jaxapi._jax import Tracer
+from autograph.runtime.errors.errors import EffectError
+from autograph.runtime.errors.source_spans import here
+from autograph.runtime.errors.users_variables import named_values, users_frames, users_variables
 from autograph.runtime.jaxapi.tracers import ArrayTracer
-from autograph.runtime.messages.errors import EffectError
-from autograph.runtime.messages.places import here
-from autograph.runtime.state.counting import VARIABLE
-from autograph.runtime.state.objects import is_state
-from autograph.runtime.state.reads import plain
-from autograph.runtime.values.heap import base_of
+from autograph.runtime.jaxapi.traces import Tracer
+from autograph.runtime.state.attribute_reads import plain
+from autograph.runtime.state.object_graph import is_state
+from autograph.runtime.state.reference_counts import VARIABLE
+from autograph.runtime.state.state_refs import base_of
+from autograph.runtime.tracing.trace_context import frames
 from autograph.runtime.values.values import ATOMS, ITERATORS
 
 _OF_EACH_KIND: list[Any] = [[], (), range(0), ""]

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from autograph.runtime.messages.errors import ArrayStoreError
-from autograph.runtime.messages.places import here
-from autograph.runtime.state.objects import Walk
+from autograph.runtime.errors.errors import ArrayStoreError
+from autograph.runtime.errors.source_spans import here
+from autograph.runtime.state.object_graph import Walk
 
 Named = tuple[str, Any]
 

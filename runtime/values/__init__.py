@@ -1,3 +1,1 @@
-"""Values in a trace: what may be missing, specs (structure, types, statics), packing into arrays, joint types and their words, places in
-objects.
-"""
+"""Values in a trace: what may be missing, abstract values, flattening into arrays, their join."""

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from autograph.runtime.frames import frames
-from autograph.runtime.jaxapi import _jax
+from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi.origins import equation_of, stands_for
 from autograph.runtime.jaxapi.tracers import content
+from autograph.runtime.tracing.trace_context import frames
 
 _DEEPEST = 30  # equations
 

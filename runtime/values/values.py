@@ -11,10 +11,10 @@ from typing import Any, Final, NoReturn
 import jax
 import numpy as np
 
-from autograph.runtime.arrays.numpys import is_known
+from autograph.runtime.arrays.numpy_array import is_known
 from autograph.runtime.jaxapi import trees
-from autograph.runtime.jaxapi._jax import Tracer
 from autograph.runtime.jaxapi.tracers import ArrayTracer
+from autograph.runtime.jaxapi.traces import Tracer
 
 NUMBERS: Final = (bool, int, float, complex)
 ARRAYS: Final = (ArrayTracer, jax.Array, np.ndarray, np.generic)  # ours first: to ask whether a tracer is a `jax.Array` takes long
@@ -201,7 +201,7 @@ ATOMS: Final = frozenset({bool, int, float, complex, str, bytes, type(None), Uns
 class Maybe:
     """What is set, unset or None depending on traced values: a value, an int8 tag, and which of `UNSET | NONE` are possible.
 
-    `optional.py` makes it an operand: an operation on it is the operation on the value, and Python's error where there is none.
+    `optional_values.py` makes it an operand: an operation on it is the operation on the value, and Python's error where there is none.
     """
 
     __slots__ = ("bits", "name", "tag", "value")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.messages.errors import AliasError
+from autograph.runtime.errors.errors import AliasError
 from tests.numpys import COMPILED, as_numpy
 
 

@@ -22,7 +22,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 import autograph as ag
-from autograph.runtime.messages.errors import NumpyError
+from autograph.runtime.errors.errors import NumpyError
 
 P = np.array([[2.0, 0.3, 0.1], [0.3, 1.5, 0.2], [0.1, 0.2, 1.0]])
 V = np.array([0.2, 0.5, 0.8])

@@ -24,10 +24,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 CORE = """
-autograph/analysis/facts.py autograph/passes/control_flow.py autograph/passes/jumps.py autograph/passes/stores.py autograph/passes/expressions.py
-runtime/blocks/branches.py runtime/blocks/loops.py runtime/blocks/settling.py runtime/repeats/repeats.py runtime/blocks/rolling.py
-runtime/values/joining.py runtime/values/specs.py runtime/state/lifted.py runtime/state/forgetting.py runtime/arrays/numpys.py
-runtime/stores/stores.py runtime/lists/lists.py runtime/calls/function.py runtime/effects/deferred.py runtime/derivatives/sweeps.py
+autograph/analysis/facts.py autograph/passes/control_flow.py autograph/passes/jumps.py autograph/passes/stores.py
+autograph/passes/expressions.py runtime/branches/conditional.py runtime/loops/while_loop.py runtime/loops/carry_types.py
+runtime/loops/reroll/record_iterations.py runtime/loops/static_range.py runtime/values/joins.py runtime/values/abstract_values.py
+runtime/state/captured_state.py runtime/state/escape_analysis.py runtime/arrays/numpy_array.py runtime/indexing/stores.py
+runtime/operators/list_methods.py runtime/calls/function.py runtime/effects/error_codes.py runtime/loops/derivatives/sweeps.py
 """.split()
 _TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,

@@ -267,7 +267,7 @@ def of_a_method(x, w):
 
 
 def test_a_jitted_function_of_operations_is_called_as_it_is():
-    from autograph.runtime.jaxapi.jitted import is_straight
+    from autograph.runtime.jaxapi.decorated import is_straight
 
     assert is_straight(straight.__wrapped__)
     assert not any(map(is_straight, (noted.__wrapped__, of_a_method.__wrapped__, st.__wrapped__, f)))
@@ -319,7 +319,7 @@ def bent(v):
 
 
 def test_functions_that_a_jitted_function_is_given():
-    from autograph.runtime.jaxapi.jitted import is_straight
+    from autograph.runtime.jaxapi.decorated import is_straight
 
     x = jnp.array([1.0, -2.0, 3.0])
     assert not any(is_straight(g.__wrapped__) for g in (first_of, filled))

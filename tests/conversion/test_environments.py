@@ -91,7 +91,7 @@ def test_an_error_in_a_cell_names_the_cell_and_ends_at_its_line(tmp_path: Path) 
     ''')  # fmt: skip
     assert "name: Cell In[1]:3: AG202 `y` is float32[2] (line 4)" in out
     shown = out.split("Traceback (most recent call last)")[1]
-    assert "----> 3     if x > 0:" in shown and "branches.py" not in shown
+    assert "----> 3     if x > 0:" in shown and "conditional.py" not in shown
 
 
 def test_a_report_in_a_notebook(tmp_path: Path) -> None:

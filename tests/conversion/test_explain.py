@@ -158,7 +158,7 @@ def test_a_function_a_method_and_a_lambda() -> None:
 
 
 def test_explaining_leaves_no_trace() -> None:
-    from autograph.runtime.explaining.decisions import watching
+    from autograph.runtime.state.decisions import watching
 
     ag.explain(helper, jnp.ones(3))
     assert not watching()

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.messages.errors import NotAFunction, SourceUnavailable, WrappedFunction
+from autograph.runtime.errors.errors import NotAFunction, SourceUnavailable, WrappedFunction
 from tests.sourced import define
 
 

@@ -20,9 +20,9 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.untraced import native
-from autograph.runtime.untraced.code import facts_of
-from autograph.runtime.values.heap import Contents
+from autograph.runtime.native import run_natively as native
+from autograph.runtime.native.code_facts import facts_of
+from autograph.runtime.state.state_refs import Contents
 
 TABLE = [3, 1, 4, 1, 5]
 MEMO: dict[int, int] = {}

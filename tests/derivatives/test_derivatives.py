@@ -19,8 +19,8 @@ import pytest
 from jax import lax
 
 import autograph as ag
-from autograph.runtime.derivatives import pullback
-from autograph.runtime.messages.errors import NotDifferentiableError
+from autograph.runtime.errors.errors import NotDifferentiableError
+from autograph.runtime.loops.derivatives import pullback
 from tests.harness import assert_same
 
 pytestmark = [pytest.mark.usefixtures("quick_compilation"), pytest.mark.one_python]

@@ -13,8 +13,8 @@ import pytest
 from jax import lax
 
 import autograph as ag
-from autograph.runtime.jaxapi import _jax
-from autograph.runtime.messages.errors import TapeError
+from autograph.runtime.errors.errors import TapeError
+from autograph.runtime.jaxapi import traces as _jax
 
 KEY = jax.random.key(0)
 A, B = jax.random.normal(KEY, (3, 3)), jax.random.normal(jax.random.key(1), (3, 3))

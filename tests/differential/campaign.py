@@ -39,9 +39,9 @@ from outcomes import SECONDS, Failure, Late, Raised, in_processes, limit
 from programs import COUNTER, Program
 
 import autograph as ag
-from autograph.runtime.calls.traced import result
-from autograph.runtime.effects.deferred import Checked
-from autograph.runtime.effects.leaving import Packed as _Packed
+from autograph.runtime.calls.function_trace import result
+from autograph.runtime.effects.error_codes import Checked
+from autograph.runtime.effects.output_values import Packed as _Packed
 
 CHUNK = 250  # programs that one process runs: its caches end with it
 SHOWN = 5

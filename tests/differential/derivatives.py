@@ -34,8 +34,8 @@ from outcomes import SECONDS, in_processes, limit
 from programs import Program
 
 import autograph as ag
-from autograph.runtime.effects.deferred import Checked
-from autograph.runtime.effects.leaving import Packed
+from autograph.runtime.effects.error_codes import Checked
+from autograph.runtime.effects.output_values import Packed
 
 CHUNK = 100
 STEP = 1e-6

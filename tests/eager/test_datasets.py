@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.messages.errors import DatasetError, EffectError, StagedRaiseError
+from autograph.runtime.errors.errors import DatasetError, EffectError, StagedRaiseError
 
 Dataset = ag.data.Dataset
 TensorSpec = ag.TensorSpec

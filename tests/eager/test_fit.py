@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.messages.errors import CheckpointError, LayerError
+from autograph.runtime.errors.errors import CheckpointError, LayerError
 
 pytest.importorskip("optax", reason="optimizers need the extra `train`")
 

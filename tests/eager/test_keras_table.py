@@ -47,7 +47,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 @pytest.fixture
 def unfilled(keras: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Initial values are zeros: the tests give others."""
-    monkeypatch.setattr("autograph.runtime.networks.layer.initial", lambda initializer, shape, dtype: np.zeros(shape, dtype))
+    monkeypatch.setattr("autograph.runtime.eager.layers.layer.initial", lambda initializer, shape, dtype: np.zeros(shape, dtype))
     for initializer in (keras.initializers.VarianceScaling, keras.initializers.Orthogonal, keras.initializers.RandomUniform):
         monkeypatch.setattr(initializer, "__call__", lambda self, shape, dtype=None: np.zeros(shape, np.float32))
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.messages.errors import LayerError, OptimizerError
+from autograph.runtime.errors.errors import LayerError, OptimizerError
 
 pytest.importorskip("optax", reason="losses and optimizers need the extra `train`")
 

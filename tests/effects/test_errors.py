@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.messages import errors
+from autograph.runtime.errors import errors
 
 
 def refused(f: Any, *args: Any) -> errors.AutographError:

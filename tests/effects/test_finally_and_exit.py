@@ -14,7 +14,7 @@ import pytest
 
 import autograph as ag
 from autograph.runtime.effects import handlers
-from autograph.runtime.messages import places
+from autograph.runtime.errors import source_spans as places
 
 
 class Door:

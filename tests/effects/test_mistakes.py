@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from autograph.runtime.messages import errors
+from autograph.runtime.errors import errors
 from tests.corpora.programs.mistakes import MISTAKES, Mistake
 
 HEAD = "import jax, jax.numpy as jnp, numpy as np, autograph as ag\n"

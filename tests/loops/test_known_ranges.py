@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.blocks import rolling
+from autograph.runtime.loops import static_range as rolling
 from tests.harness import assert_same
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.blocks import taking
+from autograph.runtime.loops import iterator_consumption as taking
 
 
 def refused(f: Any, *args: Any) -> ag.AutographError:

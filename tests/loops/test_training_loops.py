@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.blocks.block import Block
-from autograph.runtime.repeats import repeats
+from autograph.runtime.branches.traced_region import Block
+from autograph.runtime.loops.reroll import record_iterations as repeats
 
 pytest.importorskip("optax", reason="optimizers need the extra `train`")
 EPOCHS = 12

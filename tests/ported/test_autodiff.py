@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.messages.errors import TapeError
+from autograph.runtime.errors.errors import TapeError
 
 
 @pytest.fixture(autouse=True)

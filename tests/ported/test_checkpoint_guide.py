@@ -12,7 +12,7 @@ import pytest
 from safetensors.numpy import load_file
 
 import autograph as ag
-from autograph.runtime.messages.errors import CheckpointError
+from autograph.runtime.errors.errors import CheckpointError
 
 
 class Net(ag.layers.Model):

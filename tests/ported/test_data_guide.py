@@ -16,7 +16,7 @@ import scipy.ndimage as ndimage
 from jax.experimental.sparse import BCOO
 
 import autograph as ag
-from autograph.runtime.messages.errors import AutographError, ConcreteValueError, DatasetError
+from autograph.runtime.errors.errors import AutographError, ConcreteValueError, DatasetError
 
 Dataset, TensorSpec = ag.data.Dataset, ag.TensorSpec
 

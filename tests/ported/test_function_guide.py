@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.messages.errors import DatasetError, NotStagedError
+from autograph.runtime.errors.errors import DatasetError, NotStagedError
 
 Captured = pytest.CaptureFixture[str]
 

@@ -13,7 +13,7 @@ import pytest
 from safetensors.numpy import load_file
 
 import autograph as ag
-from autograph.runtime.messages.errors import CheckpointError
+from autograph.runtime.errors.errors import CheckpointError
 
 
 class SimpleModule(ag.Module):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.messages.errors import DatasetError, VariableStateError
+from autograph.runtime.errors.errors import DatasetError, VariableStateError
 
 # in the place of Shakespeare's plays
 TEXT = (

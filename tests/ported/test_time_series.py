@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.messages.errors import LayerError
+from autograph.runtime.errors.errors import LayerError
 
 Frame = dict[str, Any]  # columns by their names, in the place of a DataFrame of pandas
 MAX_EPOCHS = 3  # 20 on the page

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.messages.errors import DeviceError, VariableError
+from autograph.runtime.errors.errors import DeviceError, VariableError
 
 my_tensor = jnp.array([[1.0, 2.0], [3.0, 4.0]])
 

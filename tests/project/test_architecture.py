@@ -1,4 +1,4 @@
-"""The house: which file may import which, how long files are, and what is packaged."""
+"""The packages: which file may import which, how long files are, and what is packaged."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import statistics
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import setuptools
@@ -84,50 +84,114 @@ def test_passes_do_not_import_each_other() -> None:
 
 
 def test_facts_know_no_pass() -> None:
-    for path in (p for room in ("analysis", "trees") for p in (ROOT / "autograph" / room).glob("*.py")):
+    for path in (p for package in ("analysis", "trees") for p in (ROOT / "autograph" / package).glob("*.py")):
         assert not [m for m in imports(path) if ".passes" in m]
 
 
-def test_there_is_no_import_cycle() -> None:
-    arrows = {module(p): imports(p) for p in FILES}
-    packages = {module(p) for p in FILES if p.name == "__init__.py"}
-    order: list[str] = []
-    while arrows:
-        free = [m for m, needs in arrows.items() if not needs - set(order) - packages]
-        assert free, f"a cycle among {sorted(arrows)}"
-        order += free
-        for m in free:
-            del arrows[m]
+LAYERS = "errors tracing jaxapi arrays values state effects sequences indexing branches host native loops operators calls eager".split()
+PACKAGES = "trees analysis source passes printing forms api report commands".split()  # of the transpiler, from the ground up
+FACES = {"autograph", "autograph.runtime"}  # they name what the packages hold, and import it when it is used
+OUTWARDS = {("autograph.runtime.calls.callees", "autograph.forms.sites")}  # the transpiler, if it is installed: a transpiled file works without
 
 
-def room(module: str) -> str:
-    parts = module.removeprefix("autograph.").split(".")
-    return ".".join(parts[:2]) if parts[0] == "runtime" and len(parts) > 2 else parts[0] if parts[0] != "runtime" and len(parts) > 1 else ""
+class Arrow(NamedTuple):
+    """An import of a file: inside a function, under TYPE_CHECKING and by the text of a string as well."""
+
+    of: str
+    to: str
+    line: int
 
 
-def test_arrows_between_rooms_go_down() -> None:
-    """Rooms (packages) have an order, in which each imports those before it only; what lies on the floors of both houses is not counted."""
-    arrows: dict[str, set[str]] = {}
+def arrows() -> list[Arrow]:
+    known = {module(p) for p in FILES} - FACES
+    found: list[Arrow] = []
     for path in FILES:
-        own = room(module(path))
-        arrows.setdefault(own, set()).update(room(m) for m in imports(path) if path.name != "__init__.py")
-    arrows = {own: needs - {own, ""} for own, needs in arrows.items() if own}
-    order: list[str] = []
-    while arrows:
-        free = sorted(own for own, needs in arrows.items() if not needs - set(order))
-        assert free, f"arrows go around among {arrows}"
-        order += free
-        for own in free:
-            del arrows[own]
-    assert order[0] == "runtime.messages" or "runtime.messages" in order[:4], order
+        own = module(path)
+        if own in FACES:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            names: list[str] = []
+            if isinstance(node, ast.Import):
+                names = [a.name for a in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                names = [full if (full := f"{node.module}.{a.name}") in known else node.module for a in node.names]
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and path in RUNTIME:  # the transpiler looks for imports of the user's
+                names = [node.value]
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "import_module":
+                names = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+            found += [Arrow(own, name, getattr(node, "lineno", 0)) for name in names if name in known and name != own]
+    return [a for a in found if (a.of, a.to) not in OUTWARDS]
 
 
-def test_rooms_say_what_they_hold() -> None:
-    houses = [ROOT / "runtime", ROOT / "autograph"]
-    for house in houses:
-        for package in sorted(p for p in house.iterdir() if (p / "__init__.py").exists() and p.name != "runtime"):
+def height(name: str) -> int:
+    """In which layer a module is: those of the transpiler stand on the runtime."""
+    parts = name.split(".")
+    if parts[1] == "runtime":
+        return LAYERS.index(parts[2])
+    return len(LAYERS) + (PACKAGES.index(parts[1]) if parts[1] in PACKAGES else len(PACKAGES))
+
+
+def test_arrows_go_down() -> None:
+    """Each layer imports those below it only, whatever kind of import it is."""
+    assert [f"{a.of}:{a.line} imports {a.to}" for a in arrows() if height(a.to) > height(a.of)] == []
+
+
+def test_there_is_no_circle() -> None:
+    packages = {module(p) for p in FILES if p.name == "__init__.py"}
+    needs: dict[str, set[str]] = {module(p): set() for p in FILES}
+    for a in arrows():
+        needs[a.of].add(a.to)
+    order: set[str] = set(packages)
+    while needs:
+        free = [m for m, others in needs.items() if not others - order]
+        assert free, f"a circle among {sorted(needs)}"
+        order |= set(free)
+        for m in free:
+            del needs[m]
+
+
+# What a layer puts into one below when it is imported: (of, into).  `hooks.py` is the table of those that any layer may use.
+SLOTS = {
+    ("arrays.numpy_array", "jaxapi.tracers.LISTS"),
+    ("calls.side_effects", "values.values.LASTING"),
+    ("effects.error_codes", "state.captured_state.ERROR"),
+    ("indexing.slice_stores", "arrays.numpy_array.OPERATIONS"),
+    ("indexing.stores", "arrays.numpy_array.OPERATIONS"),
+    ("operators.list_methods", "sequences.bounded_list.CHANGES"),
+    ("operators.numpy_functions", "arrays.numpy_array.OPERATIONS"),
+    ("tracing.trace_context", "errors.errors.StagingError"),
+}
+
+
+def test_slots_that_higher_layers_fill_are_listed() -> None:
+    found: set[tuple[str, str]] = set()
+    for path in RUNTIME:
+        own = module(path)
+        if own in FACES:
+            continue
+        tree = ast.parse(path.read_text())
+        imported = {a.asname or a.name: f"{n.module}.{a.name}" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module for a in n.names}
+        for stmt in tree.body:
+            match stmt:
+                case ast.Assign(targets=[target]) | ast.AugAssign(target=target):
+                    filled: ast.expr = target
+                case ast.Expr(value=ast.Call(func=ast.Attribute() as method)):
+                    filled = method
+                case _:
+                    continue
+            while isinstance(filled, (ast.Attribute, ast.Subscript)):
+                filled = filled.value
+            into = imported.get(filled.id, "") if isinstance(filled, ast.Name) else ""
+            if into.startswith("autograph.runtime.") and into not in {module(p) for p in FILES} and height(into) < height(own):
+                found.add((own.removeprefix("autograph.runtime."), into.removeprefix("autograph.runtime.")))
+    assert {(of, into) for of, into in found if not into.startswith(("jaxapi.traces.", "tracing.hooks."))} == SLOTS
+
+
+def test_packages_say_what_they_hold() -> None:
+    for whole in (ROOT / "runtime", ROOT / "autograph"):
+        for package in sorted(p for p in whole.iterdir() if (p / "__init__.py").exists() and p.name != "runtime"):
             assert len(ast.get_docstring(ast.parse((package / "__init__.py").read_text())) or "") > 15, package
-    assert len(list((ROOT / "runtime").glob("*.py"))) <= 12
+    assert [p.name for p in (ROOT / "runtime").glob("*.py")] == ["__init__.py"]
 
 
 def test_files_are_read_in_one_sitting() -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from autograph.runtime.messages import errors
+from autograph.runtime.errors import errors
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "errors"

@@ -7,11 +7,12 @@ import jax.numpy as jnp
 import pytest
 from jax import lax
 
-from autograph.runtime.jaxapi import _jax, scans
+from autograph.runtime.jaxapi import scans
+from autograph.runtime.jaxapi import traces as _jax
 
 pytestmark = pytest.mark.always
 
-FILE = "runtime/jaxapi/_jax.py has to follow a change of JAX"
+FILE = "runtime/jaxapi/traces.py has to follow a change of JAX"
 
 
 def test_the_trace_state_tells_whether_a_trace_is_active() -> None:

@@ -77,7 +77,7 @@ def test_the_whole_traceback_on_request(tmp_path: Path) -> None:
 
     short, full = run(), run(AUTOGRAPH_TRACEBACK="full")
     assert "runtime/" not in short and "jax/_src" not in short and "x = x @ jnp.ones((4, 2))" in short
-    assert "runtime/blocks/settling.py" in full and "jax/_src" in full
+    assert "runtime/loops/carry_types.py" in full and "jax/_src" in full
 
 
 def test_the_message_shows_the_lines_with_carets() -> None:

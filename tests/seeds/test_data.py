@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.datasets.orders import shuffled
-from autograph.runtime.messages.errors import BranchTypeError, DatasetError
+from autograph.runtime.eager.data.item_order import shuffled
+from autograph.runtime.errors.errors import BranchTypeError, DatasetError
 from tests.sourced import define
 
 Dataset = ag.data.Dataset

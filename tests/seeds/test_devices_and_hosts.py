@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.messages.errors import DeviceError
+from autograph.runtime.errors.errors import DeviceError
 
 
 def test_29_devices() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.jaxapi import _jax
+from autograph.runtime.jaxapi import traces as _jax
 from examples.fizzbuzz import fizzbuzz
 
 

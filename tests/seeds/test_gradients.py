@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.messages.errors import TapeError
+from autograph.runtime.errors.errors import TapeError
 
 
 def close(a: Any, b: Any, rtol: float = 1e-5) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.messages.errors import GraphError
+from autograph.runtime.errors.errors import GraphError
 
 pytest.importorskip("optax", reason="optimizers need the extra `train`")
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.messages.errors import LayerError
+from autograph.runtime.errors.errors import LayerError
 
 layers = ag.layers
 

@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.messages.errors import ServerError
-from autograph.runtime.servers.handshake import _HELLO, _SIZE, _signed, introduce
+from autograph.runtime.eager.server.handshake import _HELLO, _SIZE, _signed, introduce
+from autograph.runtime.errors.errors import ServerError
 
 pytestmark = pytest.mark.one_python
 
@@ -284,7 +284,7 @@ class Recorder:
 
 def test_33_an_attacker(monkeypatch: pytest.MonkeyPatch) -> None:
     """10,000 malformed messages, half-open and slow connections, what was recorded, a wrong key: nothing is lost, and nothing comes in."""
-    monkeypatch.setattr("autograph.runtime.servers.handshake.SECONDS", 2.0)
+    monkeypatch.setattr("autograph.runtime.eager.server.handshake.SECONDS", 2.0)
     w, random = ag.Variable(1000.0), np.random.default_rng(0)
     with ag.parameter_server.Server({"w": w}, ag.optimizers.SGD(1.0), key="secret", max_message=1 << 16, whole=0.5) as server:
         recorder = Recorder(server)

@@ -19,7 +19,7 @@ import pytest
 
 import autograph as ag
 import autograph.runtime
-from autograph.runtime.messages.errors import CheckpointError
+from autograph.runtime.errors.errors import CheckpointError
 
 pytest.importorskip("safetensors", reason="checkpoints need the extra `train`")
 pytest.importorskip("optax", reason="optimizers need the extra `train`")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.messages.errors import SummaryError
+from autograph.runtime.errors.errors import SummaryError
 
 pytestmark = pytest.mark.libraries
 pytest.importorskip("tensorboardX", reason="summaries need the extra `tensorboard`")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.messages.errors import OptimizerError
+from autograph.runtime.errors.errors import OptimizerError
 
 optax = pytest.importorskip("optax", reason="optimizers need the extra `train`")
 

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.messages.errors import VariableError, VariableStateError
+from autograph.runtime.errors.errors import VariableError, VariableStateError
 
 
 def test_13_assignment_keeps_shape_and_dtype() -> None:

@@ -254,7 +254,7 @@ def _static(got: Outcome, want: Outcome, form: str) -> None:
         raise Wrong(f"{form}: prints {got.printed!r}, not {want.printed!r}")
 
 
-from autograph.runtime.arrays.numpys import plain as known_array  # noqa: E402
+from autograph.runtime.arrays.numpy_array import plain as known_array  # noqa: E402
 
 NUMBERS = (bool, int, float, complex, np.generic, np.ndarray, jax.Array)
 KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}

@@ -14,8 +14,8 @@ import numpy as np
 
 import autograph as ag
 from autograph.forms.module import transpile
-from autograph.runtime.calls.traced import result
-from autograph.runtime.effects.deferred import Checked
+from autograph.runtime.calls.function_trace import result
+from autograph.runtime.effects.error_codes import Checked
 from tests.corpora.nesting.programs import INPUTS, PRELUDE, Program
 from tests.differential import interpreter
 

@@ -1,1 +1,0 @@
-"""Control flow: one run of a block, branches, loops, rolled and unrolled, and what is chosen between."""

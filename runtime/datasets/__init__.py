@@ -1,1 +1,0 @@
-"""Datasets: arrays gone over in batches.  `data.py` is `ag.data`, `orders.py` which items come when, `reading.py` how Python goes over them."""

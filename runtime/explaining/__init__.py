@@ -1,1 +1,0 @@
-"""What is decided and why, for `ag.explain`; errors of JAX in our words, with the names of the user's variables."""

@@ -1,1 +1,0 @@
-"""Functions of NumPy, `math` and lists that take traced values."""

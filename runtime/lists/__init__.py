@@ -1,1 +1,0 @@
-"""Methods of lists, also of those that grow."""

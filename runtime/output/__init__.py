@@ -1,1 +1,0 @@
-"""`print`, logging and progress from compiled code."""
