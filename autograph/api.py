@@ -12,7 +12,7 @@ from autograph import runtime
 from autograph.forms import sites  # noqa: F401  (call sites of converted code)
 from autograph.forms.callees import convert_object, dressed, form_in, leave_alone
 from autograph.forms.forms import Form, form_of
-from autograph.forms.listing import listing
+from autograph.forms.lowering import listing
 from autograph.forms.signatures import StagedFunction
 from autograph.runtime.calls.function import Function
 from autograph.runtime.calls.input_signature import Signed

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autograph.forms.listing import listing
+from autograph.forms.lowering import listing
 from autograph.forms.module import functions
 from autograph.passes.stageable import stageable
 from autograph.source.source import File, file_of

@@ -23,7 +23,7 @@ from jax import lax
 
 import autograph as ag
 from autograph.forms.forms import Form
-from autograph.forms.listing import forget, listing
+from autograph.forms.lowering import forget, listing
 from autograph.source.source import file_of
 
 

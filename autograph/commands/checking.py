@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from autograph.forms.listing import listing
+from autograph.forms.lowering import listing
 from autograph.forms.module import chosen_functions, functions, is_decorated, parsed
 from autograph.passes.stageable import WHY_PYTHON, obstacle
 from autograph.source.errors import AutographError

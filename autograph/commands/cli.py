@@ -198,7 +198,7 @@ def _target(target: str) -> tuple[Any, File]:
 
 
 def _show(options: Any) -> int:
-    from autograph.forms.listing import listing
+    from autograph.forms.lowering import listing
     from autograph.passes import PASSES
 
     if options.after and options.after not in {p.name for p in PASSES}:

@@ -20,7 +20,7 @@ from typing import Any
 from autograph import runtime
 from autograph.forms.adoption import adopt
 from autograph.forms.forms import Form, Staged, form_of
-from autograph.forms.listing import LOCK, readers_of
+from autograph.forms.lowering import LOCK, readers_of
 from autograph.forms.wrappers import Convert, is_made, remade
 from autograph.passes.callables import HIGHER
 from autograph.runtime.arrays.numpy_array import with_values
@@ -41,7 +41,7 @@ from autograph.source.policy import CALLERS, CONTEXT_MANAGER, OURS, is_library, 
 from autograph.source.source import file_of
 
 
-class Twin:
+class ConvertedFunction:
     """The converted functions of one function object."""
 
     __slots__ = ("entry", "owner", "parts", "staged", "twin")
@@ -52,7 +52,7 @@ class Twin:
         self.parts, self.twin, self.staged = _parts(f), twin, staged
 
     def __reduce__(self) -> Any:
-        return Twin, ()
+        return ConvertedFunction, ()
 
     def belongs_to(self, f: Any) -> bool:
         return self.owner is not None and self.owner() is f and all(map(operator.is_, self.parts, _parts(f)))
@@ -69,14 +69,14 @@ def form_in(f: types.FunctionType) -> Form | Staged | None:
     return constants[-1] if constants and type(constants[-1]) in (Form, Staged) else None
 
 
-def _entry(f: Any) -> Twin | None:
+def _entry(f: Any) -> ConvertedFunction | None:
     entry = f.__dict__.get(TWIN)
     return entry if entry is not None and entry.belongs_to(f) else None
 
 
 def leave_alone(f: types.FunctionType) -> None:
     """Mark a function as one that is never converted."""
-    f.__dict__[TWIN] = Twin(f, f, f)
+    f.__dict__[TWIN] = ConvertedFunction(f, f, f)
 
 
 def twin_of(f: types.FunctionType) -> types.FunctionType:
@@ -88,12 +88,12 @@ def twin_of(f: types.FunctionType) -> types.FunctionType:
         if entry is not None:
             return entry.twin  # type: ignore[no-any-return]
         if file_of(f.__code__.co_filename, f.__globals__, f.__code__).transpiled:
-            f.__dict__[TWIN] = Twin(f, f, f, entry=False)
+            f.__dict__[TWIN] = ConvertedFunction(f, f, f, entry=False)
             return f
         form = form_of(f.__code__, f.__globals__)
         twin = dressed(form.function(form.plain(), f), f)
         staged = dressed(form.function(form.staged(), f), f) if form.stageable else twin
-        f.__dict__[TWIN] = Twin(f, twin, staged)
+        f.__dict__[TWIN] = ConvertedFunction(f, twin, staged)
         notebooks.converted(f)
         return twin
 
@@ -230,7 +230,7 @@ def _first(f: types.FunctionType) -> Any:
         if is_of_jax(
             code
         ):  # which binds no such variable anew: what was made of it once stays right; of a library's function it is made at each call
-            f.__dict__[TWIN] = Twin(f, new, new)
+            f.__dict__[TWIN] = ConvertedFunction(f, new, new)
         return new
     return _with_twins(f)
 
@@ -261,12 +261,12 @@ def remade_object(f: Any) -> Any:
     with LOCK:
         entry = _entry(f)
         if entry is None:
-            f.__dict__[TWIN] = Twin(f, f, f)  # its rules may hold it
+            f.__dict__[TWIN] = ConvertedFunction(f, f, f)  # its rules may hold it
             try:
                 new = _made_again(f)
             finally:
                 del f.__dict__[TWIN]
-            entry = f.__dict__[TWIN] = Twin(f, new, new)
+            entry = f.__dict__[TWIN] = ConvertedFunction(f, new, new)
     return entry.twin
 
 
@@ -289,7 +289,7 @@ def _with_generator(f: types.FunctionType) -> types.FunctionType:
     (generator,) = (c.cell_contents for c in f.__closure__ or ())
     twin = _own_twin(generator)
     new = f if twin is generator else dressed(types.FunctionType(f.__code__, f.__globals__, f.__name__, None, (types.CellType(twin),)), f)
-    f.__dict__[TWIN] = Twin(f, new, new)
+    f.__dict__[TWIN] = ConvertedFunction(f, new, new)
     return new
 
 

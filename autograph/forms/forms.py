@@ -14,8 +14,8 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
-from autograph.forms.listing import LOCK, lowered
 from autograph.forms.load import KEY, Table, compiled, placed, refer
+from autograph.forms.lowering import LOCK, lowered
 from autograph.forms.plain import Plain
 from autograph.passes.stageable import WHY_PYTHON, obstacle
 from autograph.runtime.calls.referenced_globals import adopt_mentioned

@@ -14,7 +14,7 @@ import tokenize
 from collections.abc import Iterator
 from typing import Any
 
-from autograph.forms.listing import converted
+from autograph.forms.lowering import converted
 from autograph.passes.stageable import stageable
 from autograph.printing.printing import source
 from autograph.runtime import public_names

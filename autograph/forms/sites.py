@@ -12,7 +12,7 @@ from typing import Any
 
 from autograph.forms.callees import dressed, form_in, resolve
 from autograph.forms.forms import Form
-from autograph.forms.listing import LOCK
+from autograph.forms.lowering import LOCK
 from autograph.runtime.calls.callees import call
 from autograph.runtime.jaxapi.traces import eval_trace, trace_state
 from autograph.runtime.tracing.trace_context import watched

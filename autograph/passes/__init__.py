@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from autograph.analysis.names import Names, binds_all
 from autograph.analysis.scopes import Scope
-from autograph.passes.appends import lower_appends
 from autograph.passes.bindings import lower_bindings
 from autograph.passes.calls import lower_calls
 from autograph.passes.chains import cut_chains
@@ -22,12 +21,13 @@ from autograph.passes.excepts import check_excepts
 from autograph.passes.expressions import lower_expressions
 from autograph.passes.iterables import lower_iterables
 from autograph.passes.jumps import lower_jumps
+from autograph.passes.list_mutations import lower_appends
 from autograph.passes.matching import lower_matches
+from autograph.passes.maybe_unbound import note_unsure_reads
 from autograph.passes.private import mangle_private
 from autograph.passes.stageable import stageable
 from autograph.passes.stores import lower_stores
 from autograph.passes.texts import lower_texts
-from autograph.passes.unsure import note_unsure_reads
 from autograph.passes.walrus import spill_walruses
 from autograph.trees import syntax as s
 from autograph.trees.quote import quote

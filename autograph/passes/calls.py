@@ -35,7 +35,7 @@ from autograph.passes.callables import (
     is_update,
 )
 from autograph.passes.context import Context
-from autograph.passes.sections import filled, fills, makes_section, sections
+from autograph.passes.slice_calls import filled, fills, makes_section, sections
 from autograph.trees import syntax as s
 from autograph.trees.quote import quote_expr
 
@@ -183,9 +183,8 @@ class _Calls(s.Transformer):
             drawn = path.startswith("numpy.random")
             array = path.startswith("numpy.") and last in MAKERS  # which may be stored into
             return node if _is_literal([*node.args, *node.keywords]) and not drawn and not array else self._wrapped(node)
-        if path.startswith(("jax.tree.", "jax.tree_util.")):
-            return self._wrapped(node)
-        if module[:2] == ["jax", "numpy"] and any(makes_section(a, self.sections) for a in node.args):
+        slices = module[:2] == ["jax", "numpy"] and any(makes_section(a, self.sections) for a in node.args)
+        if slices or path.startswith(("jax.tree.", "jax.tree_util.")):
             return self._wrapped(node)
         if module == ["jax", "numpy"] and node.args and self._may_be_filled(last, node.args[0]):
             return self._wrapped(node)

@@ -20,14 +20,14 @@ from __future__ import annotations
 from typing import Any
 
 from autograph.analysis.names import NONE, Names, binds_all, reads, surely_binds
+from autograph.passes.block_signatures import Plan, Plans, until_of
 from autograph.passes.branch_values import value_of
 from autograph.passes.callables import is_runtime
 from autograph.passes.context import Context
+from autograph.passes.maybe_unbound import lazy_operands
 from autograph.passes.new_lists import GROWING
-from autograph.passes.plans import Plan, Plans, until_of
 from autograph.passes.switches import Switch, switch_of
 from autograph.passes.unset import check_reads
-from autograph.passes.unsure import lazy_operands
 from autograph.trees import syntax as s
 from autograph.trees.quote import quote
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograph.passes.context import Context
-from autograph.passes.lengths import span_of
+from autograph.passes.list_lengths import span_of
 from autograph.trees import syntax as s
 from autograph.trees.quote import quote, quote_expr
 

@@ -25,7 +25,7 @@ from autograph.analysis.names import Names, State, binds, reads
 from autograph.passes.context import Context
 from autograph.passes.exits import falls_through, jumps, returns
 from autograph.passes.generators import kept, yields
-from autograph.passes.tails import nest
+from autograph.passes.tail_position import nest
 from autograph.trees import syntax as s
 from autograph.trees.quote import quote, quote_expr
 

@@ -1,4 +1,4 @@
-"""Which names of a function stand for lists of its own, whose methods may give them others (`appends.py`)."""
+"""Which names of a function stand for lists of its own, whose methods may give them others (`list_mutations.py`)."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from autograph.analysis.facts import Bound
 from autograph.analysis.names import Names, binds, comprehension_targets, free, reads, surely_binds
 from autograph.analysis.scopes import Scope
 from autograph.passes.context import Context
-from autograph.passes.unsure import reads_of
+from autograph.passes.maybe_unbound import reads_of
 from autograph.trees import syntax as s
 from autograph.trees.quote import quote, quote_expr
 

@@ -29,7 +29,7 @@ def fstring(node: ast.JoinedStr, quotes: Quotes | None, render: Render) -> str:
         found: list[tuple[int, str]] = []
         for quote, inner in plan:
             try:
-                found.append(_Writer(quote, inner, quotes is None, render).text(node))
+                found.append(_FStringWriter(quote, inner, quotes is None, render).text(node))
             except Unquotable:
                 continue
         if found:
@@ -93,7 +93,7 @@ def _is_verbatim(text: str, quote: str) -> bool:
     return not any(char in "\\\r\0" or "\ud800" <= char <= "\udfff" for char in text)
 
 
-class _Writer:
+class _FStringWriter:
     """Writes one f-string with one choice of quotes, or raises `Unquotable`."""
 
     def __init__(self, quote: str, inner: Quotes | None, escapes: bool, render: Render) -> None:

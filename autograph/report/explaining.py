@@ -10,11 +10,11 @@ from typing import Any
 from autograph import runtime
 from autograph.analysis.names import NONE, surely_binds
 from autograph.api import convert, form_for
-from autograph.forms.listing import context_of
+from autograph.forms.lowering import context_of
 from autograph.passes import run_passes
-from autograph.passes.plans import Plans
+from autograph.passes.block_signatures import Plans
 from autograph.passes.stageable import WHY_PYTHON, obstacle
-from autograph.report.report import Call, Loop, Report, Statement, Variable
+from autograph.report.report import Call, Loop, Report, Statement, StatementVariable
 from autograph.runtime.calls.function import Method
 from autograph.runtime.errors.errors import without_comment
 from autograph.runtime.state.decisions import Decision, decisions
@@ -80,7 +80,7 @@ class _Statements:
     def _text(self, line: int) -> str:
         return without_comment(self.file.lines[line - 1].strip()) if 0 < line <= len(self.file.lines) else ""
 
-    def _variables(self, stmt: Any, loop: Any) -> list[Variable]:
+    def _variables(self, stmt: Any, loop: Any) -> list[StatementVariable]:
         plan = self.plans.of.get(stmt)
         if plan is None:
             return []
@@ -95,14 +95,14 @@ class _Statements:
         elif isinstance(stmt, s.For):
             changed |= surely_binds(stmt.target)
             head = live.before[stmt.body[0]] - surely_binds(stmt.target)
-        found: list[Variable] = []
+        found: list[StatementVariable] = []
         for name in self.plans.scope.ordered(changed | carried):
             if name not in self.file.identifiers:
                 continue
             written = _lines(stores(stmt, name))
             if name not in carried:
                 where = "set in every iteration, and not read after the loop" if is_loop else "not read after it"
-                found.append(Variable(name, "local", f"{written}: {where}" if written else where))
+                found.append(StatementVariable(name, "local", f"{written}: {where}" if written else where))
                 continue
             reasons = []
             if is_loop and name in head:
@@ -111,7 +111,7 @@ class _Statements:
                 reasons.append(f"read after it{self._after(name, stmt, loop)}")
             if not reasons:
                 reasons.append("what handles an exception may read it")
-            found.append(Variable(name, "loop variable" if is_loop else "result", "; ".join([*([written] if written else []), *reasons])))
+            found.append(StatementVariable(name, "loop variable" if is_loop else "result", "; ".join([*([written] if written else []), *reasons])))
         return found
 
     def _first(self, name: str, nodes: Sequence[Any]) -> str:
@@ -195,7 +195,7 @@ def traced(report: Report, fn: Any, args: Sequence[Any], kwargs: Any) -> Report:
                 only.before, only.after = before or only.before, after
         for name, after in d.places:
             if name not in known:
-                known[name] = Variable(name, "place", "changed in its iterations" if d.kind == "loop" else "changed in a branch")
+                known[name] = StatementVariable(name, "place", "changed in its iterations" if d.kind == "loop" else "changed in a branch")
                 statement.variables.append(known[name])
             known[name].after = _short(after)
     for statement in report.statements:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from autograph.report.drawing import drawn
 from autograph.report.statements import Statement as Statement
-from autograph.report.statements import Variable as Variable
+from autograph.report.statements import StatementVariable as StatementVariable
 from autograph.runtime.errors.errors import file_name
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass
-class Variable:
+class StatementVariable:
     """A variable that a statement assigns, or a place in an object or array that it changes.
 
     `role` is "loop variable", "result", "local" or "place"; `before` and `after` are types.
@@ -35,8 +35,8 @@ class Statement:
     path: tuple[tuple[int, str], ...] = ()
     became: str = ""
     why: str = ""
-    variables: list[Variable] = field(default_factory=list)
+    variables: list[StatementVariable] = field(default_factory=list)
 
-    def carried(self) -> list[Variable]:
+    def carried(self) -> list[StatementVariable]:
         """The variables that it hands on."""
         return [v for v in self.variables if v.role != "local"]

@@ -10,7 +10,7 @@ from autograph.runtime.errors.errors import (
     NotAFunction as NotAFunction,
 )
 from autograph.runtime.errors.errors import (
-    Place as Place,
+    SourceSpan as SourceSpan,
 )
 from autograph.runtime.errors.errors import (
     SourceUnavailable as SourceUnavailable,

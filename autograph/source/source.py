@@ -14,10 +14,10 @@ from collections import Counter, defaultdict
 from types import CellType, CodeType, FunctionType
 from typing import Any, NamedTuple
 
-from autograph.source.errors import Place, SourceUnavailable
+from autograph.source.errors import SourceSpan, SourceUnavailable
 
 
-class Found(NamedTuple):
+class FoundFunction(NamedTuple):
     """A function in a file: its node, and the class whose body it stands in."""
 
     node: Any
@@ -34,7 +34,7 @@ def not_python(error: SyntaxError, name: str) -> SourceUnavailable:
     line = error.text or ""
     column = len(line[: max((error.offset or 1) - 1, 0)].encode())
     end = len(line[: error.end_offset - 1].encode()) if error.end_offset and error.end_lineno == error.lineno else 0
-    return SourceUnavailable(f"the source does not parse: {error.msg}", Place(name, error.lineno or 1, column, max(end, column + 1)))
+    return SourceUnavailable(f"the source does not parse: {error.msg}", SourceSpan(name, error.lineno or 1, column, max(end, column + 1)))
 
 
 class File:
@@ -43,13 +43,13 @@ class File:
     def __init__(self, name: str, lines: list[str]) -> None:
         self.name, self.lines = name, lines
         self.newline = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
-        self.functions: defaultdict[int, list[Found]] = defaultdict(list)
+        self.functions: defaultdict[int, list[FoundFunction]] = defaultdict(list)
         try:
             self.tree = ast.parse("".join(lines), name)
         except SyntaxError as error:
             raise not_python(error, name) from None
         except (RecursionError, ValueError) as error:
-            raise SourceUnavailable(f"the source does not parse: {error}", Place(name, 1)) from None
+            raise SourceUnavailable(f"the source does not parse: {error}", SourceSpan(name, 1)) from None
         self.identifiers: set[str] = set()  # every name in the file
         self.inside: set[str] = set()  # names that functions bind: parameters and locals
         self.stores = False  # does anything in it store into an item?
@@ -62,7 +62,7 @@ class File:
                 case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
                     decorators = getattr(node, "decorator_list", [])
                     wrapping += decorators
-                    self.functions[decorators[0].lineno if decorators else node.lineno].append(Found(node, cls))
+                    self.functions[decorators[0].lineno if decorators else node.lineno].append(FoundFunction(node, cls))
                     name = getattr(node, "name", "")
                     self.identifiers.add(name)
                     counts[name] += top
@@ -125,7 +125,7 @@ class File:
         at_line = self.functions.get(node.decorator_list[0].lineno if getattr(node, "decorator_list", None) else node.lineno, ())
         return next((f.cls for f in at_line if (f.node.lineno, f.node.col_offset) == (node.lineno, node.col_offset)), "")
 
-    def find(self, code: CodeType) -> Found:
+    def find(self, code: CodeType) -> FoundFunction:
         """The node of a code object: by first line and name; a lambda by the columns that its instructions come from."""
         candidates = self.functions.get(code.co_firstlineno, [])
         if code.co_name == "<lambda>":
@@ -136,15 +136,16 @@ class File:
             candidates = [f for f in candidates if getattr(f.node, "name", None) == code.co_name]
         if len(candidates) != 1:
             raise SourceUnavailable(
-                f"no source for `{code.co_qualname}` at this line: the file has changed since it was imported", Place(self.name, code.co_firstlineno),
+                f"no source for `{code.co_qualname}` at this line: the file has changed since it was imported",
+                SourceSpan(self.name, code.co_firstlineno),
                 "restart Python, or reload the module",
             )  # fmt: skip
         return candidates[0]
 
-    def _lambda_at(self, code: CodeType, candidates: list[Found]) -> list[Found]:
+    def _lambda_at(self, code: CodeType, candidates: list[FoundFunction]) -> list[FoundFunction]:
         spots = [((a, c), (b, d)) for a, b, c, d in code.co_positions() if None not in (a, b, c, d) and (a, c) != (b, d)]
 
-        def span(f: Found) -> tuple[Any, Any]:
+        def span(f: FoundFunction) -> tuple[Any, Any]:
             body = f.node.body
             return (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
 

@@ -7,7 +7,7 @@ import types
 from typing import Any
 
 from autograph.runtime.errors.source_spans import here
-from autograph.source.errors import ConversionError, NotAFunction, Place, SourceUnavailable, WrappedFunction
+from autograph.source.errors import ConversionError, NotAFunction, SourceSpan, SourceUnavailable, WrappedFunction
 
 _BELOW = "put this decorator below {}: the one that converts stands next to `def`"
 _OTHERS = {"PjitFunction": "`jax.jit`", "_lru_cache_wrapper": "`functools.lru_cache`", "CustomJVPType": "`jax.custom_jvp`"}
@@ -58,7 +58,7 @@ def without_source(error: SourceUnavailable, f: types.FunctionType) -> SourceUna
     return SourceUnavailable(error.message.replace("no source text for", f"no source text of {name} in", 1), place, error.advice)
 
 
-def _place() -> Place | None:
+def _place() -> SourceSpan | None:
     """Where the user's code asks for a conversion, if that is a line that can be shown."""
     place = here()
     return place if place is not None and linecache.getline(place.file, place.line) else None

@@ -33,7 +33,7 @@ class NeedsTags(Retrace):
         self.entry = entry
 
 
-class Identity:
+class ArrayId:
     """One of Python's arrays: its number, and the objects that may be it."""
 
     __slots__ = ("_holders", "home", "number", "part")
@@ -56,12 +56,12 @@ class Identity:
         return [x for _, x in found if x is not None]
 
 
-class Who:
+class PointsTo:
     """Which arrays an object may be, and what tells which: a number, or a function that computes the traced one."""
 
     __slots__ = ("_tag", "entry", "lost", "place", "possible", "roots")
 
-    def __init__(self, possible: Sequence[Identity], tag: Callable[[], Any] | None, entry: Any = None) -> None:
+    def __init__(self, possible: Sequence[ArrayId], tag: Callable[[], Any] | None, entry: Any = None) -> None:
         self.possible, self._tag, self.entry = tuple(possible), tag, entry
         self.lost = False  # is it, perhaps, a view at a place that is not known any more?
         self.roots: tuple[Any, ...] = ()  # of these arrays, if it is
@@ -75,26 +75,26 @@ class Who:
         return self._tag()
 
 
-def who(x: Any) -> Who:
+def points_to(x: Any) -> PointsTo:
     """Which array it may be; itself, if nothing else is known."""
     if x.who is None:
-        be(x, Who((_identity(x),), None))
-    found: Who = x.who
+        set_points_to(x, PointsTo((_identity(x),), None))
+    found: PointsTo = x.who
     return found
 
 
-def _identity(x: Any) -> Identity:
+def _identity(x: Any) -> ArrayId:
     """The array that it is itself: all views of an array at one place are one."""
     if not _is_view(x):
-        return Identity(x.home)
+        return ArrayId(x.home)
     if (place := x.place) is None:
-        return Identity(x.home, x)
+        return ArrayId(x.home, x)
     root = x.root
     if root.views is None:
         root.views = {}
-    found: Identity | None = root.views.get(place)
+    found: ArrayId | None = root.views.get(place)
     if found is None:
-        found = root.views[place] = Identity(x.home, x)
+        found = root.views[place] = ArrayId(x.home, x)
     return found
 
 
@@ -102,7 +102,7 @@ def _is_view(x: Any) -> bool:
     return hasattr(type(x), "part")
 
 
-def be(x: Array, one_of: Who) -> None:
+def set_points_to(x: Array, one_of: PointsTo) -> None:
     """Tie an object to the arrays that it may be."""
     x.who = one_of
     for identity in one_of.possible:
@@ -168,7 +168,7 @@ def others(x: Array) -> list[Array]:
     return [y for y in live if y.shape == x.shape and not _apart(x.who, y.who)]
 
 
-def _apart(a: Who, b: Who) -> bool:
+def _apart(a: PointsTo, b: PointsTo) -> bool:
     """Whether two variables of a loop are never one array."""
     if a.place is None or b.place is None or a.place[0] != b.place[0]:
         return False
@@ -189,16 +189,16 @@ def same(x: Array, y: Array) -> Any:
     for z in (x, y):
         if z.who is not None and z.who.entry is not None:
             z.who.tag()
-    return lax.eq(who(x).tag(), who(y).tag())
+    return lax.eq(points_to(x).tag(), points_to(y).tag())
 
 
-def chosen(x: Array, sides: Sequence[Who], choose: Callable[[Sequence[Any]], Any]) -> None:
+def join_aliases(x: Array, sides: Sequence[PointsTo], choose: Callable[[Sequence[Any]], Any]) -> None:
     """An object is one of several arrays: `choose` selects one of their tags."""
     possible = {identity.number: identity for side in sides for identity in side.possible}
-    one_of = Who(tuple(possible.values()), lambda: choose([side.tag() for side in sides]))
+    one_of = PointsTo(tuple(possible.values()), lambda: choose([side.tag() for side in sides]))
     one_of.lost = any(side.lost for side in sides)
     one_of.roots = tuple({id(root): root for side in sides for root in side.roots}.values())
-    be(x, one_of)
+    set_points_to(x, one_of)
 
 
 def counts(x: Any) -> bool:
@@ -217,30 +217,30 @@ def are_told_apart() -> bool:
     return not frames() or "hands on" not in frames()[0].memory
 
 
-class Given(NamedTuple):
+class RegionArray(NamedTuple):
     """An array that a block gives, when it has ended: one that lasts, or one of the block's, which may be some arrays that last."""
 
     array: Any
     key: int
-    possible: tuple[Identity, ...]
+    possible: tuple[ArrayId, ...]
     shared: bool
     lost: bool = False  # is it, perhaps, a view at a place that only the block knows?
     roots: tuple[Any, ...] = ()  # of these arrays, if it is
     inner: frozenset[int] = frozenset()  # and of these of the block's, by their keys
     tag: Any = None  # the location that says which of the possible
 
-    def who(self, made: dict[Any, Who], side: int = 0, tags: Mapping[Any, Any] = MappingProxyType({})) -> Who:
+    def who(self, made: dict[Any, PointsTo], side: int = 0, tags: Mapping[Any, Any] = MappingProxyType({})) -> PointsTo:
         """Which array it is: one of the block's gets a number of its own."""
         if self.array is not None:
-            return who(self.array)
+            return points_to(self.array)
         if self.possible:
             found = tags.get(self.tag)
-            return self._lost(Who(self.possible, None if found is None else lambda: found))
+            return self._lost(PointsTo(self.possible, None if found is None else lambda: found))
         if (side, self.key) not in made:
-            made[side, self.key] = self._lost(Who((Identity(),), None))
+            made[side, self.key] = self._lost(PointsTo((ArrayId(),), None))
         return made[side, self.key]
 
-    def _lost(self, found: Who) -> Who:
+    def _lost(self, found: PointsTo) -> PointsTo:
         found.lost, found.roots = self.lost, self.roots
         return found
 
@@ -250,7 +250,7 @@ class Given(NamedTuple):
         return self.array is None and not self.possible and not self.shared and not self.lost
 
 
-def described(values: Sequence[Any], tags: Mapping[int, Any] = MappingProxyType({})) -> list[Given | None]:
+def described(values: Sequence[Any], tags: Mapping[int, Any] = MappingProxyType({})) -> list[RegionArray | None]:
     """At the end of a block: which arrays it gives."""
     here = home_trace()
     note_handed_on([x for x in values if isinstance(x, Array) and not x.ndim and x.home() is not here])
@@ -258,12 +258,12 @@ def described(values: Sequence[Any], tags: Mapping[int, Any] = MappingProxyType(
     count = Counter(map(id, arrays))
     keys = {k: n for n, k in enumerate(count)}
 
-    def given(x: Array) -> Given:
+    def given(x: Array) -> RegionArray:
         if x.home() is not here:
-            return Given(x, keys[id(x)], (), count[id(x)] > 1)
+            return RegionArray(x, keys[id(x)], (), count[id(x)] > 1)
         lost, found = _lost_in(x, here)
         roots = {id(root): root for root in found}
-        return Given(
+        return RegionArray(
             None, keys[id(x)], () if x.who is None else x.who.possible, count[id(x)] > 1, lost,
             tuple(root for root in roots.values() if root.home() is not here), frozenset(keys[k] for k in roots if k in keys), tags.get(id(x)),
         )  # fmt: skip
@@ -273,15 +273,15 @@ def described(values: Sequence[Any], tags: Mapping[int, Any] = MappingProxyType(
 
 def lasting(x: Any) -> Any:
     """An array of the trace around, which a side leaves as it is; anything else as it is."""
-    return Given(x, 0, (), False) if counts(x) else x
+    return RegionArray(x, 0, (), False) if counts(x) else x
 
 
-def tie(results: list[Any], sides: Sequence[Sequence[Given | None]], choose: Callable[[Sequence[Any]], Any], tags: Mapping[Any, Any]) -> None:
+def tie(results: list[Any], sides: Sequence[Sequence[RegionArray | None]], choose: Callable[[Sequence[Any]], Any], tags: Mapping[Any, Any]) -> None:
     """Tie what a branch gives to what each of its sides gives, and make one object of two results that are one array on all sides."""
-    made: dict[Any, Who] = {}
+    made: dict[Any, PointsTo] = {}
     one: dict[tuple[Any, ...], Any] = {}
     for i, result in enumerate(results):
-        given = [side[i] if type(side[i]) is Given else None for side in sides]
+        given = [side[i] if type(side[i]) is RegionArray else None for side in sides]
         if not counts(result) or all(g is None or g.is_new for g in given):
             continue
         if all(g is not None for g in given):
@@ -289,10 +289,12 @@ def tie(results: list[Any], sides: Sequence[Sequence[Given | None]], choose: Cal
             if (first := one.setdefault(key, result)) is not result:
                 results[i] = first
                 continue
-        sources = [g.who(made, k, tags) if g is not None else Who((Identity(),), None) for k, g in enumerate(given)]
-        chosen(result, sources, choose)
+        sources = [g.who(made, k, tags) if g is not None else PointsTo((ArrayId(),), None) for k, g in enumerate(given)]
+        join_aliases(result, sources, choose)
     for result, *given in zip(results, *sides, strict=False):
         if isinstance(result, Array) and result.who is not None and result.who.lost:
-            inner = [(side, key) for side, g in zip(sides, given, strict=True) if type(g) is Given for key in g.inner]
-            found = [r for side, key in inner for r, g in zip(results, side, strict=False) if type(g) is Given and g.array is None and g.key == key]
+            inner = [(side, key) for side, g in zip(sides, given, strict=True) if type(g) is RegionArray for key in g.inner]
+            found = [
+                r for side, key in inner for r, g in zip(results, side, strict=False) if type(g) is RegionArray and g.array is None and g.key == key
+            ]
             also_of(result, found)

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph.runtime.arrays.indices import as_index
-from autograph.runtime.arrays.view_index import Index, Part, as_tuple, composed, count_axes, is_basic, moved
+from autograph.runtime.arrays.view_index import Index, ViewIndex, as_tuple, composed, count_axes, is_basic, moved
 from autograph.runtime.errors.source_spans import JAX
 from autograph.runtime.jaxapi.private import core, dtypes
 from autograph.runtime.jaxapi.tracers import CHANGED, GIVEN, LISTS, OF_NUMPY, Array, content, home_trace, is_number, taken_by_jax
@@ -30,7 +30,7 @@ def moment() -> int:
     return next(_moments)
 
 
-class Numpys(Array):
+class MutableArray(Array):
     """An array of NumPy's.  `shadow` is memory of its layout that nobody touches: what NumPy makes of it tells what is a view."""
 
     __slots__ = ("_shadow", "before", "changed", "frozen", "perhaps", "raw", "views")
@@ -181,12 +181,12 @@ class Numpys(Array):
         return int(self.dtype.itemsize)
 
 
-class View(Numpys):
+class View(MutableArray):
     """A part of an array of NumPy's, as it is at each time."""
 
     __slots__ = ("part", "whole")
 
-    def __init__(self, whole: Numpys, part: Part, shadow: Any) -> None:
+    def __init__(self, whole: MutableArray, part: ViewIndex, shadow: Any) -> None:
         self.whole, self.part = whole, part
         placed = whole.home if not isinstance(part, Index) or not _has_tracer(part.index) else weakref.ref(home_trace())
         self.home, self.who, self.lasts, self.scalar = placed, None, False, None
@@ -213,7 +213,7 @@ class View(Numpys):
         return None if around is None or self.part.place is None else (*around, self.part.place)
 
     @property
-    def root(self) -> Numpys:
+    def root(self) -> MutableArray:
         return self.whole.root if isinstance(self.whole, View) else self.whole
 
 
@@ -224,14 +224,14 @@ def numpys(x: Any) -> Any:
     """What is computed by NumPy, or stands for that: an array is an object of NumPy's, anything else what it is."""
     if type(x) is Array:
         if x.ndim:
-            return Numpys(x.now, x.home)
+            return MutableArray(x.now, x.home)
         if x.scalar is None and not getattr(x.aval, "weak_type", False):  # what NumPy computes of no axis is a number
             x.scalar = OF_NUMPY
         return x
-    if isinstance(x, Numpys):  # which is an `ndarray` to `isinstance`
+    if isinstance(x, MutableArray):  # which is an `ndarray` to `isinstance`
         return x
     if isinstance(x, np.ndarray):
-        return Numpys(x, weakref.ref(home_trace())) if x.dtype.kind in KINDS else x
+        return MutableArray(x, weakref.ref(home_trace())) if x.dtype.kind in KINDS else x
     if type(x) in (tuple, list):
         return type(x)(map(numpys, x))
     return x
@@ -244,7 +244,7 @@ def as_kind(x: Any, of_numpy: bool) -> Any:
 
 def is_known(x: Any) -> bool:
     """Whether it is an array of NumPy's that holds nothing traced."""
-    return isinstance(x, Numpys) and x.known
+    return isinstance(x, MutableArray) and x.known
 
 
 def plain(x: Any) -> Any:
@@ -277,7 +277,7 @@ def _as_values(args: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(map(_as_value, args))
 
 
-def view(x: Numpys, part: Part) -> Numpys:
+def view(x: MutableArray, part: ViewIndex) -> MutableArray:
     """A view of an array; the parts of parts are one part where that can be."""
     shadow = part.of_shadow(x.shadow)
     if isinstance(x, View) and isinstance(part, Index):
@@ -291,12 +291,12 @@ def view(x: Numpys, part: Part) -> Numpys:
     return View(x, part, shadow)
 
 
-def _transposed(order: tuple[int, ...]) -> Part:
-    found: Part = OPERATIONS["transposed"](order)
+def _transposed(order: tuple[int, ...]) -> ViewIndex:
+    found: ViewIndex = OPERATIONS["transposed"](order)
     return found
 
 
-def item(x: Numpys, index: Any) -> Any:
+def item(x: MutableArray, index: Any) -> Any:
     """`x[index]`: a view where NumPy takes one, a number where it is one, or else a copy."""
     index = plain(index)
     if is_basic(index):
@@ -318,8 +318,8 @@ def _binary(name: str) -> Callable[..., Any]:
     by_numpy = getattr(np.ndarray, name)
     by_jax = getattr(Array, name)
 
-    def operate(self: Numpys, other: Any) -> Any:
-        if isinstance(other, core.Tracer) and not isinstance(other, Numpys):
+    def operate(self: MutableArray, other: Any) -> Any:
+        if isinstance(other, core.Tracer) and not isinstance(other, MutableArray):
             if not is_number(other):
                 return by_jax(self, other)  # an array of JAX's gives one
             CHANGED.guessed = CHANGED.guessed or getattr(other, "scalar", None) is GIVEN
@@ -340,7 +340,7 @@ def _unary(name: str) -> Callable[..., Any]:
     by_numpy = getattr(np.ndarray, name)
     by_jax = getattr(Array, name)
 
-    def operate(self: Numpys) -> Any:
+    def operate(self: MutableArray) -> Any:
         return numpys(by_numpy(self.now) if self.known else by_jax(self))
 
     operate.__name__ = operate.__qualname__ = name
@@ -350,7 +350,7 @@ def _unary(name: str) -> Callable[..., Any]:
 def _in_place(name: str) -> Callable[..., Any]:
     symbol = f"__{name[3:]}"
 
-    def operate(self: Numpys, other: Any) -> Any:
+    def operate(self: MutableArray, other: Any) -> Any:
         OPERATIONS["update"](self, symbol, other)
         return self
 
@@ -367,13 +367,13 @@ LISTS.operator = _beside_list
 _BINARY = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift"
 for _name in _BINARY.split():
     for _full in (f"__{_name}__", f"__r{_name}__"):
-        setattr(Numpys, _full, _binary(_full))
-    setattr(Numpys, f"__i{_name}__", _in_place(f"__i{_name}__"))
+        setattr(MutableArray, _full, _binary(_full))
+    setattr(MutableArray, f"__i{_name}__", _in_place(f"__i{_name}__"))
 for _name in "divmod rdivmod lt le gt ge eq ne".split():
-    setattr(Numpys, f"__{_name}__", _binary(f"__{_name}__"))
+    setattr(MutableArray, f"__{_name}__", _binary(f"__{_name}__"))
 for _name in "neg pos abs invert".split():
-    setattr(Numpys, f"__{_name}__", _unary(f"__{_name}__"))
-taken_by_jax(Numpys)
+    setattr(MutableArray, f"__{_name}__", _unary(f"__{_name}__"))
+taken_by_jax(MutableArray)
 taken_by_jax(View)
-Numpys.__hash__ = None  # type: ignore[method-assign, assignment]
-Numpys.__name__, View.__name__ = "NumpyTracer", "ViewTracer"  # as messages have it
+MutableArray.__hash__ = None  # type: ignore[method-assign, assignment]
+MutableArray.__name__, View.__name__ = "NumpyTracer", "ViewTracer"  # as messages have it

@@ -33,7 +33,7 @@ class _Building(threading.local):
 building = _Building()  # while this thread builds a graph: what makes a node that reads a Variable when it is run; the innermost last
 
 
-class Handle:
+class VariableRef:
     """What all such objects share; `value` is the array."""
 
     __slots__ = ("__weakref__",)
@@ -138,7 +138,7 @@ def value_of(x: Any) -> Any:
     return x.value if type(x) is not Array and isinstance(x, VARIABLES) else x
 
 
-VARIABLES: tuple[type[Any], ...] = (Handle,)  # the classes of what tapes watch when it is read
+VARIABLES: tuple[type[Any], ...] = (VariableRef,)  # the classes of what tapes watch when it is read
 
 
 def also_variables(cls: type) -> None:
@@ -166,7 +166,7 @@ def _values(x: Any) -> Any:
     return tuple(map(value_of, x)) if type(x) is tuple else value_of(x)
 
 
-def _read(x: Handle) -> Any:
+def _read(x: VariableRef) -> Any:
     """The array that it holds now; while a graph is built, a node for what it holds when that is run."""
     return building.makers[-1](x) if builds() else x.value
 
@@ -176,7 +176,7 @@ def builds() -> bool:
     return bool(building.makers) and not _jax.staging()
 
 
-def _now(x: Handle) -> Any:
+def _now(x: VariableRef) -> Any:
     """The array that it holds now, for a function of JAX's."""
     return jnp.asarray(_read(x)) if builds() else x.value
 
@@ -189,7 +189,7 @@ def _operand(x: Any) -> Any:
 def _operator(name: str) -> Callable[..., Any]:
     waits = name not in ("__eq__", "__ne__")  # which no node has
 
-    def operate(self: Handle, *others: Any) -> Any:
+    def operate(self: VariableRef, *others: Any) -> Any:
         if others and isinstance(others[0], Deferred):
             return NotImplemented
         return getattr(_read(self) if waits else self.value, name)(*map(_operand, others))
@@ -199,10 +199,10 @@ def _operator(name: str) -> Callable[..., Any]:
 
 
 for _name in OPERATORS:
-    setattr(Handle, f"__{_name}__", _operator(f"__{_name}__"))
+    setattr(VariableRef, f"__{_name}__", _operator(f"__{_name}__"))
 
 
-def taken_by_jax(cls: type[Handle]) -> type[Handle]:
+def taken_by_jax(cls: type[VariableRef]) -> type[VariableRef]:
     """Let JAX take objects of a class as the arrays that they hold."""
     global used
     used = True

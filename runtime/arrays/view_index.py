@@ -19,7 +19,7 @@ import numpy as np
 from autograph.runtime.jaxapi.traces import concrete
 
 
-class Part:
+class ViewIndex:
     """Part of an array.  `of_shadow` is the same of an array of NumPy's, whose memory tells whether it is a view."""
 
     def get(self, whole: Any) -> Any:
@@ -43,7 +43,7 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Index(Part):
+class Index(ViewIndex):
     """`whole[index]`, of an index without arrays: integers, which may be traced, slices, `None` and `...`."""
 
     index: tuple[Any, ...]
@@ -79,7 +79,7 @@ class Index(Part):
 
 
 @dataclass(frozen=True, eq=False)
-class Window(Part):
+class Window(ViewIndex):
     """`whole[index]` of an index with slices whose length is known and whose start is traced; `load` and `store` take and give such parts."""
 
     index: Any
@@ -102,7 +102,7 @@ class Window(Part):
 
 
 @dataclass(frozen=True, eq=False)
-class Arranged(Part):
+class Arranged(ViewIndex):
     """All elements in another order or shape: `there` and `back` are inverse, and `permuted` or `shapes` say how, if they can."""
 
     there: Callable[[Any], Any]
@@ -122,7 +122,7 @@ class Arranged(Part):
 
 
 @dataclass(frozen=True, eq=False)
-class Chosen(Part):
+class Chosen(ViewIndex):
     """The elements at some places of the flat array."""
 
     places: np.ndarray[Any, Any]
@@ -135,7 +135,7 @@ class Chosen(Part):
 
 
 @dataclass(frozen=True, eq=False)
-class Component(Part):
+class Component(ViewIndex):
     """The real or imaginary part of complex numbers."""
 
     imaginary: bool
@@ -155,7 +155,7 @@ class Component(Part):
 
 
 @dataclass(frozen=True, eq=False)
-class Bits(Part):
+class Bits(ViewIndex):
     """The same bits as another type."""
 
     dtype: Any

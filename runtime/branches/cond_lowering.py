@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from jax import lax
 
-from autograph.runtime.branches.traced_region import Block
+from autograph.runtime.branches.traced_region import TracedRegion
 from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi.traces import ClosedJaxpr, Literal, Var
 from autograph.runtime.values.values import blank
@@ -30,7 +30,7 @@ _WIDEST = 64  # branches of one conditional
 _MOST_SCALARS = 128  # what is computed of single integers, such as places
 
 
-def selectable(blocks: Sequence[Block]) -> bool:
+def selectable(blocks: Sequence[TracedRegion]) -> bool:
     """Whether both sides may run: that is neither seen (an effect, a NaN in a derivative) nor felt (its time)."""
     if len(blocks) != 2 or not all(map(_is_selectable, blocks)):
         return False
@@ -39,7 +39,7 @@ def selectable(blocks: Sequence[Block]) -> bool:
     return len(large) <= _MOST_SELECTED and len(others) <= _MOST_SMALL and sum(len(b.eqns) for b in blocks) - len(others) <= _MOST_SCALARS
 
 
-def _is_selectable(block: Block) -> bool:
+def _is_selectable(block: TracedRegion) -> bool:
     whole = all(isinstance(v.aval.dtype, np.dtype) and v.aval.dtype.kind in "biu" for v in block.outvars)
     return all(not e.effects and (e.primitive.name in (_INTEGER if whole else _SMOOTH) or _scales(e) or _is_cheap(e)) for e in block.eqns)
 
@@ -77,7 +77,7 @@ def select(p: Any, x: Any, y: Any) -> Any:
     return lax.select_n_p.bind(p, y, x)
 
 
-def bind_cond(p: Any, blocks: Sequence[Block]) -> list[Any]:
+def bind_cond(p: Any, blocks: Sequence[TracedRegion]) -> list[Any]:
     """`lax.cond_p` on the kept jaxprs; what all sides pass through from outside unchanged does not go through it."""
     first, *others = blocks
     same = [
@@ -86,7 +86,7 @@ def bind_cond(p: Any, blocks: Sequence[Block]) -> list[Any]:
     ]  # fmt: skip
     operands: dict[int, Any] = {id(c): c for blk in blocks for c in blk.consts.values()}
 
-    def side(blk: Block) -> Any:
+    def side(blk: TracedRegion) -> Any:
         mine = {id(c): v for v, c in blk.consts.items()}
         invars = [mine.get(k) or Var(_jax.aval_of(c)) for k, c in operands.items()]
         return blk.jaxpr(invars, [v for v, s in zip(blk.outvars, same, strict=True) if s is None])
@@ -113,7 +113,7 @@ def _bound(index: Any, operands: Sequence[Any], branches: Sequence[ClosedJaxpr])
     return lax.cond_p.bind(outer, lax.rem(index, np.int32(width)), *operands, branches=tuple(sides))  # type: ignore[no-any-return]
 
 
-def _passes(block: Block, k: int, value: Any) -> bool:
+def _passes(block: TracedRegion, k: int, value: Any) -> bool:
     """Whether a block gives, as its k-th result, this value from outside."""
     v = block.outvars[k]
     return isinstance(v, Var) and block.consts.get(v, blank) is value

@@ -18,13 +18,13 @@ from jax import lax
 
 from autograph.runtime.arrays.array_aliasing import NeedsTags, described, lasting, tie
 from autograph.runtime.arrays.numpy_array import as_kind
-from autograph.runtime.arrays.variable_ref import Handle
+from autograph.runtime.arrays.variable_ref import VariableRef
 from autograph.runtime.branches.cond_lowering import bind_cond, select, selectable
-from autograph.runtime.branches.disagreement import Span, disagree, remember
+from autograph.runtime.branches.disagreement import BranchSpan, disagree, remember
 from autograph.runtime.branches.object_phi import given_before, note_choice
 from autograph.runtime.branches.sinking import sunk
-from autograph.runtime.branches.traced_region import Block
-from autograph.runtime.effects.error_codes import Exit
+from autograph.runtime.branches.traced_region import TracedRegion
+from autograph.runtime.effects.error_codes import PathEnds
 from autograph.runtime.errors.errors import AutographError
 from autograph.runtime.errors.source_spans import caller, handed_to, here, parameter_names, result_names
 from autograph.runtime.indexing.class_patching import taken_in
@@ -32,7 +32,7 @@ from autograph.runtime.indexing.stores import Value
 from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi.tracers import Array, as_object, content
 from autograph.runtime.sequences.bounded_list import Grow, joint_of
-from autograph.runtime.sequences.list_capacity import refuse_or_grow, with_room
+from autograph.runtime.sequences.list_capacity import refuse_or_grow, retry_with_capacity
 from autograph.runtime.sequences.list_holders import is_unread
 from autograph.runtime.sequences.list_joins import Meetings
 from autograph.runtime.sequences.truth import truth
@@ -49,18 +49,18 @@ from autograph.runtime.state.captured_state import (
     store,
     taken,
 )
-from autograph.runtime.state.cast_to_types import SIDES, does_not_fit, fitted
+from autograph.runtime.state.cast_to_types import SIDES, cast_to_types, does_not_fit
 from autograph.runtime.state.container_aliasing import chosen, looked_into, reopened, replaced, twins, unlike
 from autograph.runtime.state.copies import copies_in, note_copies_at
 from autograph.runtime.state.decisions import decided, given_names, watching
 from autograph.runtime.state.fresh_objects import new_objects
 from autograph.runtime.state.length_bounds import join_marks, marks, other_side
-from autograph.runtime.state.state_refs import Attribute, Contents, HeapLocation, Items, one_way_only
+from autograph.runtime.state.state_refs import AttributeRef, ContainerItems, ContentsRef, StateRef, one_way_only
 from autograph.runtime.state.type_text import instead_of_change, two, where_to_begin
 from autograph.runtime.state.variable_reads import Held
-from autograph.runtime.tracing.trace_context import Place, condition, frames, innermost, lifting, refuse_or_decide
-from autograph.runtime.values.abstract_values import BLANK, Spec, Type, of_aval, over, spec_of, types, widen
-from autograph.runtime.values.flatten import as_is, pack, unpack, unpack_variables
+from autograph.runtime.tracing.trace_context import CallSite, condition, frames, innermost, lifting, refuse_or_decide
+from autograph.runtime.values.abstract_values import BLANK, AbstractValue, ArrayType, generalize, of_aval, over, spec_of, types
+from autograph.runtime.values.flatten import as_is, flatten, unflatten, unpack_variables
 from autograph.runtime.values.joins import Mismatch, join
 from autograph.runtime.values.path_conditions import facts_of, known
 from autograph.runtime.values.value_objects import closed, is_value_object, opened
@@ -154,12 +154,12 @@ def staged_cond(
 
 def _as_value(x: Any) -> Any:
     """Of a Variable that a side has made with a value of its trace, the value: no other side has the Variable."""
-    return x.value if isinstance(x, Handle) and _jax.made_here(x.value) and not any(Held(x) in frame.saved for frame in frames()) else x
+    return x.value if isinstance(x, VariableRef) and _jax.made_here(x.value) and not any(Held(x) in frame.saved for frame in frames()) else x
 
 
 def _roomy(bind: Callable[[Sequence[Any]], Any], state: Sequence[Any], source: Any) -> Any:
     """A branch, whose lists may become longer on some side."""
-    return with_room(bind, list(state), Place(getattr(source, "__code__", None)), 1, loop=False)
+    return retry_with_capacity(bind, list(state), CallSite(getattr(source, "__code__", None)), 1, loop=False)
 
 
 _LARGE = 64  # items of a store that a branch keeps to itself
@@ -174,24 +174,24 @@ class _Sides:
     ) -> None:  # fmt: skip
         self.fns, self.state, self.chosen, self.meetings = fns, state, content(chosen), meetings
         self.axes = _jax.axes_of(_jax.aval_of(chosen))  # devices of a mesh that choose differently hold different results
-        self.joint: Spec = BLANK
-        self.wrote: dict[Location, Spec] = {}  # what some side sets outside, with its joint type
+        self.joint: AbstractValue = BLANK
+        self.wrote: dict[Location, AbstractValue] = {}  # what some side sets outside, with its joint type
         self.before = lifting()
-        self.blocks: list[Block] = []
+        self.blocks: list[TracedRegion] = []
         self.found: dict[Location, Any] = {}  # the tags that a side has given
         self.new: set[Location] = set()  # attributes of objects that one side makes: on the others there is no such object
-        self.spans: list[Span] = []  # the branches in each side
+        self.spans: list[BranchSpan] = []  # the branches in each side
         self.copies: dict[Any, Any] = {}  # where a side gives what is a copy, or has one
         self.whole: dict[int, Any] = {}  # by its number: an object of which the fields are results, if all sides give the same
-        self.specs: list[Spec] = []  # of what each side gives
-        self.kept: list[Spec] = []  # the same, in which lists and dicts from outside are what they are
-        place = Place(getattr(fns[0], "__code__", None))
+        self.specs: list[AbstractValue] = []  # of what each side gives
+        self.kept: list[AbstractValue] = []  # the same, in which lists and dicts from outside are what they are
+        place = CallSite(getattr(fns[0], "__code__", None))
         known, ends = marks(), []
         for k, fn in enumerate(fns):
             other_side(known)
-            self.spans.append(Span())
+            self.spans.append(BranchSpan())
             run, learnt = functools.partial(_called, fn, state, meetings), facts[k] if k < len(facts) else ()
-            block = Block(
+            block = TracedRegion(
                 run, (), place, k, self._finish, sources or (fn,), facts=functools.partial(_given_facts, learnt), state=state, chosen=(chosen, k)
             )
             block.connect()
@@ -207,10 +207,10 @@ class _Sides:
             block.merge_constants()
 
     @property
-    def types(self) -> list[Type]:
+    def types(self) -> list[ArrayType]:
         return types([self.joint, *self.wrote.values()])
 
-    def _finish(self, block: Block, out: Any) -> list[Any]:
+    def _finish(self, block: TracedRegion, out: Any) -> list[Any]:
         if block.left and block.kept:  # shared variables keep what they hold
             names = handed_to(caller())
             values = [block.kept.get(name, nothing) for name in names]
@@ -229,15 +229,18 @@ class _Sides:
         self._join(block, spec_out(out))
         block.wrote = {location: left_spec(location, value, block.frame) for location, value in held.items()}
         given = {None: (self.specs[-1], out)} | {location: (block.wrote[location], value) for location, value in held.items()}
-        flat = iter(described([x for spec, value in given.values() for x in pack(value, spec, as_is)], tags))
+        flat = iter(described([x for spec, value in given.values() for x in flatten(value, spec, as_is)], tags))
         block.gives = {key: unpack_variables(spec, flat) for key, (spec, _) in given.items()}
         if len(self.blocks) < len(self.fns) - 1:
-            return [*pack(out, self.specs[-1], as_is), *(x for location, value in held.items() for x in pack(value, block.wrote[location], as_is))]
+            return [
+                *flatten(out, self.specs[-1], as_is),
+                *(x for location, value in held.items() for x in flatten(value, block.wrote[location], as_is)),
+            ]
         every = dict.fromkeys([*(w for b in self.blocks for w in b.wrote), *held])
         held = {location: blank if location in self.new and location not in held else load(location) for location in every}
         for location in [*held]:
             specs = self._sides_left(location, [block, *self.blocks])
-            if isinstance(location, (Contents, Attribute)) and not _have_joint(location, specs) and self._is_unread(location):
+            if isinstance(location, (ContentsRef, AttributeRef)) and not _have_joint(location, specs) and self._is_unread(location):
                 del held[location]
                 continue
             joint, *others = specs
@@ -248,15 +251,15 @@ class _Sides:
         unread: list[Location] = []
         for location, joint in self.wrote.items():  # after all others: the attributes of a new object are missing, and it is its place that changes
             if may_be_missing(joint):
-                assert isinstance(location, HeapLocation)
-                if isinstance(location, Attribute) and self._is_unread(location):
+                assert isinstance(location, StateRef)
+                if isinstance(location, AttributeRef) and self._is_unread(location):
                     unread.append(location)
                     continue
                 refuse_or_decide(location.refusal("it does not exist before", self._place(location, block), where_to_begin(location, "branch")))
         for location in unread:
             del held[location], self.wrote[location]
         self.joint = over(self.joint, self.axes)
-        return _packed(out, self.joint) + [x for location, value in held.items() for x in pack(value, self.wrote[location])]
+        return _packed(out, self.joint) + [x for location, value in held.items() for x in flatten(value, self.wrote[location])]
 
     def _opened(self, out: Any) -> Any:
         """What a side gives, with the fields of objects; `whole` takes an object that all sides give so far."""
@@ -275,23 +278,23 @@ class _Sides:
             return closed(out) if self.whole.get(0) is None else self.whole[0]
         return tuple(closed(x) if self.whole.get(k) is None else self.whole[k] for k, x in enumerate(out))
 
-    def _left(self, block: Block, location: Location) -> Spec:
+    def _left(self, block: TracedRegion, location: Location) -> AbstractValue:
         """What a side leaves in a place outside."""
         return block.wrote[location] if location in block.wrote else BLANK if location in self.new else outer_spec(location, self.before)
 
-    def _sides_left(self, location: Location, blocks: Sequence[Block]) -> list[Spec]:
+    def _sides_left(self, location: Location, blocks: Sequence[TracedRegion]) -> list[AbstractValue]:
         """What sides leave in a place outside: where they leave different lists or dicts, what those hold at the end of each."""
         specs = [self._left(b, location) for b in blocks]
         if not (differ := {x for a in specs for b in specs for x in replaced(a, b)}):
             return specs
 
-        def contents(block: Block, container: Any) -> Spec:
-            place = Contents(container)
+        def contents(block: TracedRegion, container: Any) -> AbstractValue:
+            place = ContentsRef(container)
             return block.wrote[place] if place in block.wrote else outer_spec(place, self.before)
 
         return [looked_into(spec, differ, functools.partial(contents, b)) for spec, b in zip(specs, blocks, strict=True)]
 
-    def _join(self, block: Block, spec: Spec) -> None:
+    def _join(self, block: TracedRegion, spec: AbstractValue) -> None:
         """Find the joint type of the results: a list or dict that all sides give stays the object that it is."""
         self.kept.append(spec)
         sides = [*(b.given for b in self.blocks), block.given]
@@ -303,7 +306,7 @@ class _Sides:
         for k, (kept, inside) in enumerate(zip(self.kept, self.specs, strict=True)):
             self.joint = self._joined(reopened(kept, inside, differ), k)
 
-    def _joined(self, spec: Spec, k: int) -> Spec:
+    def _joined(self, spec: AbstractValue, k: int) -> AbstractValue:
         """The joint type with what the k-th side gives."""
         a = self.joint
         try:
@@ -329,44 +332,44 @@ class _Sides:
         for name, x, y in sides:
             if type(items := given.get(name)) is list and type(x) is list and type(y) is list and len(x) != len(y):
                 if any(id(items) in f.grows for f in (innermost(), *(b.frame for b in self.blocks)) if f is not None):
-                    raise Grow(items, joint_of([widen(s) for s in (*x, *y)])) from None
+                    raise Grow(items, joint_of([generalize(s) for s in (*x, *y)])) from None
 
-    def _joined_state(self, location: Location, a: Spec, b: Spec, block: Block) -> Spec:
+    def _joined_state(self, location: Location, a: AbstractValue, b: AbstractValue, block: TracedRegion) -> AbstractValue:
         """The spec that covers what two sides leave in a place outside."""
         try:
             joint = joined(location, a, b)
         except Mismatch as m:
-            assert isinstance(location, HeapLocation)
+            assert isinstance(location, StateRef)
             around = (block.frame, *(b.frame for b in self.blocks))
             refuse_or_grow(location, (a, b), around)
             why = two(m, "in one branch", "in the other")
             place = self._place(location, block)
             error = location.refusal(why, place, instead_of_change(m, location, place, "give it the same type and shape in both branches"))
-            if isinstance(m.a, Items) and isinstance(m.b, Items) and m.a.keys is not None and m.a.keys != m.b.keys:
+            if isinstance(m.a, ContainerItems) and isinstance(m.b, ContainerItems) and m.a.keys is not None and m.a.keys != m.b.keys:
                 refuse_or_decide(error)
             raise error from None
         return joint
 
-    def _is_unread(self, place: Contents | Attribute) -> bool:
+    def _is_unread(self, place: ContentsRef | AttributeRef) -> bool:
         """Whether what a container or object holds matters to nobody after the branch; its state is held by the operator and by its attempt."""
         around = itertools.takewhile(lambda f: f.chosen is not None, reversed(frames()))
         held = 2 * (sum(x is place.obj for x in self.state) + sum(id(place.obj) in f.passed for f in around))
         return is_unread(place, held, {fn.__code__ for fn in self.fns if hasattr(fn, "__code__")})
 
-    def _place(self, location: Location, block: Block) -> Any:
+    def _place(self, location: Location, block: TracedRegion) -> Any:
         """Where a side first changes it."""
         places = [*(b.places for b in self.blocks), block.frame.places]
         return next((p[location] for p in places if location in p), None) or here()
 
-    def _converted(self, block: Block, spec: Spec) -> list[Any]:
+    def _converted(self, block: TracedRegion, spec: AbstractValue) -> list[Any]:
         """The results of a side that was traced before the joint types were known."""
         flat = iter(block.outvars)
         try:
             out = unpack_variables(spec, flat)
             wrote = {location: unpack_variables(left, flat) for location, left in block.wrote.items()}  # in the order of this side
-            stored: dict[HeapLocation, Any] = {location: v for location, v in wrote.items() if isinstance(location, Value)}
+            stored: dict[StateRef, Any] = {location: v for location, v in wrote.items() if isinstance(location, Value)}
             outer = {x: outer_spec(x, self.before) for x in self.wrote if x not in wrote and x not in self.new}
-            outside = {x: unpack_variables(spec, iter(block.fresh(spec, pack(load(x), spec)))) for x, spec in outer.items()}
+            outside = {x: unpack_variables(spec, iter(block.fresh(spec, flatten(load(x), spec)))) for x, spec in outer.items()}
             with _as_left(wrote):
                 outs = block.emit(out, self.joint)
                 for location, joint in self.wrote.items():
@@ -391,7 +394,7 @@ class _Sides:
         outs = [x if x is y else select(p, x, y) for x, y in zip(*(b.inline() for b in blocks), strict=True)] if selected else bind_cond(p, blocks)
         return self._given(iter(outs if without is None else without.stored(outs)))
 
-    def _arrays(self, block: Block) -> list[Any]:
+    def _arrays(self, block: TracedRegion) -> list[Any]:
         """Which array a side gives for each of the results."""
 
         def left(location: Location) -> Any:
@@ -400,10 +403,10 @@ class _Sides:
             if location in self.new:
                 return blank
             outer = outer_spec(location, self.before)
-            return unpack_variables(outer, map(lasting, pack(load(location), outer, as_is)))
+            return unpack_variables(outer, map(lasting, flatten(load(location), outer, as_is)))
 
         given = {"": block.gives[None]} | {location: left(location) for location in self.wrote}
-        flat = [x for value, spec in zip(given.values(), (self.joint, *self.wrote.values()), strict=True) for x in pack(value, spec, as_is)]
+        flat = [x for value, spec in zip(given.values(), (self.joint, *self.wrote.values()), strict=True) for x in flatten(value, spec, as_is)]
         return [lasting(x) for x in flat]  # of a place that stays what it was
 
     def _tell(self, selected: bool) -> None:
@@ -428,9 +431,9 @@ class _Sides:
             first += count
         tie(results, [self._arrays(b) for b in self.blocks], functools.partial(_choose, self.chosen), self.found)
         flat = iter(results)
-        new: dict[Any, Any] = {"": unpack(self.joint, flat)}
+        new: dict[Any, Any] = {"": unflatten(self.joint, flat)}
         for location, spec in self.wrote.items():
-            new[location] = unpack(spec, flat)
+            new[location] = unflatten(spec, flat)
         sides = [b.given for b in self.blocks]
         if any(sides):
             around = twins({location: load(location) for location in self.wrote})
@@ -443,11 +446,11 @@ class _Sides:
         out = self._closed(new[""]) if self.whole else new[""]
         note_choice(out, [b.before for b in self.blocks])
         if all(b.left for b in self.blocks):
-            raise Exit
+            raise PathEnds
         return out
 
 
-def _have_joint(location: Location, specs: Sequence[Spec]) -> bool:
+def _have_joint(location: Location, specs: Sequence[AbstractValue]) -> bool:
     """Whether something covers what all sides leave in a place."""
     try:
         functools.reduce(functools.partial(joined, location), specs)
@@ -457,7 +460,7 @@ def _have_joint(location: Location, specs: Sequence[Spec]) -> bool:
 
 
 def parts_of(value: Any) -> list[Any]:
-    return [x for v in (value.values if isinstance(value, Items) else [value]) for x in parts(v)]
+    return [x for v in (value.values if isinstance(value, ContainerItems) else [value]) for x in parts(v)]
 
 
 def note_tags(values: Sequence[Any]) -> dict[int, Tag]:
@@ -487,7 +490,7 @@ def _choose(which: Any, tags: Sequence[Any]) -> Any:
 @contextlib.contextmanager
 def _as_left(wrote: Mapping[Location, Any]) -> Iterator[None]:
     """Objects from outside hold what a side has left in them: one that the other side replaces by another is looked into here."""
-    before = [(x, x.get()) for x in wrote if isinstance(x, HeapLocation) and not isinstance(x, Value)]
+    before = [(x, x.get()) for x in wrote if isinstance(x, StateRef) and not isinstance(x, Value)]
     try:
         for x, _ in before:
             x.put(wrote[x])
@@ -505,11 +508,11 @@ def _given_facts(facts: Any, _: Any) -> Any:
     return facts
 
 
-def _packed(out: Any, joint: Spec) -> list[Any]:
+def _packed(out: Any, joint: AbstractValue) -> list[Any]:
     frame = caller()
     if type(out) is tuple and type(joint) is tuple and len(out) == len(joint):
-        return fitted(out, joint, lambda: result_names(frame, len(out)), SIDES)
-    return fitted([out], [joint], lambda: result_names(frame, 1), SIDES)
+        return cast_to_types(out, joint, lambda: result_names(frame, len(out)), SIDES)
+    return cast_to_types([out], [joint], lambda: result_names(frame, 1), SIDES)
 
 
 def _only_name(frame: Any) -> str:

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from autograph.runtime.errors.errors import BranchTypeError, Place
+from autograph.runtime.errors.errors import BranchTypeError, SourceSpan
 from autograph.runtime.errors.source_spans import is_block, is_generated, last_store, place_of, returning, value_of, visible
 from autograph.runtime.state.type_text import describe, instead, pair
 from autograph.runtime.tracing.trace_context import frames
-from autograph.runtime.values.abstract_values import Spec, Static, Type
+from autograph.runtime.values.abstract_values import AbstractValue, ArrayType, Static
 from autograph.runtime.values.joins import Mismatch
 from autograph.runtime.values.values import ATOMS
 
@@ -25,22 +25,22 @@ class Join(NamedTuple):
     """The sides of a branch that has been traced, and what each gave.  It holds no object of the user's: those live as long as in Python."""
 
     sides: tuple[CodeType | None, ...]
-    specs: tuple[Spec, ...]
+    specs: tuple[AbstractValue, ...]
 
 
-class Span:
+class BranchSpan:
     """The branches that have been traced since it was made, in the run of a function that is going on."""
 
     def __init__(self) -> None:
         self.start = len(frames()[0].joins) if frames() else 0
         self.joins: list[Join] = []
 
-    def end(self) -> Span:
+    def end(self) -> BranchSpan:
         self.joins = frames()[0].joins[self.start :] if frames() else []
         return self
 
 
-def remember(fns: Sequence[Callable[..., Any]], specs: Sequence[Spec]) -> None:
+def remember(fns: Sequence[Callable[..., Any]], specs: Sequence[AbstractValue]) -> None:
     if frames():
         frames()[0].joins.append(Join(tuple(map(_code, fns)), tuple(map(_types_alone, specs))))
 
@@ -49,15 +49,15 @@ def _code(fn: Callable[..., Any]) -> CodeType | None:
     return getattr(fn, "__code__", None)
 
 
-def _types_alone(spec: Spec) -> Spec:
+def _types_alone(spec: AbstractValue) -> AbstractValue:
     """A spec without what is neither array nor atom."""
     if type(spec) is tuple:
         return tuple(map(_types_alone, spec))
-    return spec if isinstance(spec, Type) or isinstance(spec, Static) and type(spec.value) in ATOMS else None
+    return spec if isinstance(spec, ArrayType) or isinstance(spec, Static) and type(spec.value) in ATOMS else None
 
 
 def disagree(
-    m: Mismatch, fns: Sequence[Callable[..., Any]], spans: Sequence[Span], frame: FrameType | None, names: Sequence[str] = (), k: int = 0
+    m: Mismatch, fns: Sequence[Callable[..., Any]], spans: Sequence[BranchSpan], frame: FrameType | None, names: Sequence[str] = (), k: int = 0
 ) -> BranchTypeError:
     """The error for two sides whose values (of the k-th of the variables, if they have names) no type covers."""
     function = returning(frame)
@@ -80,7 +80,7 @@ def disagree(
 _LONGER = re.compile(r"\b(append|concatenate|hstack|vstack|stack)\(")
 
 
-def _usual(name: str, lines: Sequence[Place | None]) -> str:
+def _usual(name: str, lines: Sequence[SourceSpan | None]) -> str:
     """What to write where the sides differ in type or shape."""
     if name and any(at is not None and _LONGER.search(linecache.getline(at.file, at.line)) for at in lines):
         return f"an array keeps its shape: make `{name}` a list and append to it (`{name} = []`), or store into an array of fixed size and count"
@@ -95,7 +95,7 @@ def _only_reads(code: CodeType | None, name: str) -> bool:
     return len(loads) == 1 and loads[0].argval == name
 
 
-def _before(frame: FrameType | None, name: str) -> Place | None:
+def _before(frame: FrameType | None, name: str) -> SourceSpan | None:
     """The last assignment to a variable above the line that a function, or the block in it that runs, has come to."""
     line = frame.f_lineno if frame is not None else 0
     while frame is not None:
@@ -111,7 +111,7 @@ def _before(frame: FrameType | None, name: str) -> Place | None:
     return None
 
 
-def _line(names: Sequence[str], k: int, spec: Spec, side: CodeType | None, inside: Sequence[Join]) -> Place | None:
+def _line(names: Sequence[str], k: int, spec: AbstractValue, side: CodeType | None, inside: Sequence[Join]) -> SourceSpan | None:
     """Where a side has made a value of this spec."""
     name, count = names[k] if names else "", max(len(names), 1)
     if name and (last := last_store(side, name)) is not None:
@@ -125,11 +125,11 @@ def _line(names: Sequence[str], k: int, spec: Spec, side: CodeType | None, insid
     return next((at for at in found if at is not None), value_of(side, k, count) or value_of(side))
 
 
-def _newest_first(joins: Sequence[Join]) -> Iterator[tuple[CodeType | None, Spec]]:
+def _newest_first(joins: Sequence[Join]) -> Iterator[tuple[CodeType | None, AbstractValue]]:
     return ((code, spec) for join in reversed(joins) for code, spec in zip(reversed(join.sides), reversed(join.specs), strict=True))
 
 
-def _holds(whole: Spec, part: Spec) -> bool:
+def _holds(whole: AbstractValue, part: AbstractValue) -> bool:
     """Whether a spec is another, or has it as a part."""
     return type(whole) is type(part) and whole == part or type(whole) is tuple and any(_holds(child, part) for child in whole)
 

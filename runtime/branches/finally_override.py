@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Any
 
 from autograph.runtime.effects.handlers import code_now
-from autograph.runtime.errors.errors import Place, StagedRaiseError, StagingError
+from autograph.runtime.errors.errors import SourceSpan, StagedRaiseError, StagingError
 from autograph.runtime.errors.source_spans import here
 from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi.jax_errors import is_raw
@@ -42,7 +42,7 @@ class overriding:
         return True
 
 
-def _refusal(why: str, place: Place | None) -> StagedRaiseError:
+def _refusal(why: str, place: SourceSpan | None) -> StagedRaiseError:
     return StagedRaiseError(
         f"the `finally` of this `try` may end by `return`, `break` or `continue`, {why}", place, "test for the error before, or jump after the `try`"
     )

@@ -14,7 +14,7 @@ from autograph.runtime.errors.users_variables import users_variables
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.state.cells import held_in_cells
 from autograph.runtime.state.object_graph import is_state, plain_attributes
-from autograph.runtime.state.state_refs import Attribute, HeapLocation
+from autograph.runtime.state.state_refs import AttributeRef, StateRef
 from autograph.runtime.tracing.trace_context import frames, of_block
 from autograph.runtime.values.abstract_values import children
 from autograph.runtime.values.values import ARRAYS, ATOMS, Copied, Maybe, Record
@@ -37,7 +37,7 @@ def _objects(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
         yield from _objects(part, (*path, k))
 
 
-class Given(Record):
+class ChosenObject(Record):
     """The objects in what a side gives that were there before it, by the numbers of the parts that lead to them."""
 
     __slots__ = ("found",)
@@ -57,13 +57,13 @@ class Choice(Record):
         self.holds(source, value)
 
 
-def given_before(out: Any, fn: Callable[..., Any] | None, state: Sequence[Any]) -> Given | None:
+def given_before(out: Any, fn: Callable[..., Any] | None, state: Sequence[Any]) -> ChosenObject | None:
     """The objects in what a side gives that were there before it; None where there are none."""
     if not any(True for _ in _objects(out)):
         return None
     known = _reached([*state, *held_in_cells(fn), *held_in_cells(getattr(fn, "func", None))])
     found = {path: x for path, x in _objects(out) if id(x) in known}
-    return Given(found) if found else None
+    return ChosenObject(found) if found else None
 
 
 def _reached(values: Iterable[Any]) -> set[int]:
@@ -90,7 +90,7 @@ def _reached(values: Iterable[Any]) -> set[int]:
     return known
 
 
-def note_choice(out: Any, sides: Sequence[Given | None]) -> None:
+def note_choice(out: Any, sides: Sequence[ChosenObject | None]) -> None:
     """A branch has given `out`; `sides` are the objects of before that each side gave in its place."""
     frame = of_block()
     if frame is None or not any(sides):
@@ -102,9 +102,9 @@ def note_choice(out: Any, sides: Sequence[Given | None]) -> None:
                 frame.choices.setdefault(id(side.found[path]), []).append(Choice(side.found[path], x))
 
 
-def refuse_changed(location: HeapLocation) -> None:
+def refuse_changed(location: StateRef) -> None:
     """Raise AttributeStateError (AG401) if an attribute changes of an object for which a choice stands that is read afterwards."""
-    if not isinstance(location, Attribute):
+    if not isinstance(location, AttributeRef):
         return
     choices = [c for f in frames() for c in f.choices.get(id(location.obj), ()) if c.source is location.obj]
     for frame, name, value in users_variables() if choices else ():

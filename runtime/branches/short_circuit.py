@@ -19,7 +19,7 @@ from autograph.runtime.sequences.truth import truth
 from autograph.runtime.state.captured_state import may_have_failed
 from autograph.runtime.tracing.trace_context import changed_outside, in_block
 from autograph.runtime.values.abstract_values import type_of
-from autograph.runtime.values.path_conditions import Facts, facts_of, known, note
+from autograph.runtime.values.path_conditions import PathFacts, facts_of, known, note
 from autograph.runtime.values.values import ARRAYS, NUMBERS, has_maybe, map_maybe, parts
 
 
@@ -30,9 +30,9 @@ def and_(a: Any, b: Callable[[], Any]) -> Any:
         return False
     if p is True:
         return truth(b())
-    second: list[Facts] = []
+    second: list[PathFacts] = []
     out = staged_cond(p, lambda: _noticed(truth(b()), second), lambda: False, (), (b,))
-    return note(out, Facts(true=facts_of(p).true + tuple(f for facts in second for f in facts.true)))
+    return note(out, PathFacts(true=facts_of(p).true + tuple(f for facts in second for f in facts.true)))
 
 
 def or_(a: Any, b: Callable[[], Any]) -> Any:
@@ -42,15 +42,15 @@ def or_(a: Any, b: Callable[[], Any]) -> Any:
         return True
     if p is False:
         return truth(b())
-    second: list[Facts] = []
+    second: list[PathFacts] = []
     out = staged_cond(p, lambda: True, lambda: _noticed(truth(b()), second), (), (b,))
-    return note(out, Facts(false=facts_of(p).false + tuple(f for facts in second for f in facts.false)))
+    return note(out, PathFacts(false=facts_of(p).false + tuple(f for facts in second for f in facts.false)))
 
 
-def _noticed(p: Any, found: list[Facts]) -> Any:
+def _noticed(p: Any, found: list[PathFacts]) -> Any:
     """A truth value; keeps what it proves of tags from outside."""
     true, false = (tuple(f for f in side if not _jax.made_here(f[0])) for side in facts_of(p))
-    found.append(Facts(true, false))
+    found.append(PathFacts(true, false))
     return p
 
 
@@ -60,7 +60,7 @@ def not_(a: Any) -> Any:
     if isinstance(p, bool):
         return not p
     facts = facts_of(p)
-    return note(lax.bitwise_not(p), Facts(facts.false, facts.true))
+    return note(lax.bitwise_not(p), PathFacts(facts.false, facts.true))
 
 
 def and_then(a: Any, b: Callable[[], Any]) -> Any:

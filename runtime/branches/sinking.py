@@ -15,14 +15,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime.branches.traced_region import Block
+from autograph.runtime.branches.traced_region import TracedRegion
 from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi.traces import Literal, Var
 
 _DROPS = lax.GatherScatterMode.FILL_OR_DROP
 
 
-class _Stores(NamedTuple):
+class _SunkStores(NamedTuple):
     """The stores of a side that make one of its results of an array from outside."""
 
     base: Var
@@ -32,7 +32,7 @@ class _Stores(NamedTuple):
 class Sunk(NamedTuple):
     """A branch without its stores: for a result with `stores` the sides give where and what is stored, one after the other."""
 
-    blocks: list[Block]
+    blocks: list[TracedRegion]
     bases: list[Any]
     stores: list[list[Any]]
     one_sided: bool  # does only one side store?
@@ -57,12 +57,12 @@ class Sunk(NamedTuple):
         return results
 
 
-def sunk(blocks: Sequence[Block]) -> Sunk | None:
+def sunk(blocks: Sequence[TracedRegion]) -> Sunk | None:
     """The branch without its stores into arrays; None if it has none."""
     if not any(e.primitive.name == "scatter" for b in blocks for e in b.eqns):
         return None
     makers = [{v: e for e in b.eqns for v in e.outvars} for b in blocks]
-    found: list[list[_Stores] | None] = []
+    found: list[list[_SunkStores] | None] = []
     for k in range(len(blocks[0].outvars)):
         sides = [_stores(b, b.outvars[k], made) for b, made in zip(blocks, makers, strict=True)]
         known = [s for s in sides if s is not None]
@@ -81,7 +81,7 @@ def sunk(blocks: Sequence[Block]) -> Sunk | None:
     return None
 
 
-def _stores(block: Block, out: Any, made: dict[Var, Any]) -> _Stores | None:
+def _stores(block: TracedRegion, out: Any, made: dict[Var, Any]) -> _SunkStores | None:
     eqns: list[Any] = []
     v = out
     while isinstance(v, Var) and v not in block.consts:
@@ -90,10 +90,10 @@ def _stores(block: Block, out: Any, made: dict[Var, Any]) -> _Stores | None:
             return None
         eqns.insert(0, e)
         v = e.invars[0]
-    return _Stores(v, eqns) if isinstance(v, Var) else None
+    return _SunkStores(v, eqns) if isinstance(v, Var) else None
 
 
-def _alike(blocks: Sequence[Block], sides: Sequence[_Stores]) -> bool:
+def _alike(blocks: Sequence[TracedRegion], sides: Sequence[_SunkStores]) -> bool:
     """Whether all sides store into one array, if at all, and each store in the same way."""
     longest = max((s.eqns for s in sides), key=len)
     if any(not e.invars[1].aval.size for e in longest) and any(len(s.eqns) < len(longest) for s in sides):
@@ -106,7 +106,7 @@ def _alike(blocks: Sequence[Block], sides: Sequence[_Stores]) -> bool:
     )  # fmt: skip
 
 
-def _without(block: Block, number: int, found: Sequence[Any], longest: Sequence[list[Any]]) -> Block:
+def _without(block: TracedRegion, number: int, found: Sequence[Any], longest: Sequence[list[Any]]) -> TracedRegion:
     """A side that gives the places and values of its stores."""
     new = copy.copy(block)
     new.eqns, new.outvars, new.consts = list(block.eqns), [], dict(block.consts)
@@ -125,7 +125,7 @@ def _without(block: Block, number: int, found: Sequence[Any], longest: Sequence[
     return new
 
 
-def _constant(block: Block, value: int, aval: Any) -> Any:
+def _constant(block: TracedRegion, value: int, aval: Any) -> Any:
     array = np.full(aval.shape, value, aval.dtype)
     if not aval.shape:
         return Literal(array[()], aval)
@@ -134,7 +134,7 @@ def _constant(block: Block, value: int, aval: Any) -> Any:
     return v
 
 
-def _forward(block: Block, stores: _Stores) -> None:
+def _forward(block: TracedRegion, stores: _SunkStores) -> None:
     """Let what reads an item of the array between the stores read it of the array before them, or of what has been stored there."""
     made = {e.outvars[0]: k for k, e in enumerate(stores.eqns)}
     axes = tuple(range(len(stores.base.aval.shape)))

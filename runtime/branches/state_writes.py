@@ -11,13 +11,13 @@ from autograph.runtime.effects.error_codes import fine
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi.tracers import Array
 from autograph.runtime.sequences.bounded_list import replaced_at_home
-from autograph.runtime.state.captured_state import may_have_failed, note_late, touch
-from autograph.runtime.state.state_refs import HeapLocation
+from autograph.runtime.state.captured_state import may_have_failed, note_late, record_write
+from autograph.runtime.state.state_refs import StateRef
 from autograph.runtime.values.abstract_values import is_container
 from autograph.runtime.values.values import ARRAYS, ITERATORS, NUMBERS, Maybe, Unset, is_value
 
 
-def noticed(location: HeapLocation, value: Any) -> Any:
+def noticed(location: StateRef, value: Any) -> Any:
     """What a place is given, now that it is known to change."""
     refuse_changed(location)
     if isinstance(value, Array):
@@ -26,9 +26,9 @@ def noticed(location: HeapLocation, value: Any) -> Any:
     replaced_at_home(old, value)
     if isinstance(old, Unset) or not (is_selectable(value) and is_selectable(old)):
         note_late(location)
-        touch(location)
+        record_write(location)
         return value
-    touch(location)
+    record_write(location)
     return value if old is value else unless_failed_now(value, lambda: old)
 
 

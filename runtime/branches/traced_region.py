@@ -15,7 +15,7 @@ import jax
 import numpy as np
 from jax.extend.core import jaxpr_as_fun
 
-from autograph.runtime.effects.error_codes import Exit, defer
+from autograph.runtime.effects.error_codes import PathEnds, defer
 from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi.dead_outputs import live
@@ -28,15 +28,15 @@ from autograph.runtime.state.container_aliasing import check_lengths, doubt_all
 from autograph.runtime.state.escape_analysis import forget_local
 from autograph.runtime.state.iterators import Positions
 from autograph.runtime.state.snapshot_diff import Watch
-from autograph.runtime.state.state_refs import HeapLocation
-from autograph.runtime.tracing.trace_context import Frame, Place, with_defaults
-from autograph.runtime.values.abstract_values import Spec, Type, of_aval, types
-from autograph.runtime.values.flatten import pack, to_type, unpack
+from autograph.runtime.state.state_refs import StateRef
+from autograph.runtime.tracing.trace_context import CallSite, TraceContext, with_defaults
+from autograph.runtime.values.abstract_values import AbstractValue, ArrayType, of_aval, types
+from autograph.runtime.values.flatten import flatten, to_type, unflatten
 from autograph.runtime.values.path_conditions import Fact, assume, known, refined
 from autograph.runtime.values.values import ARRAYS, CONTAINERS, Maybe, map_maybe, nothing
 
 
-class Block:
+class TracedRegion:
     """`fn` traced once on arguments of `specs`.
 
     `finish(block, result)` runs at the end of the same trace and says which arrays the jaxpr returns.  `consts` maps variables of the
@@ -48,14 +48,14 @@ class Block:
     def __init__(
         self,
         fn: Callable[..., Any],
-        specs: Sequence[Spec],
-        place: Place,
+        specs: Sequence[AbstractValue],
+        place: CallSite,
         part: Any,
-        finish: Callable[[Block, Any], Sequence[Any]],
+        finish: Callable[[TracedRegion, Any], Sequence[Any]],
         sources: Sequence[Callable[..., Any]],
         facts: Callable[[list[Any]], Iterable[Fact]] = lambda args: (),
-        preset: Mapping[Location, Spec] | None = None,
-        outside: Mapping[Location, Spec] | None = None,
+        preset: Mapping[Location, AbstractValue] | None = None,
+        outside: Mapping[Location, AbstractValue] | None = None,
         state: Sequence[Any] = (),
         begins: Callable[[list[Any]], None] = lambda args: None,
         like: Sequence[Any] = (),
@@ -67,7 +67,7 @@ class Block:
         self.given: dict[Any, Any] = {}  # the lists and dicts in what it gives
         self.kept: dict[str, Any] = {}  # what its shared variables hold where it ends in an error
         self.left = False  # does it certainly end in an error?
-        self.wrote: dict[Location, Spec] = {}  # what it sets of the state outside
+        self.wrote: dict[Location, AbstractValue] = {}  # what it sets of the state outside
         self.rows: dict[Var, jax.Array] = {}  # what stands in it for an item of an array in each iteration
         with place.scope(part, staged=True) as frame:
             self.frame, frame.around = frame, _jax.current_trace()
@@ -81,7 +81,7 @@ class Block:
                 of_objects(frame.trace)
                 flat = tuple(map(as_object, flat))
                 arrays = iter(flat)
-                self.args = [unpack(s, arrays) for s in specs]
+                self.args = [unflatten(s, arrays) for s in specs]
                 frame.passed = containers(self.args)
                 frame.given = containers(self.args, kept(specs))
                 for new, old in zip(self.args[len(specs) - len(like) :], like, strict=True):
@@ -98,7 +98,7 @@ class Block:
                             except BaseException:  # also an exit with a deferred error
                                 self.kept = held_in(*sources)
                                 raise
-                    except Exit:
+                    except PathEnds:
                         box, self.left = [nothing], True
                     except Exception as error:
                         if not defer(error):
@@ -138,7 +138,7 @@ class Block:
             first += len(types([spec]))
         del self.outvars[first], self.wrote[location]
 
-    def _markers(self, frame: Frame) -> dict[Location, tuple[Spec, list[Var]]]:
+    def _markers(self, frame: TraceContext) -> dict[Location, tuple[AbstractValue, list[Var]]]:
         """The state outside that the block reads: its spec, and the variables that stand for it."""
         if not any(slots for _, slots in frame.reads.values()):
             return {location: (spec, []) for location, (spec, _) in frame.reads.items()}
@@ -148,15 +148,15 @@ class Block:
 
     def held(self) -> dict[Location, Any]:
         """What the block leaves in the locations that it sets; asked at the end of its trace."""
-        return {location: location.get() if isinstance(location, HeapLocation) else self.frame.values[location] for location in self.frame.written}
+        return {location: location.get() if isinstance(location, StateRef) else self.frame.values[location] for location in self.frame.written}
 
     def connect(self, carried: Iterable[Location] = ()) -> None:
         """Take what is only read from the block around."""
         for location, (spec, variables) in self.reads.items():
             if location not in carried:
-                self.consts.update(zip(variables, pack(load(location), spec), strict=True))
+                self.consts.update(zip(variables, flatten(load(location), spec), strict=True))
 
-    def fresh(self, spec: Spec, values: Sequence[Any]) -> list[Var]:
+    def fresh(self, spec: AbstractValue, values: Sequence[Any]) -> list[Var]:
         """New inputs of this spec that stand for values of the block around."""
         new = [Var(t.aval()) for t in types([spec])]
         self.consts.update(zip(new, values, strict=True))
@@ -172,18 +172,18 @@ class Block:
         self.consts = {v: c for v, c in self.consts.items() if v in needed}
         self.reads = {location: (spec, vs) for location, (spec, vs) in self.reads.items() if location in self.wrote or any(v in needed for v in vs)}
 
-    def emit(self, value: Any, spec: Spec, changed: Mapping[HeapLocation, Var] = MappingProxyType({})) -> list[Any]:
-        """`pack` on variables of the finished jaxpr: appends the equations of the conversions, mostly none.
+    def emit(self, value: Any, spec: AbstractValue, changed: Mapping[StateRef, Var] = MappingProxyType({})) -> list[Any]:
+        """`flatten` on variables of the finished jaxpr: appends the equations of the conversions, mostly none.
 
         `changed`: what stands for what the block leaves in places that a value from outside may be read through, as an array that it has stored into.
         """
 
-        def convert(x: Any, t: Type) -> Any:
+        def convert(x: Any, t: ArrayType) -> Any:
             if isinstance(x, (Var, Literal)):
                 return x if of_aval(x.aval) == t else self.append(lambda v: [to_type(v, t)], [x])[0]
             return self.append(lambda *held: [_as_left(lambda: content(to_type(x, t)), changed, held)], list(changed.values()))[0]
 
-        return pack(value, spec, convert)
+        return flatten(value, spec, convert)
 
     def append(self, fn: Callable[..., Sequence[Any]], given: Sequence[Any]) -> list[Any]:
         """Trace a function of arrays, and append what it computes of some variables; gives the variables of its results."""
@@ -237,7 +237,7 @@ class Block:
         return [next(found) if isinstance(v, Var) else _number(v) for v in self.outvars]
 
 
-def _as_left(read: Callable[[], Any], places: Iterable[HeapLocation], held: Sequence[Any]) -> Any:
+def _as_left(read: Callable[[], Any], places: Iterable[StateRef], held: Sequence[Any]) -> Any:
     """What a function reads while some places hold something else."""
     before = [(place, place.get()) for place in places]
     try:

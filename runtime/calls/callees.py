@@ -33,15 +33,15 @@ from autograph.runtime.operators.numpy_functions import numpy_call
 from autograph.runtime.operators.scipy_functions import scipy_call
 from autograph.runtime.sequences.bounded_list import refuse_hidden
 from autograph.runtime.sequences.derived_lists import as_section
-from autograph.runtime.sequences.dynamic_slices import Section
+from autograph.runtime.sequences.dynamic_slices import PaddedSlice
 from autograph.runtime.sequences.rows import traced_part
 from autograph.runtime.sequences.stacked_lists import MAKERS, made_of_column
 from autograph.runtime.sequences.truth import truth
-from autograph.runtime.state.captured_state import touch
+from autograph.runtime.state.captured_state import record_write
 from autograph.runtime.state.decisions import decided, watching
 from autograph.runtime.state.formatting import joined
 from autograph.runtime.state.snapshot_diff import makes_keys, making_keys
-from autograph.runtime.state.state_refs import Contents
+from autograph.runtime.state.state_refs import ContentsRef
 from autograph.runtime.tracing import hooks
 from autograph.runtime.tracing.trace_context import in_block, watched
 from autograph.runtime.values.abstract_values import is_container
@@ -156,7 +156,7 @@ def _shuffle(of_copy: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) -> 
     """A call of `shuffle`: what is shuffled is a copy, and what it holds is stored."""
     held = of_copy(plain(x), *args, **kwargs)
     if is_container(x):
-        touch(Contents(x))
+        record_write(ContentsRef(x))
     if type(x) is list:
         held = [x[k] for k in held]
     if not isinstance(x, Array) or x.ndim:
@@ -176,7 +176,7 @@ def _of_sections(f: Any, *args: Any, **kwargs: Any) -> Any:
         return made
     if f.__name__ in ("array", "asarray") and args:
         args = (as_section(args[0]), *args[1:])
-    given = any(isinstance(x, Section) for x in (*args, *kwargs.values()))
+    given = any(isinstance(x, PaddedSlice) for x in (*args, *kwargs.values()))
     return function_of(f.__name__, args, kwargs) if given else f(*args, **kwargs)
 
 
@@ -202,7 +202,7 @@ def _changes_arguments(f: Any, *args: Any, **kwargs: Any) -> Any:
     """A call of a function of Python's that changes the lists that it is given."""
     for x in args:
         if is_container(x):
-            touch(Contents(x))
+            record_write(ContentsRef(x))
     return f(*args, **kwargs)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from autograph.runtime.arrays.variable_ref import Handle
-from autograph.runtime.calls.side_effects import Change, Changes, Known, Reached
+from autograph.runtime.arrays.variable_ref import VariableRef
+from autograph.runtime.calls.side_effects import Changes, Known, Reached, SideEffect
 from autograph.runtime.effects.output_values import settled
 from autograph.runtime.errors.errors import ArrayStoreError
 from autograph.runtime.errors.source_spans import here
@@ -16,14 +16,14 @@ from autograph.runtime.indexing.stores import replace_whole
 from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi.tracers import Array
-from autograph.runtime.sequences.escaped_lists import Left, longer, whole_list
-from autograph.runtime.state.captured_state import reachable, touch
+from autograph.runtime.sequences.escaped_lists import EscapedList, longer, whole_list
+from autograph.runtime.state.captured_state import reachable, record_write
 from autograph.runtime.state.fresh_objects import Made
-from autograph.runtime.state.object_graph import Walk
-from autograph.runtime.state.state_refs import Attribute, Contents, HeapLocation
+from autograph.runtime.state.object_graph import ObjectWalk
+from autograph.runtime.state.state_refs import AttributeRef, ContentsRef, StateRef
 from autograph.runtime.state.variable_reads import would_keep
-from autograph.runtime.values.flatten import unpack
-from autograph.runtime.values.values import Counted, Maybe, is_value, traced
+from autograph.runtime.values.flatten import unflatten
+from autograph.runtime.values.values import DynamicLength, Maybe, is_value, traced
 
 
 def reached(value: Any, objects: Sequence[Any], made: dict[int, Any]) -> Any:
@@ -39,7 +39,7 @@ def reached(value: Any, objects: Sequence[Any], made: dict[int, Any]) -> Any:
     return trees.map(known, value, is_leaf=lambda x: is_value(x) or isinstance(x, (Reached, Made)))
 
 
-def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> dict[int, Any]:
+def commit(changes: Changes, walk: ObjectWalk, parts: Sequence[Any], failed: Any) -> dict[int, Any]:
     """Put what a call has computed into the places that it changes; after an error, of which `failed` is the code, what they held then.
 
     Gives the new containers that are in several of them, by their numbers.
@@ -49,7 +49,7 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> d
     arrays = iter(changes.arrays)
     for change in changes.found:
         if change.where == "input":  # they come first
-            value, array = unpack(change.spec, arrays), walk.arrays[change.number]
+            value, array = unflatten(change.spec, arrays), walk.arrays[change.number]
             if isinstance(array, np.ndarray):
                 if not _jax.concrete(value):
                     raise ArrayStoreError(
@@ -65,26 +65,28 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> d
         if change.where == "input":
             continue
         if change.where == "home":
-            if (tag := _jax.number(unpack(change.spec, arrays))) >= 0:  # it holds one of the arrays that are there already, and not another like it
+            if (
+                tag := _jax.number(unflatten(change.spec, arrays))
+            ) >= 0:  # it holds one of the arrays that are there already, and not another like it
                 new = tag - len(walk.arrays)
                 _put_home(change, _array(("input", tag) if new < 0 else ("new", new), changes, walk, became), walk)
             continue
         if change.where == "made":
-            change.name.put(unpack(change.spec, arrays))
+            change.name.put(unflatten(change.spec, arrays))
             continue
         if change.where == "place":
-            place: HeapLocation = walk.places[change.number]
+            place: StateRef = walk.places[change.number]
         else:
             obj = (parts if change.where == "argument" else walk.objects)[change.number]
-            place = Contents(obj) if change.name is None else Attribute(obj, change.name)
-        value = whole_list(unpack(change.spec, arrays))
-        for code, held in reversed([(next(arrays), unpack(spec, arrays)) for spec in change.late]):
+            place = ContentsRef(obj) if change.name is None else AttributeRef(obj, change.name)
+        value = whole_list(unflatten(change.spec, arrays))
+        for code, held in reversed([(next(arrays), unflatten(spec, arrays)) for spec in change.late]):
             if _jax.concrete(code) and _jax.number(code):
                 value = held
         new = _Whole(changes, walk, made, became, place).of(value)
-        if isinstance(place.obj, Handle) and traced(new) and not reachable():
+        if isinstance(place.obj, VariableRef) and traced(new) and not reachable():
             raise would_keep(place.name, here(), compiled=True)
-        touch(place)
+        record_write(place)
         place.put(new)
     return made
 
@@ -92,18 +94,18 @@ def commit(changes: Changes, walk: Walk, parts: Sequence[Any], failed: Any) -> d
 class _Whole:
     """What a place is given: its parts are those of the call, or objects that are there.  No closures: they would hold each other and the arrays."""
 
-    def __init__(self, changes: Changes, walk: Walk, made: dict[int, Any], became: dict[int, Any], place: HeapLocation) -> None:
+    def __init__(self, changes: Changes, walk: ObjectWalk, made: dict[int, Any], became: dict[int, Any], place: StateRef) -> None:
         self.changes, self.walk, self.made, self.became, self.place, self.before = changes, walk, made, became, place, place.get()
 
     def of(self, value: Any) -> Any:
-        return trees.map(self._part, value, is_leaf=lambda x: x is None or isinstance(x, (Maybe, Counted, Left, Made)))
+        return trees.map(self._part, value, is_leaf=lambda x: x is None or isinstance(x, (Maybe, DynamicLength, EscapedList, Made)))
 
     def _part(self, x: Any) -> Any:
         if isinstance(x, Made):
             return x.build(self.made, self.of)
-        if isinstance(x, Left):
+        if isinstance(x, EscapedList):
             return longer(x, self.walk.objects, self.place)
-        if isinstance(x, (Maybe, Counted)):
+        if isinstance(x, (Maybe, DynamicLength)):
             return settled(x)
         if not isinstance(x, Known):
             return x
@@ -112,7 +114,7 @@ class _Whole:
         return self.before.values[x.which] if x.kind == "same" else self.walk.objects[x.which] if x.kind == "object" else x.which
 
 
-def _put_home(change: Change, array: Any, walk: Walk) -> None:
+def _put_home(change: SideEffect, array: Any, walk: ObjectWalk) -> None:
     """Let a place hold an array itself."""
     if change.name is None:
         walk.places[change.number].put(array)
@@ -120,12 +122,12 @@ def _put_home(change: Change, array: Any, walk: Walk) -> None:
     kind, key = change.name
     obj = walk.objects[change.number]
     if kind == "attribute":
-        Attribute(obj, key).put(array)
+        AttributeRef(obj, key).put(array)
     else:
         obj[key] = array
 
 
-def _array(key: Any, changes: Changes, walk: Walk, became: dict[int, Any]) -> Any:
+def _array(key: Any, changes: Changes, walk: ObjectWalk, became: dict[int, Any]) -> Any:
     """An array that a call was given or leaves: an input or what it `became`, a new one, or that of a global variable."""
     if isinstance(key, str):
         return walk.variables[key]

@@ -8,17 +8,17 @@ from typing import Any
 import jax
 import numpy as np
 
-from autograph.runtime.arrays.variable_ref import Handle
+from autograph.runtime.arrays.variable_ref import VariableRef
 from autograph.runtime.calls.side_effects import Changes
 from autograph.runtime.effects.error_codes import Checked
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi.traces import ArrayImpl, eval_trace, recording, trace_state
-from autograph.runtime.state.call_inputs import Held
+from autograph.runtime.state.call_inputs import CallInputs
 from autograph.runtime.state.locking import LOCK, within
-from autograph.runtime.state.object_graph import Walk
+from autograph.runtime.state.object_graph import ObjectWalk
 from autograph.runtime.state.retrace import NeedsState
 from autograph.runtime.state.variable_reads import recorders, restorations
-from autograph.runtime.values.abstract_values import Type
+from autograph.runtime.values.abstract_values import ArrayType
 from autograph.runtime.values.values import ARRAYS, NUMBERS, is_value
 
 _PLAIN = frozenset({ArrayImpl, *NUMBERS, np.float32, np.int32, np.float64, np.int64})
@@ -82,9 +82,9 @@ class Shortcut:
             raise _Eagerly
         self._tracing = True
         state = self._state
-        walk = Walk([], self._places, set(), state.variables)
+        walk = ObjectWalk([], self._places, set(), state.variables)
         walk.guards += [None, "unused"]
-        out = state.traced_with(walk, Held(arrays, tuple(walk.guards)), args)
+        out = state.traced_with(walk, CallInputs(arrays, tuple(walk.guards)), args)
         if (
             type(out) is not Checked
             or out.code is not None
@@ -95,7 +95,7 @@ class Shortcut:
         ):
             raise _NotPlain
         found = out.changes.found if isinstance(out.changes, Changes) else []
-        if any(c.where != "place" or not isinstance(c.spec, Type) or c.late for c in found):
+        if any(c.where != "place" or not isinstance(c.spec, ArrayType) or c.late for c in found):
             raise _NotPlain
         self._tracing = False
         return out.value, {c.number: array for c, array in zip(found, out.changes.arrays if found else (), strict=True)}
@@ -120,7 +120,7 @@ def shortcut(state: Any, options: Any, instead: Callable[..., Any]) -> Shortcut 
     """One for a function of which a trace has found the state, if all of that are Variables."""
     if options or not state.places or state.dynamic or state.pinned or state.made:
         return None
-    return Shortcut(state, instead) if all(isinstance(place.obj, Handle) for place in state.places) else None
+    return Shortcut(state, instead) if all(isinstance(place.obj, VariableRef) for place in state.places) else None
 
 
 def _is_plain(value: Any) -> bool:

@@ -13,7 +13,7 @@ import jax
 import numpy as np
 
 from autograph.runtime.arrays.array_aliasing import NeedsTags
-from autograph.runtime.effects.error_codes import Exit, received, values_of
+from autograph.runtime.effects.error_codes import PathEnds, received, values_of
 from autograph.runtime.effects.optional_values import optional_result
 from autograph.runtime.effects.replay import EffectsOnce
 from autograph.runtime.errors.errors import ArrayStoreError, NotStagedError
@@ -26,15 +26,15 @@ from autograph.runtime.jaxapi.jax_errors import named
 from autograph.runtime.jaxapi.tracers import arrays_among, given, objects_of, taken
 from autograph.runtime.jaxapi.traces import eval_trace, trace_state
 from autograph.runtime.sequences.escaped_lists import refuse_left
-from autograph.runtime.state.captured_state import ERROR, reachable, restore, touch
+from autograph.runtime.state.captured_state import ERROR, reachable, record_write, restore
 from autograph.runtime.state.container_aliasing import settle
 from autograph.runtime.state.escape_analysis import forget_born, forget_local, holds_no_array, refuse_beneath, restore_traced
 from autograph.runtime.state.formatting import show_tracers
 from autograph.runtime.state.fresh_objects import reached
-from autograph.runtime.state.state_refs import HeapLocation, changed_under
+from autograph.runtime.state.state_refs import StateRef, changed_under
 from autograph.runtime.state.variable_reads import refuse_assigned
 from autograph.runtime.tracing.adapter_registry import adapt
-from autograph.runtime.tracing.trace_context import Frame, frames, root, stands, watched
+from autograph.runtime.tracing.trace_context import TraceContext, frames, root, stands, watched
 from autograph.runtime.values.values import counted_in, has_maybe
 
 CALLS_FUNCTIONS_OF_THE_USER = True  # and not blocks: see `handed_to`
@@ -76,7 +76,7 @@ def entered(fn: Callable[..., Any], begin: Callable[[], None] = lambda: None, fr
     return outside
 
 
-def _hand_on(frame: Frame, fn: Callable[..., Any], fresh: bool, given: tuple[Any, Any], out: list[Any]) -> None:
+def _hand_on(frame: TraceContext, fn: Callable[..., Any], fresh: bool, given: tuple[Any, Any], out: list[Any]) -> None:
     """What a function under a transformation of JAX's has changed of the code around.
 
     Values that hold no array stay, as when Python runs it.  Sound because such values cannot hold a tracer of the trace that has ended (a list or
@@ -90,7 +90,7 @@ def _hand_on(frame: Frame, fn: Callable[..., Any], fresh: bool, given: tuple[Any
     if _left(frame, given):
         gc.collect()  # closures that hold themselves; what else is left is an error, so that the time does not matter
         forget_local(frame, out)
-    changed = [(place, place.get()) for place in frame.written if isinstance(place, HeapLocation)]
+    changed = [(place, place.get()) for place in frame.written if isinstance(place, StateRef)]
     if left := _left(frame, given):
         restore(frame)
         raise changed_under(left[0], transformation(), here())
@@ -101,19 +101,19 @@ def _hand_on(frame: Frame, fn: Callable[..., Any], fresh: bool, given: tuple[Any
             around.handed = True
         for place, value in changed:
             if holds_no_array(value, saved[place]):
-                touch(place, beneath=True)
+                record_write(place, beneath=True)
             place.put(value)
 
 
-def _left(frame: Frame, given: tuple[Any, Any]) -> list[HeapLocation]:
+def _left(frame: TraceContext, given: tuple[Any, Any]) -> list[StateRef]:
     """The places that would keep a value of the trace of a function, in objects that it was not given."""
-    found = [p for p in frame.written if isinstance(p, HeapLocation) and not holds_no_array(p.get(), frame.saved[p])]
+    found = [p for p in frame.written if isinstance(p, StateRef) and not holds_no_array(p.get(), frame.saved[p])]
     args, kwargs = given
     passed = reached([*args, *kwargs.values()]) if found else {}
     return [p for p in found if id(p.obj) not in passed]
 
 
-def _traced(staged: Callable[..., Any], fn: Callable[..., Any], begin: Callable[[], None], args: Any, kwargs: Any) -> tuple[Any, Frame]:
+def _traced(staged: Callable[..., Any], fn: Callable[..., Any], begin: Callable[[], None], args: Any, kwargs: Any) -> tuple[Any, TraceContext]:
     """What the staged form gives, and the frame of its trace; traced again where a store has to know which array is which."""
     before = [(x, x.now) for x in arrays_among((args, kwargs))]
     recorded = _jax.equations()
@@ -133,7 +133,7 @@ def _traced(staged: Callable[..., Any], fn: Callable[..., Any], begin: Callable[
                     refuse_beneath(frame)
                     drop_recorded(recorded, frame.selectors)
                     return box.pop(), frame
-                except Exit:
+                except PathEnds:
                     raise NotStagedError("every path through this function ends in an error") from None
                 except NeedsTags:
                     if tagging:
@@ -170,7 +170,7 @@ def converted(fn: Callable[..., Any], fresh: bool = False) -> Callable[..., Any]
     return called
 
 
-def _refuse_stored(frame: Frame) -> None:
+def _refuse_stored(frame: TraceContext) -> None:
     """An array of the code around that was stored into: nobody would put the values back."""
     if places := changed_outside(frame):
         raise ArrayStoreError(
@@ -180,7 +180,7 @@ def _refuse_stored(frame: Frame) -> None:
         )
 
 
-def _refuse_arrays(frame: Frame) -> None:
+def _refuse_arrays(frame: TraceContext) -> None:
     """A NumPy array of the code around that was stored into: nobody would put the values back."""
     for location, old in frame.saved.items():
         if isinstance(old, np.ndarray) and isinstance(location.get(), jax.core.Tracer):

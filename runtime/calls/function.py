@@ -21,9 +21,9 @@ from autograph.runtime.calls.fast_dispatch import are_plain, shortcut, takes
 from autograph.runtime.calls.function_state import State
 from autograph.runtime.calls.function_trace import Checks, look_again, result, traced_by, unknown_conditions
 from autograph.runtime.calls.input_signature import as_abstract
-from autograph.runtime.calls.lowered import Staged
+from autograph.runtime.calls.lowered import StagedProgram
 from autograph.runtime.calls.recalled_calls import Recalled
-from autograph.runtime.effects.async_checks import check, is_deferred, leave
+from autograph.runtime.effects.async_checks import check, enqueue, is_deferred
 from autograph.runtime.effects.error_codes import Checked
 from autograph.runtime.effects.output_values import settled
 from autograph.runtime.effects.replay import forget
@@ -34,7 +34,7 @@ from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi.traces import eval_trace, trace_state
 from autograph.runtime.state.call_inputs import has_static
 from autograph.runtime.state.locking import CHANGING
-from autograph.runtime.state.object_graph import Walk
+from autograph.runtime.state.object_graph import ObjectWalk
 from autograph.runtime.state.overlaps import refuse_overlaps
 from autograph.runtime.state.retrace import NeedsState
 from autograph.runtime.state.trace_log import Traces
@@ -156,7 +156,7 @@ class Function:
             self._recall(out, walk, args, kwargs)
         return self._committed(out, walk, parts, args, kwargs, arrays)
 
-    def _committed(self, out: Any, walk: Walk, parts: Sequence[Any], args: Any, kwargs: Any, arrays: dict[Any, Any] | None = None) -> Any:
+    def _committed(self, out: Any, walk: ObjectWalk, parts: Sequence[Any], args: Any, kwargs: Any, arrays: dict[Any, Any] | None = None) -> Any:
         """The result of a call, after what it has changed has been put back."""
         if out.holds is not None and not bool(out.holds):
             raise unknown_conditions()
@@ -199,7 +199,7 @@ class Function:
         around = trace_state.value is not eval_trace or watched() or recorders.active or restorations
         return not (around or self._options or self._later)
 
-    def _recall(self, out: Any, walk: Walk, args: Any, kwargs: Any) -> None:
+    def _recall(self, out: Any, walk: ObjectWalk, args: Any, kwargs: Any) -> None:
         """After a call that was not traced: others like it need no walk."""
         if self._recalled is None:
             self._recalled = Recalled(self._state, functools.partial(Function.__call__, self), self._committed)
@@ -211,7 +211,7 @@ class Function:
         if out.holds is not None and not bool(out.holds):
             raise unknown_conditions()
         if self._later and out.code is not None and _jax.concrete(out.code):
-            leave(self, out.code, out.values)
+            enqueue(self, out.code, out.values)
             return settled(out.value)
         return result(out)
 
@@ -228,10 +228,10 @@ class Function:
         return self._storing[paths]
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
-        return Staged(*self._lowered("lower", args, kwargs))
+        return StagedProgram(*self._lowered("lower", args, kwargs))
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
-        return Staged(*self._lowered("trace", args, kwargs))
+        return StagedProgram(*self._lowered("trace", args, kwargs))
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> Any:
         """The compiled program for some arguments, or `ag.TensorSpec`s of them: it is called as the function."""

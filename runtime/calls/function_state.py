@@ -17,38 +17,38 @@ from typing import Any
 import jax
 import numpy as np
 
-from autograph.runtime.arrays.numpy_array import Numpys
+from autograph.runtime.arrays.numpy_array import MutableArray
 from autograph.runtime.arrays.numpy_array import numpys as numpys_of
-from autograph.runtime.arrays.variable_ref import Handle
+from autograph.runtime.arrays.variable_ref import VariableRef
 from autograph.runtime.calls import callees as calls
-from autograph.runtime.calls.side_effects import Begin
+from autograph.runtime.calls.side_effects import EntryState
 from autograph.runtime.errors.errors import AttributeStateError
 from autograph.runtime.errors.large_integers import argument_too_large
 from autograph.runtime.errors.source_spans import here
 from autograph.runtime.state.attribute_reads import Reads
-from autograph.runtime.state.call_inputs import Held, Roots, is_array, mutable_parts, unwrapped, wrapped
+from autograph.runtime.state.call_inputs import CallInputs, Roots, is_array, mutable_parts, unwrapped, wrapped
 from autograph.runtime.state.cells import stores
-from autograph.runtime.state.object_graph import Walk
+from autograph.runtime.state.object_graph import ObjectWalk
 from autograph.runtime.state.retrace import NeedsState
 from autograph.runtime.state.snapshot_diff import makes_keys
-from autograph.runtime.state.state_refs import Contents, HeapLocation, Variable
+from autograph.runtime.state.state_refs import ContentsRef, NameRef, StateRef
 from autograph.runtime.state.variable_reads import note_read, recorders, restore_what_is_there
 from autograph.runtime.tracing.jit_options import shifted, static_arguments
-from autograph.runtime.tracing.trace_context import TRACING, Frame, Retrace
-from autograph.runtime.values.flatten import unpack
+from autograph.runtime.tracing.trace_context import TRACING, Retrace, TraceContext
+from autograph.runtime.values.flatten import unflatten
 from autograph.runtime.values.values import ARRAYS, arrays_in
 
 _MOST_TRACES = 8  # for one call: each finds more of what the function changes
 
 
-class _Calls(threading.local):
+class _CallCount(threading.local):
     """The walks of the calls that this thread is in."""
 
     def __init__(self) -> None:
         self.walks: list[Any] = []  # with the objects among the arguments; none of a call that only runs what is compiled
 
 
-CALLS = _Calls()
+CALLS = _CallCount()
 
 
 class NotPrepared(Retrace):
@@ -64,7 +64,7 @@ class State:
 
     def __init__(self, fn: Callable[..., Any], options: dict[str, Any], make: Callable[[State], Any]) -> None:
         self.fn, self.options = fn, options
-        self.places: list[HeapLocation] = []
+        self.places: list[StateRef] = []
         self.dynamic: set[Any] = set()
         self.pinned: set[Any] = set()
         self.makers: set[Any] = set()  # the guards of programs that make Variables: another call of the kind makes others, and is traced
@@ -77,7 +77,7 @@ class State:
         self.traced = make(self)
         self.jitted = jax.jit(self.traced, **shifted(options))
 
-    def note(self, need: NeedsState, walk: Walk | None = None) -> None:
+    def note(self, need: NeedsState, walk: ObjectWalk | None = None) -> None:
         """What a trace has found; raises the error that it is refused with, if nothing can be done about it.
 
         The sets are made anew: the walk of another thread's call has the present ones.
@@ -96,7 +96,7 @@ class State:
         self.places = list(dict.fromkeys([*self.places, *need.places]))
         self.dynamic = self.dynamic | need.dynamic
 
-    def run(self, get: Callable[[Any], Any], args: Any, kwargs: Any, abstract: bool = False) -> tuple[Any, Walk, list[Any]]:
+    def run(self, get: Callable[[Any], Any], args: Any, kwargs: Any, abstract: bool = False) -> tuple[Any, ObjectWalk, list[Any]]:
         """Give the arguments and the state to the jitted function, or to a method of it, whose arguments may be abstract."""
         restore_what_is_there()  # before what the objects hold becomes inputs
         positional, named, roots = self._wrapped(args, kwargs, abstract)
@@ -104,7 +104,7 @@ class State:
             self.first = number == 0
             with TRACING:
                 walk = self._walk(roots)
-                if recorders.active and (variables := [place.obj for place, _ in walk.slots if isinstance(place.obj, Handle)]):
+                if recorders.active and (variables := [place.obj for place, _ in walk.slots if isinstance(place.obj, VariableRef)]):
                     for variable in variables:
                         note_read(variable)
                     walk = self._walk(roots)
@@ -113,7 +113,7 @@ class State:
             if self.makers and guards in self.makers:
                 guards = (*guards, Once())
             try:
-                out = get(self.jitted)(Held(walk.arrays, guards), *positional, **named)
+                out = get(self.jitted)(CallInputs(walk.arrays, guards), *positional, **named)
             except NeedsState as need:
                 self.note(need, walk)
                 if need.identical:
@@ -136,7 +136,7 @@ class State:
         positional = [a if k in static else wrapped(a, roots, abstract) for k, a in enumerate(args)]
         return positional, {k: v if k in names else wrapped(v, roots, abstract) for k, v in kwargs.items()}, roots
 
-    def reached(self, args: Any, kwargs: Any) -> tuple[Walk, list[Any]]:
+    def reached(self, args: Any, kwargs: Any) -> tuple[ObjectWalk, list[Any]]:
         """What a call reaches, and the registered objects among its arguments."""
         return self._walk(self._wrapped(args, kwargs)[2]), mutable_parts(args, kwargs)
 
@@ -154,15 +154,15 @@ class State:
         if CALLS.walks and CALLS.walks[-1] is None:
             raise NotPrepared
 
-    def _walk(self, roots: Sequence[Any]) -> Walk:
+    def _walk(self, roots: Sequence[Any]) -> ObjectWalk:
         """What the function reaches from the arguments, as far as it reads it."""
         while True:
-            walk = Walk(roots, self.places, self.dynamic, self.variables, self.pinned, self.made, self.reads.view)
+            walk = ObjectWalk(roots, self.places, self.dynamic, self.variables, self.pinned, self.made, self.reads.view)
             if not self.reads.look(walk.objects, walk.functions):
                 return walk
             self.dynamic, self.pinned = set(), set()
 
-    def traced_with(self, walk: Walk, held: Held, args: Sequence[Any]) -> Any:
+    def traced_with(self, walk: ObjectWalk, held: CallInputs, args: Sequence[Any]) -> Any:
         """What the function gives in a trace, of arguments that are arrays."""
         CALLS.walks.append((walk, []))
         try:
@@ -170,27 +170,27 @@ class State:
         finally:
             CALLS.walks.pop()
 
-    def begin(self, held: Held, args: Any, kwargs: Any, frame: Frame) -> Begin:
+    def begin(self, held: CallInputs, args: Any, kwargs: Any, frame: TraceContext) -> EntryState:
         """The beginning of a trace: the objects hold the function's inputs."""
         walk = CALLS.walks[-1][0]
         for cls in {type(x) for x in walk.objects}:
             calls.adopt(cls)
-        given: list[tuple[HeapLocation, Any]] = []
+        given: list[tuple[StateRef, Any]] = []
         one: dict[int, Any] = {}  # by identity: what is one array outside is one here
-        found = [numpys_of(x) if isinstance(a, (np.ndarray, Numpys)) else x for x, a in zip(held.arrays, walk.arrays, strict=True)]
+        found = [numpys_of(x) if isinstance(a, (np.ndarray, MutableArray)) else x for x, a in zip(held.arrays, walk.arrays, strict=True)]
         inputs = [one.setdefault(id(a), x) if isinstance(a, ARRAYS) and a.ndim else x for x, a in zip(found, walk.arrays, strict=True)]
-        frame.defaults += [Contents(x) for x in walk.objects if makes_keys(type(x))]
+        frame.defaults += [ContentsRef(x) for x in walk.objects if makes_keys(type(x))]
         arrays = iter(inputs)
         for place, spec in walk.slots:
             frame.saved[place] = before = place.get()
-            place.put(unpack(spec, arrays))
+            place.put(unflatten(spec, arrays))
             given.append((place, before))
         named = arrays_in(self.variables)
         for name, value in named.items():
             if id(value) in one:  # a global variable that holds one of them as well
-                frame.saved.setdefault(Variable(self.variables, name), value)
+                frame.saved.setdefault(NameRef(self.variables, name), value)
                 self.variables[name] = one[id(value)]
-        return Begin(args, kwargs, walk, inputs, given)
+        return EntryState(args, kwargs, walk, inputs, given)
 
     def arguments(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
         """The user's arguments of the call that is being traced."""
@@ -198,7 +198,7 @@ class State:
         return given
 
 
-def _code_of(place: HeapLocation) -> Any:
+def _code_of(place: StateRef) -> Any:
     """The code of the function of which it is an attribute."""
     return place.obj.__code__ if isinstance(place.obj, FunctionType) else None
 

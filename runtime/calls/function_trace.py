@@ -13,11 +13,11 @@ from jax import lax
 
 from autograph.runtime.arrays import variable_ref as handles
 from autograph.runtime.arrays.array_aliasing import NeedsTags
-from autograph.runtime.arrays.numpy_array import Numpys
+from autograph.runtime.arrays.numpy_array import MutableArray
 from autograph.runtime.calls.callees import call
 from autograph.runtime.calls.function_state import State
-from autograph.runtime.calls.side_effects import Begin
-from autograph.runtime.effects.error_codes import Checked, Exit, defer, received, values_of
+from autograph.runtime.calls.side_effects import EntryState
+from autograph.runtime.effects.error_codes import Checked, PathEnds, defer, received, values_of
 from autograph.runtime.effects.optional_values import optional_result
 from autograph.runtime.effects.output_values import has_late, leaving, packed, settled
 from autograph.runtime.effects.replay import EffectsOnce
@@ -32,15 +32,15 @@ from autograph.runtime.jaxapi.dead_outputs import drop_recorded
 from autograph.runtime.jaxapi.jax_errors import UNFINISHED, named, unfinished
 from autograph.runtime.jaxapi.tracers import CHANGED, Array, content, objects_in, of_objects
 from autograph.runtime.jaxapi.traces import eval_trace
-from autograph.runtime.state.attribute_reads import EVERYTHING, Watch
+from autograph.runtime.state.attribute_reads import EVERYTHING, ReadWatch
 from autograph.runtime.state.captured_state import ERROR, may_have_failed, restore
 from autograph.runtime.state.formatting import show_tracers, shows_values
-from autograph.runtime.state.retrace import Enough, NeedsState
+from autograph.runtime.state.retrace import NeedsState, StopTracing
 from autograph.runtime.state.trace_log import Traces
 from autograph.runtime.state.variable_reads import Created
 from autograph.runtime.tracing.garbage import paused
 from autograph.runtime.tracing.jit_options import name_of
-from autograph.runtime.tracing.trace_context import TRACING, Condition, Decide, Decisions, Frame, Retrace, frames, root, stands, unwatched
+from autograph.runtime.tracing.trace_context import TRACING, Condition, Decide, Decisions, Retrace, TraceContext, frames, root, stands, unwatched
 from autograph.runtime.values.values import Blank, has_maybe, is_value, map_maybe
 
 
@@ -90,14 +90,14 @@ _NOT_FIRST = "the condition is not computed first, since a `print` or another ef
 _MOST_TAGGED = 3  # traces: tags may show that more loops have to carry them
 
 
-def _look_for_state(begin: Begin, frame: Frame, variables: dict[str, Any], seen: frozenset[str]) -> NoReturn:
-    """Raises NeedsState, if a trace that has ended early has shown that it will be; else Enough."""
+def _look_for_state(begin: EntryState, frame: TraceContext, variables: dict[str, Any], seen: frozenset[str]) -> NoReturn:
+    """Raises NeedsState, if a trace that has ended early has shown that it will be; else StopTracing."""
     frame.memory.clear()
     try:
         begin.changes(frame, [], False, variables, seen)
     except AutographError:  # the rest of the function may mend that
         pass
-    raise Enough
+    raise StopTracing
 
 
 def traced_by(
@@ -151,7 +151,7 @@ def traced_by(
                         if tries == _MOST_TAGGED:
                             raise unknown_array() from None
                         checks.tagging = True
-                    except Enough:
+                    except StopTracing:
                         rehearsed = True
                     effects.rewind()
                     _jax.drop_effects(recorded)
@@ -176,7 +176,7 @@ def traced_by(
         direct = checks.direct and state is None  # what this trace gives goes to the user, also if later calls do not
         recorded = _jax.equations()
         with TRACING, paused(), root(_jax.current_trace(), {ERROR: 0}, checked=True) as frame:
-            begin = state.begin(held, args, kwargs, frame) if state is not None else Begin(args, kwargs)
+            begin = state.begin(held, args, kwargs, frame) if state is not None else EntryState(args, kwargs)
             frame.outside, frame.around = begin.containers, checks.around() if checks.around is not None else eval_trace
             frame.created, frame.tagging = checks.created, checks.tagging
             frame.created.begin()
@@ -188,13 +188,13 @@ def traced_by(
             if stored is not None:
                 mine.lasting()
             try:
-                watch = Watch(*((begin.walk.objects, begin.walk.view) if begin.walk is not None else ((), EVERYTHING)))
+                watch = ReadWatch(*((begin.walk.objects, begin.walk.view) if begin.walk is not None else ((), EVERYTHING)))
                 try:
                     with watch:
                         box.append(named(call(fn))(*mine.args, **mine.kwargs))  # the staged form itself
-                except Exit:
+                except PathEnds:
                     pass
-                except Enough:
+                except StopTracing:
                     early = True
                 except Condition as found:
                     box.append(content(found.value))
@@ -214,7 +214,7 @@ def traced_by(
                 if stored is None and (finals or given.paths and CHANGED.numpys):
                     raise NeedsArrays
                 checks.numpys = checks.numpys or not given.paths and CHANGED.other
-                if handles.used and box and any(isinstance(x, handles.Handle) for x in trees.leaves(box[0], is_leaf=is_value)):
+                if handles.used and box and any(isinstance(x, handles.VariableRef) for x in trees.leaves(box[0], is_leaf=is_value)):
                     box.append(trees.map(handles.value_of, box.pop(), is_leaf=is_value))  # of a Variable what it holds
                 if box and isinstance(box[0], UNFINISHED):
                     raise unfinished(fn)
@@ -251,13 +251,13 @@ def traced_by(
 
 
 def _delivered(
-    checks: Checks, direct: bool, again: bool, out: Any, frame: Frame, changes: Any, finals: dict[Any, Any], stateless: bool, holds: Any
+    checks: Checks, direct: bool, again: bool, out: Any, frame: TraceContext, changes: Any, finals: dict[Any, Any], stateless: bool, holds: Any
 ) -> Any:
     """What a trace gives to JAX: its result as it is, if nothing has to be done after the call; else beside its error code and changes.
 
     With `direct` calls go to JAX directly, and so it goes to the user as it is; NeedsCheck, if that will not do and the call can be made `again`.
     """
-    if any(isinstance(x, Numpys) for x in trees.leaves(out, is_leaf=is_value)):
+    if any(isinstance(x, MutableArray) for x in trees.leaves(out, is_leaf=is_value)):
         with unwatched():
             out = trees.map(content, out, is_leaf=is_value)
     if type(frame.values[ERROR]) is not int:
@@ -303,7 +303,7 @@ def unknown_conditions() -> EffectError:
     )  # fmt: skip
 
 
-def _decides(value: Any, decisions: Decisions | None, frame: Frame, holds: Any) -> Checked:
+def _decides(value: Any, decisions: Decisions | None, frame: TraceContext, holds: Any) -> Checked:
     """What the trace of a function gives whose condition is computed first: its value, and the error code so far.  What has changed is left out."""
     assert decisions is not None
     code = frame.values.pop(ERROR)

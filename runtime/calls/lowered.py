@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 
-class Staged:
+class StagedProgram:
     """A stage of JAX's (`jax.stages`), of which everything is as it is there, but what comes after it."""
 
     def __init__(self, stage: Any, function: Any, stateful: bool, first: tuple[Any, ...] = ()) -> None:
         self._stage, self._function, self._stateful, self._first = stage, function, stateful, first
 
-    def bound(self, obj: Any) -> Staged:
+    def bound(self, obj: Any) -> StagedProgram:
         """That of a method: what is compiled of it is called without the object."""
         return type(self)(self._stage, self._function, self._stateful, (obj,))
 
@@ -24,16 +24,16 @@ class Staged:
     def __repr__(self) -> str:
         return repr(self._stage)
 
-    def lower(self, *args: Any, **kwargs: Any) -> Staged:
+    def lower(self, *args: Any, **kwargs: Any) -> StagedProgram:
         """Of a trace: the program."""
-        return Staged(self._stage.lower(*args, **kwargs), self._function, self._stateful, self._first)
+        return StagedProgram(self._stage.lower(*args, **kwargs), self._function, self._stateful, self._first)
 
     def compile(self, *args: Any, **kwargs: Any) -> Compiled:
         """Of a program: what is called."""
         return Compiled(self._stage.compile(*args, **kwargs), self._function, self._stateful, self._first)
 
 
-class Compiled(Staged):
+class Compiled(StagedProgram):
     """A compiled program: it is called with the arguments of the function that are not static, and changes what the function changes.
 
     Raises:

@@ -15,21 +15,21 @@ from typing import Any
 
 import jax
 
-from autograph.runtime.arrays.variable_ref import Handle
+from autograph.runtime.arrays.variable_ref import VariableRef
 from autograph.runtime.calls.commit import reached
 from autograph.runtime.calls.function_state import CALLS, NotPrepared, State
 from autograph.runtime.calls.function_trace import result
-from autograph.runtime.calls.side_effects import Change
+from autograph.runtime.calls.side_effects import SideEffect
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi.traces import ArrayImpl, boundary, eval_trace, number, trace_state
 from autograph.runtime.state.attribute_reads import by_name
-from autograph.runtime.state.call_inputs import Held, Leaf, is_array, leaf_of_method, leaf_of_object
-from autograph.runtime.state.object_graph import Walk, is_object, is_state, own_attributes, plain_attributes, slots_of
-from autograph.runtime.state.program_keys import TWIN, Alike, Identity, bound, key_of, key_of_all, names_in
+from autograph.runtime.state.call_inputs import CallInputs, Leaf, is_array, leaf_of_method, leaf_of_object
+from autograph.runtime.state.object_graph import ObjectWalk, is_object, is_state, own_attributes, plain_attributes, slots_of
+from autograph.runtime.state.program_keys import TWIN, Alike, IdentityKey, bound, key_of, key_of_all, names_in
 from autograph.runtime.state.state_refs import is_intercepted
 from autograph.runtime.state.variable_reads import recorders, restorations
 from autograph.runtime.tracing.trace_context import TRACING, watched
-from autograph.runtime.values.abstract_values import Type, is_container
+from autograph.runtime.values.abstract_values import ArrayType, is_container
 from autograph.runtime.values.values import NUMBERS
 
 _MOST_CHECKS = 8  # of one function, for calls of different kinds
@@ -43,10 +43,10 @@ class _TooMuch(Exception):
     """A check for this call would not be simple."""
 
 
-class _Writer:
+class _CheckWriter:
     """The text of a check, and the constants that it names."""
 
-    def __init__(self, walk: Walk) -> None:
+    def __init__(self, walk: ObjectWalk) -> None:
         self.walk = walk
         self.lines: list[str] = []
         self.space: dict[str, Any] = {"Array": ArrayImpl}
@@ -87,7 +87,7 @@ class _Writer:
         if type(x) in _ATOMS:
             self.same(name, x)
             return "None" if x is None else self.constant(Leaf(key_of(x)))
-        if callable(x) and bound(x) is None and type(key_of(x)) in (Identity, Alike) and not is_state(x):
+        if callable(x) and bound(x) is None and type(key_of(x)) in (IdentityKey, Alike) and not is_state(x):
             self.same(name, x)
             return self.constant(Leaf(key_of(x)))
         if (method := bound(x)) is not None and is_state(method[1]) and not trees.is_node(method[1]):
@@ -108,7 +108,7 @@ class _Writer:
             self.need(f"{name} is None")
         elif (known := self._seen.get(id(x))) is not None:
             self.need(f"{name} is {known}")
-        elif type(key := key_of(x)) is Identity:
+        elif type(key := key_of(x)) is IdentityKey:
             self.need(f"{self.constant(key.ref)}() is {name}")
         elif type(key) is Alike:
             if type(x) is FunctionType and not (x.__closure__ or x.__defaults__ or x.__kwdefaults__ or x.__annotations__ or _reads(x)):
@@ -151,7 +151,7 @@ class _Writer:
                 self.need(f"{self.constant(key_of_all)}(list({name}.values())) == {self.constant(key)}")
             else:
                 self.several([(f"{name}[{n!r}]", v, (number, None, k)) for k, (n, v) in enumerate(x.items())], given)
-        elif is_container(x) or slots_of(type(x)) or not type(x).__dictoffset__ or isinstance(x, Handle):
+        elif is_container(x) or slots_of(type(x)) or not type(x).__dictoffset__ or isinstance(x, VariableRef):
             raise _TooMuch
         else:
             own, names = self.let(f"{name}.__dict__"), own_attributes(x)
@@ -200,14 +200,14 @@ def _reads(f: FunctionType) -> bool:
     return not f.__globals__.keys().isdisjoint(names_in(f.__code__))
 
 
-def check_for(walk: Walk, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def check_for(walk: ObjectWalk, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """A function of a call's arguments: what JAX is given for them, the arrays, and the objects; None where the call is not like this one.
 
     None if it would not be simple.
     """
     if walk.places or walk.pinned or walk.made or walk.view.stores or walk.view.identical or walk.shared is not None:
         return None
-    writer = _Writer(walk)
+    writer = _CheckWriter(walk)
     try:
         given = [writer.argument(f"a{k}", a) for k, a in enumerate(args)]
         named = {n: writer.argument(f"n{k}", v) for k, (n, v) in enumerate(kwargs.items())}
@@ -250,7 +250,7 @@ class Recalled:
         self._short = self._shortest()
         self.call = self._short
 
-    def add(self, walk: Walk, args: Sequence[Any], kwargs: dict[str, Any], fails: bool) -> bool:
+    def add(self, walk: ObjectWalk, args: Sequence[Any], kwargs: dict[str, Any], fails: bool) -> bool:
         """After a call that has not been traced: others like it are recalled, if that is simple.  `fails`: its program gives an error code."""
         if self._made == _MOST_MADE:
             return False
@@ -282,7 +282,7 @@ class Recalled:
             walks = CALLS.walks
             walks.append(None)
             try:
-                out = jitted(Held(arrays, guards), *given, **named)
+                out = jitted(CallInputs(arrays, guards), *given, **named)
             except NotPrepared:
                 out = None
             finally:
@@ -307,21 +307,21 @@ class Recalled:
 
         return call
 
-    def _is_simple(self, found: Sequence[Change], objects: Sequence[Any]) -> bool:
+    def _is_simple(self, found: Sequence[SideEffect], objects: Sequence[Any]) -> bool:
         """Whether what a trace has changed is attributes that hold arrays from then on, and which of them hold one that is there already."""
         for change in found:
             named = type(change.name) is tuple and change.name[0] == "attribute" if change.where == "home" else type(change.name) is str
             if (
                 not named
                 or change.where not in ("object", "home")
-                or not isinstance(change.spec, Type)
+                or not isinstance(change.spec, ArrayType)
                 or change.late
                 or change.spec.numpys
                 and change.spec.shape
             ):
                 return False
             obj = objects[change.number]
-            if isinstance(obj, Handle) or is_intercepted(obj) or not plain_attributes(type(obj)):
+            if isinstance(obj, VariableRef) or is_intercepted(obj) or not plain_attributes(type(obj)):
                 return False
         self._simple[id(found)] = found
         return True

@@ -12,28 +12,28 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph.runtime.arrays.array_aliasing import NeedsTags
-from autograph.runtime.arrays.variable_ref import Handle
+from autograph.runtime.arrays.variable_ref import VariableRef
 from autograph.runtime.errors.errors import AttributeStateError
 from autograph.runtime.errors.source_spans import here
 from autograph.runtime.indexing.class_patching import changed_outside
 from autograph.runtime.indexing.inplace_arguments import check_stored_back
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi.tracers import Array, content
-from autograph.runtime.sequences.bounded_list import Growing
-from autograph.runtime.sequences.escaped_lists import Left, bring_back, contents_left
+from autograph.runtime.sequences.bounded_list import BoundedList
+from autograph.runtime.sequences.escaped_lists import EscapedList, bring_back, contents_left
 from autograph.runtime.state.call_inputs import mutable_parts
 from autograph.runtime.state.container_aliasing import is_spoiled, keep_twins, refuse_chosen, refuse_stale, settle
 from autograph.runtime.state.escape_analysis import forget_local
 from autograph.runtime.state.fresh_objects import Made
-from autograph.runtime.state.object_graph import Walk, is_state, lasts, places_in
+from autograph.runtime.state.object_graph import ObjectWalk, is_state, lasts, places_in
 from autograph.runtime.state.retrace import NeedsState
-from autograph.runtime.state.state_refs import Entry, HeapLocation, Items, entries
+from autograph.runtime.state.state_refs import ContainerItems, EntryRef, StateRef, entries
 from autograph.runtime.state.unsupported_escapes import cannot_keep, holds_variables, made_places
 from autograph.runtime.state.variable_reads import Created, unknown
 from autograph.runtime.tracing.garbage import collect_recent
-from autograph.runtime.tracing.trace_context import Frame
-from autograph.runtime.values.abstract_values import Spec, Static, is_container, leaves, spec_of
-from autograph.runtime.values.flatten import as_is, pack
+from autograph.runtime.tracing.trace_context import TraceContext
+from autograph.runtime.values.abstract_values import AbstractValue, Static, is_container, leaves, spec_of
+from autograph.runtime.values.flatten import as_is, flatten
 from autograph.runtime.values.values import LASTING, NUMBERS, Found, Maybe, Unset, is_value, parts, traced
 
 LASTING.add(__name__)
@@ -60,7 +60,7 @@ class Reached:
 jax.tree_util.register_pytree_node(Reached, lambda r: ((), r.number), lambda number, _: Reached(number))
 
 
-class Change(NamedTuple):
+class SideEffect(NamedTuple):
     """What a call leaves in a place: of which object (of the arguments or of those reached), under which name, and the spec of the value.
 
     Of an "input": what an array holds that changes in place wherever it is.  Of a "home": which input the place holds itself, if any; the new
@@ -73,25 +73,25 @@ class Change(NamedTuple):
     where: str
     number: int
     name: Any
-    spec: Spec
-    late: tuple[Spec, ...] = ()
+    spec: AbstractValue
+    late: tuple[AbstractValue, ...] = ()
 
 
 class Changes:
     """What a trace changed: descriptions that hold no object, and the arrays of the new values."""
 
-    def __init__(self, found: Sequence[Change], arrays: Sequence[Any]) -> None:
+    def __init__(self, found: Sequence[SideEffect], arrays: Sequence[Any]) -> None:
         self.found, self.arrays = found, arrays
 
 
 jax.tree_util.register_pytree_node(Changes, lambda c: (c.arrays, Found(c.found)), lambda found, arrays: Changes(found.found, arrays))
 
 
-class Begin:
+class EntryState:
     """The beginning of a trace: the arguments, and what the objects in reach hold."""
 
     def __init__(
-        self, args: Any, kwargs: Any, walk: Walk | None = None, inputs: Sequence[Any] = (), given: Sequence[tuple[HeapLocation, Any]] = ()
+        self, args: Any, kwargs: Any, walk: ObjectWalk | None = None, inputs: Sequence[Any] = (), given: Sequence[tuple[StateRef, Any]] = ()
     ) -> None:
         self.walk, self._given = walk, given
         self.inputs = {id(x): k for k, x in reversed(list(enumerate(inputs)))}
@@ -104,7 +104,7 @@ class Begin:
         }
         self.leaves = [trees.leaves(x) for x in self.parts]
         self.own: dict[int, int] = {}
-        self.changed_at: dict[HeapLocation, Any] = {}
+        self.changed_at: dict[StateRef, Any] = {}
         self.created = Created()
         self.makes = False  # does a place keep a Variable that the trace has made, or what holds one?
         self.kept: list[Any] = []  # the objects with Variables that places keep
@@ -115,7 +115,7 @@ class Begin:
         for _, x, _ in self.held:
             x.lasts = True
 
-    def _snapshot(self, x: Any) -> dict[HeapLocation, Any]:
+    def _snapshot(self, x: Any) -> dict[StateRef, Any]:
         """What the places of an object hold, but for attributes that the function does not read: who sets those is no matter of it."""
         unread = self.unread.get(id(x), frozenset())
         return {place: place.get() for place in places_in(x) if getattr(place, "attribute", None) not in unread}
@@ -124,7 +124,7 @@ class Begin:
         """Whether an array that was there before has been stored into."""
         return any(x.now is not before for _, x, before in self.held)
 
-    def changes(self, frame: Frame, out: list[Any], direct: bool, variables: dict[str, Any], seen: frozenset[str] = frozenset()) -> Changes:
+    def changes(self, frame: TraceContext, out: list[Any], direct: bool, variables: dict[str, Any], seen: frozenset[str] = frozenset()) -> Changes:
         """What has changed when the trace ends; `out` holds the result, and nothing else does; `variables` are the function's globals.
 
         Raises NeedsState if it is not known to be an input, or if attributes were `seen` read that are not looked at.
@@ -145,15 +145,15 @@ class Begin:
         assert self.walk is not None
         return any(c.where == "input" and not isinstance(self.walk.arrays[c.number], np.ndarray) for c in changes.found)
 
-    def _changes(self, frame: Frame, out: list[Any], direct: bool, variables: dict[str, Any]) -> Changes:
+    def _changes(self, frame: TraceContext, out: list[Any], direct: bool, variables: dict[str, Any]) -> Changes:
         settle(frame, out)
         bring_back({place: held for snapshot in self.before.values() for place, held in snapshot.items()})
         objects = {("argument", k): x for k, x in enumerate(self.parts)} | {
             ("object", k): x for k, x in enumerate(self.walk.objects if self.walk else ())
         }
-        found: list[Change] = []
+        found: list[SideEffect] = []
         arrays: list[Any] = []
-        needed: list[HeapLocation] = []
+        needed: list[StateRef] = []
         dynamic: set[Any] = set()
 
         keep_twins(frame, self._lasts)
@@ -164,12 +164,12 @@ class Begin:
             for k, x in stored.values():
                 if isinstance(array := self.walk.arrays[k], np.ndarray):
                     check_stored_back(array, self.walk.name_of(k))
-                found.append(Change("input", k, None, spec_of(x)))
+                found.append(SideEffect("input", k, None, spec_of(x)))
                 arrays.append(x.now)
 
-        chosen: list[tuple[HeapLocation, Any]] = []
+        chosen: list[tuple[StateRef, Any]] = []
 
-        def note(where: str, number: int, place: HeapLocation, before: Any, after: Any) -> None:
+        def note(where: str, number: int, place: StateRef, before: Any, after: Any) -> None:
             if where != "argument":
                 name = ("place", number) if where == "place" else (number, getattr(place, "attribute", None))
                 changed = {number for now in _ends(frame, place, after) for number in _numbers(before, now, name)}
@@ -178,22 +178,22 @@ class Begin:
                 refuse_stale(after.values)
             if self.walk is not None:
                 refuse_chosen(frame, after, place, self._lasts, self._is_shared)
-            after = Left.of(Made.of(after, frame.own), self._number)
+            after = EscapedList.of(Made.of(after, frame.own), self._number)
             spec = self._spec(before, after, place, stored)
-            for x in pack(after, spec, as_is):
+            for x in flatten(after, spec, as_is):
                 self.outputs.setdefault(id(x), len(arrays))
                 arrays.append(x)
-            late: list[Spec] = []
+            late: list[AbstractValue] = []
             for code, held in frame.late.get(place, ()):
-                held = Left.of(Made.of(held, frame.own), self._number)
+                held = EscapedList.of(Made.of(held, frame.own), self._number)
                 late.append(self._spec(before, held, place, stored))
-                arrays.extend([code, *pack(held, late[-1], as_is)])
-            found.append(Change(where, number, getattr(place, "attribute", None), spec, tuple(late)))
-            chosen.extend([(place, after)] if not isinstance(after, Items) else _items(place, after))
+                arrays.extend([code, *flatten(held, late[-1], as_is)])
+            found.append(SideEffect(where, number, getattr(place, "attribute", None), spec, tuple(late)))
+            chosen.extend([(place, after)] if not isinstance(after, ContainerItems) else _items(place, after))
 
-        covered: set[HeapLocation] = set()
+        covered: set[StateRef] = set()
 
-        def look(where: str, number: int, place: HeapLocation, before: Any, after: Any) -> None:
+        def look(where: str, number: int, place: StateRef, before: Any, after: Any) -> None:
             covered.add(place)
             after = contents_left(after)
             ends = _ends(frame, place, after)
@@ -209,19 +209,19 @@ class Begin:
                 look("place", k, place, self.places["place", k], place.get())
 
         for place in made_places(self.kept):
-            found.append(Change("made", 0, place, spec := self._spec(None, place.get(), place, stored)))
-            arrays.extend(pack(place.get(), spec, as_is))
+            found.append(SideEffect("made", 0, place, spec := self._spec(None, place.get(), place, stored)))
+            arrays.extend(flatten(place.get(), spec, as_is))
         new = {x.who.possible[0].number: k for k, x in reversed(list(enumerate(arrays))) if isinstance(x, Array) and _is_one(x)}
         for held_at, x in chosen:
             if (tag := self._which(x, new)) is not None:
                 found.append(self._home(held_at, spec_of(tag)))
                 arrays.append(tag)
 
-        def made(place: HeapLocation) -> bool:
+        def made(place: StateRef) -> bool:
             return self.walk is not None and isinstance(place.obj, FunctionType) and place.obj.__code__ in self.walk.made
 
-        def outside() -> list[HeapLocation]:
-            new = [p for p in frame.written if isinstance(p, HeapLocation) and p not in covered and not made(p)]
+        def outside() -> list[StateRef]:
+            new = [p for p in frame.written if isinstance(p, StateRef) and p not in covered and not made(p)]
             return [p for p in new if not all(_unchanged(frame.saved[p], now) for now in _ends(frame, p, p.get()))]
 
         if stored_into := changed_outside(frame):
@@ -244,7 +244,7 @@ class Begin:
             self._refuse_hidden()
         return Changes(found, list(map(content, arrays)))
 
-    def put_back(self, frame: Frame) -> None:
+    def put_back(self, frame: TraceContext) -> None:
         """At the end of the trace: what code changed without telling (`vars(x)`, `functools.cached_property`) is what it was.
 
         So is what the inputs stood in, of objects too that are forgotten.
@@ -278,17 +278,17 @@ class Begin:
             which = jnp.where(tag == number, k, which)
         return which
 
-    def _home(self, place: HeapLocation, spec: Spec) -> Change:
+    def _home(self, place: StateRef, spec: AbstractValue) -> SideEffect:
         assert self.walk is not None
         if place in self.walk.places:
-            return Change("home", self.walk.places.index(place), None, spec)
+            return SideEffect("home", self.walk.places.index(place), None, spec)
         number = self._number(place.obj)
         assert number is not None, f"{place.name} is none of the places that were looked at"
-        return Change("home", number, ("item", place.item) if isinstance(place, Entry) else ("attribute", place.key[-1]), spec)
+        return SideEffect("home", number, ("item", place.item) if isinstance(place, EntryRef) else ("attribute", place.key[-1]), spec)
 
     def _number(self, x: Any) -> int | None:
         """Which of the objects in reach it is."""
-        return self.walk.number(x.base if isinstance(x, Growing) else x) if self.walk is not None else None
+        return self.walk.number(x.base if isinstance(x, BoundedList) else x) if self.walk is not None else None
 
     def _lasts(self, x: Any) -> bool:
         """Whether an object is there before the call."""
@@ -297,7 +297,7 @@ class Begin:
     def _is_shared(self, x: Any) -> bool:
         """Whether more than one place in reach held a container when the call began."""
         held = [v for places in self.before.values() for v in places.values()]
-        return sum((v is x) + (isinstance(v, Items) and sum(item is x for item in v.values)) for v in held) > 1
+        return sum((v is x) + (isinstance(v, ContainerItems) and sum(item is x for item in v.values)) for v in held) > 1
 
     def given(self, out: Any) -> Any:
         """The result, with what stands for the objects in reach in their place: they are put back before JAX looks at it."""
@@ -324,11 +324,11 @@ class Begin:
                     "use the library's own `jit` on a function with `@ag.convert` (`nnx.jit`), or return what changes",
                 )  # fmt: skip
 
-    def _spec(self, before: Any, after: Any, place: HeapLocation, stored: Collection[int]) -> Spec:
-        if not isinstance(after, Items):
+    def _spec(self, before: Any, after: Any, place: StateRef, stored: Collection[int]) -> AbstractValue:
+        if not isinstance(after, ContainerItems):
             return self._leaf(after, place)
-        same = {id(v): k for k, v in reversed(list(enumerate(before.values)))} if isinstance(before, Items) else {}
-        return Items(
+        same = {id(v): k for k, v in reversed(list(enumerate(before.values)))} if isinstance(before, ContainerItems) else {}
+        return ContainerItems(
             after.keys,
             [
                 Static(Known("same", same[id(v)])) if id(v) in same and not isinstance(v, NUMBERS) and id(v) not in stored else self._leaf(v, place)
@@ -336,10 +336,10 @@ class Begin:
             ],
         )
 
-    def _leaf(self, value: Any, place: HeapLocation) -> Spec:
+    def _leaf(self, value: Any, place: StateRef) -> AbstractValue:
         if isinstance(value, Made):
             held = value.items
-            inside = spec_of(held) if value.like is None else Items(held.keys, [self._leaf(v, place) for v in held.values])
+            inside = spec_of(held) if value.like is None else ContainerItems(held.keys, [self._leaf(v, place) for v in held.values])
             return Made(inside, value.like, value.number)
         if isinstance(value, jax.Array) and traced(value):
             if (k := self.inputs.get(id(value))) is not None and value.ndim:
@@ -352,7 +352,7 @@ class Begin:
             return Static(Known("outside", value))
         if self.created and holds_variables(held := value.value if isinstance(value, Maybe) else value, self.created):
             self.makes = True
-            if is_state(held) and not isinstance(held, Handle):
+            if is_state(held) and not isinstance(held, VariableRef):
                 self.kept.append(held)
                 return spec_of(value)
         if (what := cannot_keep(value, self.own)) is not None:
@@ -363,19 +363,19 @@ class Begin:
         return spec_of(value)
 
 
-def _keeps_function(change: Change) -> bool:
+def _keeps_function(change: SideEffect) -> bool:
     """Whether a place holds a function from then on: it must be the one that was given, and not one like it."""
     return any(isinstance(x, Static) and isinstance(x.value, (FunctionType, MethodType, functools.partial)) for x in leaves(change.spec))
 
 
-def _ends(frame: Frame, place: HeapLocation, after: Any) -> list[Any]:
+def _ends(frame: TraceContext, place: StateRef, after: Any) -> list[Any]:
     """What a place may hold at the end: what the whole call leaves, or what it was when an error occurred."""
     return [after, *(held for _, held in frame.late.get(place, ()))]
 
 
 def _unchanged(before: Any, after: Any) -> bool:
-    if isinstance(before, Items):
-        return isinstance(after, Items) and before.same(after)
+    if isinstance(before, ContainerItems):
+        return isinstance(after, ContainerItems) and before.same(after)
     if before is after or (isinstance(before, Unset) and isinstance(after, Unset)):
         return True
     return type(before) is type(after) and isinstance(before, (*NUMBERS, str)) and repr(before) == repr(after)
@@ -386,7 +386,7 @@ def _is_one(x: Array) -> bool:
     return x.who is not None and len(x.who.possible) == 1
 
 
-def _items(place: HeapLocation, items: Items) -> list[tuple[Any, Any]]:
+def _items(place: StateRef, items: ContainerItems) -> list[tuple[Any, Any]]:
     """The items of a list or dict, and what they hold."""
     if not isinstance(place.obj, (list, dict)):
         return []
@@ -395,7 +395,7 @@ def _items(place: HeapLocation, items: Items) -> list[tuple[Any, Any]]:
 
 def parts_of(held: Any) -> list[Any]:
     """What a place holds, each of its parts."""
-    return [x for v in (held.values if isinstance(held, Items) else [held]) for x in parts(v)]
+    return [x for v in (held.values if isinstance(held, ContainerItems) else [held]) for x in parts(v)]
 
 
 def _numbers(before: Any, after: Any, name: Any) -> set[Any]:
@@ -403,8 +403,8 @@ def _numbers(before: Any, after: Any, name: Any) -> set[Any]:
 
     A flag that is known before and after the call stays a constant (`if not self.ready: ...; self.ready = True`): there are two programs.
     """
-    if isinstance(before, Items):
-        if not isinstance(after, Items) or not before.alike(after):
+    if isinstance(before, ContainerItems):
+        if not isinstance(after, ContainerItems) or not before.alike(after):
             return set()
         pairs = zip(before.values, after.values, strict=True)
         return {(*name, k) for k, (a, b) in enumerate(pairs) if isinstance(a, NUMBERS) and not _unchanged(a, b)}

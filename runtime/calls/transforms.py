@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from autograph.runtime.effects.error_codes import Exit, checked, values_of
+from autograph.runtime.effects.error_codes import PathEnds, checked, values_of
 from autograph.runtime.effects.optional_values import optional_result
 from autograph.runtime.errors.errors import EffectError, NotStagedError
 from autograph.runtime.errors.raise_sites import is_users, listed
@@ -28,10 +28,10 @@ from autograph.runtime.jaxapi.tracers import content, contents_in, objects_in, o
 from autograph.runtime.state.captured_state import ERROR, ErrorValues, left_spec, load, reachable, restore, store
 from autograph.runtime.state.container_aliasing import settle
 from autograph.runtime.state.escape_analysis import forget_born, forget_local, holds_no_array
-from autograph.runtime.state.state_refs import HeapLocation, under_vmap
-from autograph.runtime.tracing.trace_context import Frame, lifting, root, unwatched
-from autograph.runtime.values.abstract_values import Spec
-from autograph.runtime.values.flatten import as_is, pack, unpack
+from autograph.runtime.state.state_refs import StateRef, under_vmap
+from autograph.runtime.tracing.trace_context import TraceContext, lifting, root, unwatched
+from autograph.runtime.values.abstract_values import AbstractValue
+from autograph.runtime.values.flatten import as_is, flatten, unflatten
 from autograph.runtime.values.values import Found, counted_in, has_maybe
 
 _AUX = {jax.grad, jax.value_and_grad, jax.jacfwd, jax.jacrev, jax.jacobian, jax.hessian}  # they give a function, and know `has_aux`
@@ -45,21 +45,21 @@ _DIFFERENTIATE = {f.__name__ for f in (*_AUX, *_AT_ONCE)}
 _ARRAY = object()
 
 
-class _Ends(Exception):
+class _TransformEnds(Exception):
     """Every path of a function ends in an error, whose values are those of a trace of its own."""
 
 
 class _State:
     """What a function has changed: the places with the specs of their values, and the arrays of these."""
 
-    def __init__(self, found: Sequence[tuple[HeapLocation, Spec]], arrays: Sequence[Any]) -> None:
+    def __init__(self, found: Sequence[tuple[StateRef, AbstractValue]], arrays: Sequence[Any]) -> None:
         self.found, self.arrays = found, arrays
 
 
 jax.tree_util.register_pytree_node(_State, lambda s: (tuple(s.arrays), Found(s.found)), lambda aux, arrays: _State(aux.found, arrays))
 
 
-class _Run:
+class _TransformRun:
     """A function for one call of a transformation; it gives its result, its error code with the values of errors, and what it changed."""
 
     def __init__(self, fn: Any, call: Callable[[Any], Any], name: str, has_aux: bool) -> None:
@@ -80,7 +80,7 @@ class _Run:
                 try:
                     try:
                         box = [named(self.call(self.fn))(*args, **kwargs)]
-                    except Exit:
+                    except PathEnds:
                         self._fail(frame)
                         raise
                     if has_maybe(box):
@@ -129,28 +129,28 @@ class _Run:
 
             try:
                 arrays = iter(jax.jit(flat, inline=True)(*[leaves[k] for k in moving]))
-            except _Ends:
+            except _TransformEnds:
                 return inside(*args, **kwargs)
             return found.tree.unflatten([next(arrays) if x is _ARRAY else x for x in found.known])
 
         return recorded
 
-    def _fail(self, frame: Frame) -> None:
+    def _fail(self, frame: TraceContext) -> None:
         found = {x: v for x, v in frame.values.items() if isinstance(x, type(ERROR))}
         if any(_jax.made_here(x) for x in trees.leaves(list(found.values()))):
             if _jax.staging() and self.name in _DIFFERENTIATE:
-                raise _Ends
+                raise _TransformEnds
             raise NotStagedError("every path through this function ends in an error", here())
         self.failed = found
 
-    def _changed(self, frame: Frame) -> _State:
-        found: list[tuple[HeapLocation, Spec]] = []
+    def _changed(self, frame: TraceContext) -> _State:
+        found: list[tuple[StateRef, AbstractValue]] = []
         arrays: list[Any] = []
-        for place in [p for p in frame.written if isinstance(p, HeapLocation)]:
+        for place in [p for p in frame.written if isinstance(p, StateRef)]:
             value = place.get()
             plain = holds_no_array(value, frame.saved[place])
             spec = left_spec(place, value, frame)
-            flat = pack(value, spec, as_is)
+            flat = flatten(value, spec, as_is)
             if self.name in ("scan", "map") and not plain:
                 raise self._refusal(place, frame, "each iteration", "write the loop as a `for`")
             if self.name == "vmap" and any(_jax.made_here(content(x)) for x in flat):  # not what is the same in all lanes: JAX computes that around
@@ -161,14 +161,14 @@ class _Run:
             arrays += flat
         return _State(found, arrays)
 
-    def _refusal(self, place: HeapLocation, frame: Frame, how: str, advice: str) -> EffectError:
+    def _refusal(self, place: StateRef, frame: TraceContext, how: str, advice: str) -> EffectError:
         return EffectError(f"{place.name} is changed under `{self.name}`, {how}", frame.places.get(place), advice)
 
     def leave(self, error: Any, state: _State, stacked: bool = False, backwards: bool = False) -> None:
         """Hand on what the function did; the errors are `stacked` where it has run for several lanes or iterations."""
         arrays = iter(state.arrays)
         for place, spec in state.found:
-            store(place, unpack(spec, arrays))
+            store(place, unflatten(spec, arrays))
         if error is None or stacked and error[0].shape[0] == 0:
             return
         if stacked:
@@ -184,7 +184,7 @@ class _Run:
         """What a transformation gives; if every path of the function ends in an error, so does this."""
         try:
             return transformed()
-        except Exit:
+        except PathEnds:
             for place, value in self.failed.items():
                 store(place, value)
             raise
@@ -232,7 +232,7 @@ def _later(f: Any, bound: inspect.BoundArguments, first: str, call: Any, args: A
     """A call of the function that a transformation gives."""
     options = dict(bound.arguments)
     has_aux = bool(options.get("has_aux"))
-    run = _Run(options[first], call, f.__name__, has_aux)
+    run = _TransformRun(options[first], call, f.__name__, has_aux)
     options[first] = run.given() if has_aux or f not in _AUX else _as_aux(run.given())
     if f in _AUX:
         options["has_aux"] = True
@@ -257,7 +257,7 @@ def _at_once(f: Any, bound: inspect.BoundArguments, first: str, call: Any) -> An
     """A call of a transformation that calls its function."""
     options = dict(bound.arguments)
     has_aux = bool(options.get("has_aux"))
-    run = _Run(options[first], call, f.__name__, has_aux)
+    run = _TransformRun(options[first], call, f.__name__, has_aux)
     if f in _TURNS:
         options[first] = _as_turn(run.given()) if f is lax.scan else run.given()
     else:

@@ -9,7 +9,7 @@ from typing import Any
 
 import jax
 
-from autograph.runtime.arrays.variable_ref import Handle, value_of
+from autograph.runtime.arrays.variable_ref import VariableRef, value_of
 from autograph.runtime.errors.errors import DeviceError
 from autograph.runtime.errors.source_spans import here
 from autograph.runtime.jaxapi import traces as _jax
@@ -83,4 +83,4 @@ def copy_to(values: Any, name: Any) -> Any:
     >>> ag.copy_to(jnp.ones(2), "cpu").device.platform
     'cpu'
     """
-    return jax.device_put(jax.tree.map(value_of, values, is_leaf=lambda x: isinstance(x, Handle)), _device(name))
+    return jax.device_put(jax.tree.map(value_of, values, is_leaf=lambda x: isinstance(x, VariableRef)), _device(name))

@@ -8,7 +8,7 @@ from typing import Any
 from autograph.runtime.eager.variables import Variable
 from autograph.runtime.sequences.rows import Stream
 from autograph.runtime.state.object_graph import Unseen, is_state, own_attributes
-from autograph.runtime.state.state_refs import Attribute
+from autograph.runtime.state.state_refs import AttributeRef
 
 
 class Named:
@@ -76,7 +76,7 @@ def _walk(objects: Mapping[str, Any], seen: set[int]) -> Iterator[tuple[str, Any
         elif isinstance(x, (list, tuple)):
             parts = [(str(k), v) for k, v in enumerate(x)]
         elif is_state(x):
-            parts = [(name, Attribute(x, name).get()) for name in own_attributes(x)]
+            parts = [(name, AttributeRef(x, name).get()) for name in own_attributes(x)]
             parts = [part for name, v in parts for part in (vars(v).items() if type(v) is Unseen else [(name, v)])]
         todo += [(f"{path}/{name}", v) for name, v in reversed(parts)]
 

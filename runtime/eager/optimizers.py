@@ -11,7 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph.runtime.arrays.variable_ref import Deferred, Handle, value_of
+from autograph.runtime.arrays.variable_ref import Deferred, VariableRef, value_of
 from autograph.runtime.eager import directions
 from autograph.runtime.eager.schedules import CosineDecay as CosineDecay
 from autograph.runtime.eager.schedules import ExponentialDecay as ExponentialDecay
@@ -274,9 +274,9 @@ class _OfEach(Optimizer):
 
     @learning_rate.setter
     def learning_rate(self, rate: Any) -> None:
-        if not (isinstance(rate, Handle) or callable(rate)) and getattr(self._held.rate, "name", None) == _RATE:
+        if not (isinstance(rate, VariableRef) or callable(rate)) and getattr(self._held.rate, "name", None) == _RATE:
             self._held.rate.assign(rate)
-        elif isinstance(rate, (Handle, Tracer)) or callable(rate):
+        elif isinstance(rate, (VariableRef, Tracer)) or callable(rate):
             self._held.rate = rate
         else:
             self._held.rate = Variable(rate, trainable=False, dtype=jnp.result_type(float), name=_RATE)
@@ -284,7 +284,7 @@ class _OfEach(Optimizer):
     def _now(self) -> Any:
         """The learning rate and the number of the step, from 1."""
         rate, done = self.learning_rate, self.iterations.value
-        if callable(rate) and not isinstance(rate, Handle):
+        if callable(rate) and not isinstance(rate, VariableRef):
             rate = rate(done) if inspect.signature(rate).parameters else rate()
         return value_of(rate), done + 1
 

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime.arrays.variable_ref import Handle, taken_by_jax, value_of
+from autograph.runtime.arrays.variable_ref import VariableRef, taken_by_jax, value_of
 from autograph.runtime.branches.state_writes import noticed
 from autograph.runtime.eager.values import fresh
 from autograph.runtime.errors.errors import VariableError
@@ -32,7 +32,7 @@ from autograph.runtime.values.values import NUMBERS, traced
 
 
 @taken_by_jax
-class Variable(Handle):
+class Variable(VariableRef):
     """An array that can be assigned.  Operators, indexing, `jnp`, `lax`, `np` and `jit` take it as the array that it holds now.
 
     Args:
@@ -76,7 +76,7 @@ class Variable(Handle):
 
     def __init__(self, initial_value: Any, trainable: bool = True, name: str | None = None, dtype: Any = None) -> None:
         known = hasattr(self, "_array")  # an earlier trace of this call has made it
-        if known and callable(initial_value) and not isinstance(initial_value, Handle):
+        if known and callable(initial_value) and not isinstance(initial_value, VariableRef):
             return
         self.name, self.trainable, self._taken_by_user = name, trainable, 0
         first = _first(initial_value, dtype, name)
@@ -190,7 +190,7 @@ class Variable(Handle):
 
 def _first(value: Any, dtype: Any, name: str | None) -> Any:
     """The array that a new Variable holds."""
-    if callable(value) and not isinstance(value, Handle):
+    if callable(value) and not isinstance(value, VariableRef):
         with jax.ensure_compile_time_eval():
             return _first(value(), dtype, name)
     given = value_of(value)

@@ -25,7 +25,7 @@ def is_deferred(checks: Any) -> bool:
     return bool(checks == "deferred")
 
 
-def leave(function: Any, code: Any, values: Any) -> None:
+def enqueue(function: Any, code: Any, values: Any) -> None:
     """The error code of a call, and the values in its text."""
     with _lock:
         _left.append((function, code, values))

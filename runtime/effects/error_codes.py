@@ -1,6 +1,6 @@
 """Data-dependent errors: an int32 code that blocks thread as state, raised by `ag.function` when the call ends.
 
-The first error in program order wins.  A block that certainly fails is left (`Exit`): the rest of that path is not traced.
+The first error in program order wins.  A block that certainly fails is left (`PathEnds`): the rest of that path is not traced.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime.effects.handlers import finally_around, handler_around, note_error
-from autograph.runtime.errors.errors import AutographError, NotStagedError, Place, StagedRaiseError
+from autograph.runtime.errors.errors import AutographError, NotStagedError, SourceSpan, StagedRaiseError
 from autograph.runtime.errors.raise_sites import (
     as_of_concrete,
     calls_to,
@@ -43,7 +43,7 @@ from autograph.runtime.values.printed import plain_number
 from autograph.runtime.values.values import Blank
 
 
-class Exit(BaseException):
+class PathEnds(BaseException):
     """This path has left with a deferred error."""
 
 
@@ -82,7 +82,7 @@ def _endless(iterator: Any) -> Ending:
     return error
 
 
-Spot = tuple[Place, str]  # with the function that it stands in
+Spot = tuple[SourceSpan, str]  # with the function that it stands in
 
 
 class _Deferred:
@@ -137,7 +137,7 @@ def fail_with(when: Any, error: Exception) -> None:
     _record(when, error)
 
 
-def _caught(handler: Place, what: str, raised: Place | None = None) -> StagedRaiseError:
+def _caught(handler: SourceSpan, what: str, raised: SourceSpan | None = None) -> StagedRaiseError:
     """The error where an `except`, or a `with` that suppresses errors, would have to catch one that is data-dependent."""
     manager = linecache.getline(handler.file, handler.line).lstrip().startswith(("with ", "async with "))
     around, word = ("this `with`", "with") if manager else ("an `except` around this", "try")
@@ -163,7 +163,7 @@ def defer(error: Exception) -> bool:
         if not raised:
             as_of_concrete(error)
         _record(True, error, place_of_error(error), at_error=True)
-    except Exit:
+    except PathEnds:
         return True
     return False
 
@@ -194,7 +194,7 @@ def _record(when: Any, error: Exception, at: Spot | None = None, at_error: bool 
             _keep(ErrorValues(number), values, now)
         store(ERROR, new if type(now) is int else _first(now, new))
     if when is True:
-        raise Exit
+        raise PathEnds
 
 
 def _keep(location: ErrorValues, values: list[Any], now: Any) -> None:
@@ -312,7 +312,7 @@ def values_of(values: dict[Any, Any]) -> dict[int, Any]:
     return {location.number: tuple(v) for location, v in values.items() if isinstance(location, ErrorValues) and not isinstance(v, Blank)}
 
 
-def _made(kind: type[Exception], text: str, place: Place | None, advice: str) -> Exception:
+def _made(kind: type[Exception], text: str, place: SourceSpan | None, advice: str) -> Exception:
     if not issubclass(kind, AutographError):
         return kind(text)
     with attempt():  # it is the program's error, and no refusal
@@ -325,7 +325,7 @@ def _of_users_code(error: Exception) -> bool:
     return found is not None and is_users(found[0].f_code.co_filename) and explicit_raise(error) is None
 
 
-def _standing(place: Place, function: str, text: str) -> CodeType:
+def _standing(place: SourceSpan, function: str, text: str) -> CodeType:
     """A statement in the user's file, line and columns."""
     end = min(place.end, len(linecache.getline(place.file, place.line).encode().rstrip()))
     column, end = (place.column, end) if end > place.column else (0, 0)

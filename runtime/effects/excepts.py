@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from autograph.runtime.effects.error_codes import Exit
+from autograph.runtime.effects.error_codes import PathEnds
 from autograph.runtime.errors.errors import AutographError, StagingError
 from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi.jax_errors import is_raw
@@ -24,5 +24,5 @@ def caught() -> None:
     error = sys.exception()
     if error is None:
         return
-    if isinstance(error, (StagingError, Exit)) or (is_raw(error) and _jax.recording()):
+    if isinstance(error, (StagingError, PathEnds)) or (is_raw(error) and _jax.recording()):
         raise error

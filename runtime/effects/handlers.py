@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from autograph.runtime.errors.errors import Place, StagedRaiseError
+from autograph.runtime.errors.errors import SourceSpan, StagedRaiseError
 from autograph.runtime.errors.source_spans import HIDDEN, place_of
 from autograph.runtime.state.captured_state import ERROR, load, may_have_failed, reachable, store
 from autograph.runtime.tracing.trace_context import frames
@@ -20,7 +20,7 @@ _SUPPRESSING = frozenset({"suppress", "raises", "assertRaises"})  # context mana
 _ROOTS = frozenset({"traced", "outside"})  # our functions that begin the trace of a user's function
 
 
-def handler_around(kind: type[BaseException]) -> Place | None:
+def handler_around(kind: type[BaseException]) -> SourceSpan | None:
     """The place of an `except` that would catch an error of a class raised now, in the functions that are being traced."""
     if not any(f.root for f in frames()):
         return None  # whose `except` is around is not known
@@ -31,7 +31,7 @@ def handler_around(kind: type[BaseException]) -> Place | None:
             if code.co_name in _ROOTS:
                 return None
         elif code.co_exceptiontable and (line := catches(frame, kind)):
-            return Place(code.co_filename, line)
+            return SourceSpan(code.co_filename, line)
         frame = frame.f_back
     return None
 
@@ -135,14 +135,14 @@ def finished(jumps: Any = False) -> None:
             break
 
 
-def finally_around(error: BaseException | None = None) -> Place | None:
+def finally_around(error: BaseException | None = None) -> SourceSpan | None:
     """Where a `finally` runs now, or ran when `error` was raised, that an error before it, which is data-dependent, may have led to."""
     if not _finishing.frames:
         return None
     tb = error.__traceback__ if error is not None else None
     while tb is not None:
         if tb.tb_frame in _finishing.frames:
-            return Place(tb.tb_frame.f_code.co_filename, tb.tb_lineno)
+            return SourceSpan(tb.tb_frame.f_code.co_filename, tb.tb_lineno)
         tb = tb.tb_next
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:

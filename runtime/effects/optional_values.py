@@ -19,7 +19,7 @@ from autograph.runtime.errors.errors import AutographError, OptionalError, Unset
 from autograph.runtime.errors.source_spans import caller, function_around, here, shown_name
 from autograph.runtime.tracing.trace_context import refuse_first
 from autograph.runtime.values.flatten import blank_uses
-from autograph.runtime.values.path_conditions import IS_SET, Facts, assume, known, note
+from autograph.runtime.values.path_conditions import IS_SET, PathFacts, assume, known, note
 from autograph.runtime.values.values import NONE, SET, UNSET, Blank, Maybe, Unset
 
 
@@ -86,7 +86,7 @@ def is_none(x: Any) -> Any:
         x = read(x)
     if type(x) is not Maybe:
         return x is None
-    return note(_has(x, NONE), Facts(true=((x.tag, UNSET | IS_SET),), false=((x.tag, NONE),)))
+    return note(_has(x, NONE), PathFacts(true=((x.tag, UNSET | IS_SET),), false=((x.tag, NONE),)))
 
 
 def is_not_none(x: Any) -> Any:
@@ -95,12 +95,12 @@ def is_not_none(x: Any) -> Any:
     if isinstance(p, bool):
         return not p
     x = known(x)
-    return note(lax.bitwise_not(p), Facts(true=((x.tag, NONE),), false=((x.tag, UNSET | IS_SET),)))
+    return note(lax.bitwise_not(p), PathFacts(true=((x.tag, NONE),), false=((x.tag, UNSET | IS_SET),)))
 
 
 def has_value(x: Maybe) -> Any:
     """Whether there is a value, for the truth of `x`."""
-    return note(_has(x, SET), Facts(true=((x.tag, UNSET | NONE),)))
+    return note(_has(x, SET), PathFacts(true=((x.tag, UNSET | NONE),)))
 
 
 def present(x: Any, text: str = "a value is needed, and this is None", kind: type[Exception] = TypeError) -> Any:

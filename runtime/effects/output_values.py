@@ -13,7 +13,7 @@ from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi.traces import ArrayImpl, concrete, number
 from autograph.runtime.state.captured_state import reachable
 from autograph.runtime.state.formatting import Text
-from autograph.runtime.values.values import NONE, Blank, Counted, Maybe, is_value, map_maybe, traced
+from autograph.runtime.values.values import NONE, Blank, DynamicLength, Maybe, is_value, map_maybe, traced
 
 
 class Packed:
@@ -55,7 +55,7 @@ def leaving(out: Any, name: str) -> Any:
             )  # fmt: skip
         return x
 
-    parts, tree = trees.flatten(out, is_leaf=lambda x: is_value(x) or isinstance(x, (Text, Counted)))
+    parts, tree = trees.flatten(out, is_leaf=lambda x: is_value(x) or isinstance(x, (Text, DynamicLength)))
     return tree.unflatten([leaf(x) for x in parts])
 
 
@@ -67,12 +67,14 @@ def settled(value: Any) -> Any:
     """A value whose optionals are None or the value, where that is known now; inside a trace they stay optionals."""
     if type(value) is ArrayImpl:
         return value
-    return trees.map(_settled, value, is_leaf=lambda x: is_value(x) or isinstance(x, (Packed, Text, Counted, trees.Boxed)))
+    return trees.map(_settled, value, is_leaf=lambda x: is_value(x) or isinstance(x, (Packed, Text, DynamicLength, trees.Boxed)))
 
 
 def has_late(value: Any) -> bool:
     """Whether text with traced values in it, or a list whose length they decide, is part of a value."""
-    return any(isinstance(x, (Text, Counted)) for x in trees.leaves(value, is_leaf=lambda x: is_value(x) or isinstance(x, (Text, Counted))))
+    return any(
+        isinstance(x, (Text, DynamicLength)) for x in trees.leaves(value, is_leaf=lambda x: is_value(x) or isinstance(x, (Text, DynamicLength)))
+    )
 
 
 def _settled(x: Any) -> Any:
@@ -80,7 +82,7 @@ def _settled(x: Any) -> Any:
         return x if traced(x) else str(x)
     if isinstance(x, trees.Boxed):
         return {k: settled(v) for k, v in x.opened().items()}
-    if isinstance(x, Counted):
+    if isinstance(x, DynamicLength):
         if concrete(x.length):
             return settled(x.known())
         if not reachable():

@@ -7,13 +7,13 @@ import builtins
 import linecache
 import re
 
-from autograph.runtime.errors.errors import Place
+from autograph.runtime.errors.errors import SourceSpan
 
 _SIZED = frozenset({"nonzero", "flatnonzero", "argwhere", "unique", "where", "union1d", "intersect1d", "setdiff1d", "bincount"})
 _NUMBERS = frozenset({"item", "tolist", "__int__", "__float__"})
 
 
-def written(place: Place | None) -> ast.expr | None:
+def written(place: SourceSpan | None) -> ast.expr | None:
     """The expression that stands at a place; of a statement the one in its header, of a `for` what it iterates over."""
     if place is None:
         return None
@@ -28,7 +28,7 @@ def written(place: Place | None) -> ast.expr | None:
     return None
 
 
-def for_truth(place: Place | None, size: int) -> str:
+def for_truth(place: SourceSpan | None, size: int) -> str:
     """What to write where the truth of an array of several elements, or of none, is asked for."""
     expr = written(place)
     match expr:
@@ -67,7 +67,7 @@ def for_value(call: ast.Call, static: str, callee: bool = False) -> str:
     return f"take it from a `.shape`, {made}, or use a fixed size and a mask"
 
 
-def for_text(place: Place | None) -> str:
+def for_text(place: SourceSpan | None) -> str:
     """What to write where the characters of a traced value are needed."""
     match written(place):
         case ast.Subscript(value=value, slice=ast.JoinedStr() | ast.Call() | ast.BinOp()):
@@ -77,7 +77,7 @@ def for_text(place: Place | None) -> str:
     return "format it in `print`, `raise`, `assert` or a logging call, or return it and format it outside"
 
 
-def slice_part(place: Place | None) -> str:
+def slice_part(place: SourceSpan | None) -> str:
     """Which part of the slice that stands at a place is not a constant."""
     match written(place):
         case ast.Subscript(slice=ast.Slice(lower=None, upper=None, step=ast.expr())):
@@ -85,7 +85,7 @@ def slice_part(place: Place | None) -> str:
     return "end"
 
 
-def iterated(place: Place | None) -> str:
+def iterated(place: SourceSpan | None) -> str:
     """What the `for` statement at a place iterates over, if that is a name."""
     match written(place):
         case ast.Name(id=name):
@@ -102,7 +102,7 @@ def _operand(node: ast.expr) -> str:
     return text if isinstance(node, (ast.Name, ast.Call, ast.Subscript, ast.Attribute)) else f"({text})"
 
 
-def changed_object(place: Place | None) -> str:
+def changed_object(place: SourceSpan | None) -> str:
     """The list whose method is called at a place, by the name that the program has for it."""
     match written(place):
         case ast.Call(func=ast.Attribute(value=ast.Name() | ast.Attribute() as value)):
@@ -110,7 +110,7 @@ def changed_object(place: Place | None) -> str:
     return "a list"
 
 
-def for_keys(place: Place | None) -> str:
+def for_keys(place: SourceSpan | None) -> str:
     """What to write where a dict has other keys on one side of a branch or after an iteration, and this changed it."""
     line = linecache.getline(place.file, place.line) if place is not None else ""
     if re.match(r"\s*del\b", line) or re.search(r"\.(?:pop|popitem|clear)\(", line):
@@ -118,7 +118,7 @@ def for_keys(place: Place | None) -> str:
     return "give the dict all keys before (a missing key would then be there, with that value)"
 
 
-def for_length(place: Place | None, kind: str) -> str:
+def for_length(place: SourceSpan | None, kind: str) -> str:
     """What to write where a method changes the length of a list, and it is data-dependent whether it is called."""
     fixed = "or use a `jnp` array of known size, and a number that counts the items"
     match written(place):
@@ -144,7 +144,7 @@ def for_length(place: Place | None, kind: str) -> str:
     return fixed.removeprefix("or ")
 
 
-def _given_to(name: str, place: Place | None) -> str | None:
+def _given_to(name: str, place: SourceSpan | None) -> str | None:
     """The function that a list is given to, in the function of the user's that a place stands in."""
     around = _function_around(place)
     for call in [n for n in ast.walk(around) if isinstance(n, ast.Call)] if around else ():
@@ -154,7 +154,7 @@ def _given_to(name: str, place: Place | None) -> str | None:
     return None
 
 
-def _function_around(place: Place | None) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+def _function_around(place: SourceSpan | None) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     """The innermost function of the user's that a place stands in."""
     try:
         tree = ast.parse("".join(linecache.getlines(place.file))) if place is not None else ast.Module([], [])

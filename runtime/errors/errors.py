@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar, NamedTuple
 
 
-class Place(NamedTuple):
+class SourceSpan(NamedTuple):
     """A place in the user's source; where they are known, the columns of what runs there (bytes from 0, the end exclusive)."""
 
     file: str
@@ -66,7 +66,7 @@ class AutographError(Exception):
 
     id: ClassVar[str] = "AG000"
 
-    def __init__(self, message: str, place: Place | None = None, advice: str = "", also: Sequence[tuple[Place | None, str]] = ()) -> None:
+    def __init__(self, message: str, place: SourceSpan | None = None, advice: str = "", also: Sequence[tuple[SourceSpan | None, str]] = ()) -> None:
         message, advice = (re.sub(r"\ba (`[AEIOaeio])", r"an \1", text) for text in (message, advice))
         also = [(p, re.sub(r"\ba (`[AEIOaeio])", r"an \1", label)) for p, label in also]
         self.message, self.place, self.advice, self.also = message, place, advice, tuple(also)
@@ -118,7 +118,7 @@ class StagingError(AutographError):
     id = "AG200"
     noticed: ClassVar[Callable[[StagingError], None]] = staticmethod(lambda error: None)
 
-    def __init__(self, message: str, place: Place | None = None, advice: str = "", also: Sequence[tuple[Place | None, str]] = ()) -> None:
+    def __init__(self, message: str, place: SourceSpan | None = None, advice: str = "", also: Sequence[tuple[SourceSpan | None, str]] = ()) -> None:
         super().__init__(message, place, advice, also)
         StagingError.noticed(self)
 

@@ -8,13 +8,13 @@ from collections.abc import Callable
 
 import jax
 
-from autograph.runtime.errors.errors import IntegerRangeError, Place
+from autograph.runtime.errors.errors import IntegerRangeError, SourceSpan
 from autograph.runtime.errors.source_spans import caller, place_of
 
 TOO_LARGE = "An overflow was encountered while parsing an argument"  # what JAX says
 
 
-def too_large(number: int, place: Place | None, what: str = "") -> IntegerRangeError:
+def too_large(number: int, place: SourceSpan | None, what: str = "") -> IntegerRangeError:
     """The error for an integer that JAX would have to make an array of: an argument, or one beside a traced one."""
     kind = "int64[]" if jax.config.jax_enable_x64 else "int32[]"  # type: ignore[attr-defined]
     return IntegerRangeError(
@@ -38,7 +38,7 @@ def argument_too_large(error: OverflowError, state: Callable[[int], str] = str) 
     return too_large(number, place_of(caller()), f"{what} is {number}, which")
 
 
-def wider_instead(number: int, place: Place | None) -> str:
+def wider_instead(number: int, place: SourceSpan | None) -> str:
     line = linecache.getline(place.file, place.line) if place is not None else ""
     exact = re.search(r"[^%]%|//|<<|>>|[&|^]", line)  # a float would give other numbers
     return f"use {_wider(number)}" if exact else f"use a float, if it need not be exact, or {_wider(number)}"

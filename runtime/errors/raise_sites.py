@@ -12,7 +12,7 @@ import sys
 import sysconfig
 from types import CodeType, FrameType, ModuleType, TracebackType
 
-from autograph.runtime.errors.errors import AutographError, GlobalStateError, Place
+from autograph.runtime.errors.errors import AutographError, GlobalStateError, SourceSpan
 from autograph.runtime.errors.source_spans import HIDDEN, caller, function_around, is_block, place_in
 
 _STDLIB = tuple({p + os.sep for k in ("stdlib", "platstdlib") for p in (sysconfig.get_paths()[k], os.path.realpath(sysconfig.get_paths()[k]))})
@@ -116,7 +116,7 @@ def _knows_jax(package: str) -> bool:
     return any(name.partition(".")[0] == "jax" for name in named)
 
 
-def explicit_raise(error: BaseException) -> Place | None:
+def explicit_raise(error: BaseException) -> SourceSpan | None:
     """The place of the `raise` or failed `assert` that raised `error`; None if an operation in it failed.
 
     A library that raises while it traces is not the user's doing: only the innermost frame counts, and it must not be ours or JAX's.
@@ -128,7 +128,7 @@ def explicit_raise(error: BaseException) -> Place | None:
     code = frame.f_code
     if not is_users(code.co_filename):
         return None
-    return Place(code.co_filename, line) if code.co_code[instruction] == _RAISE else None
+    return SourceSpan(code.co_filename, line) if code.co_code[instruction] == _RAISE else None
 
 
 def is_of_tracers(error: BaseException) -> bool:
@@ -149,7 +149,7 @@ def is_unhashable(error: BaseException) -> bool:
     return isinstance(error, TypeError) and re.search(r"\bunhashable type: '(\w*Tracer|ArrayImpl|Array)'", str(error)) is not None
 
 
-def place_of_error(error: BaseException) -> tuple[Place, str] | None:
+def place_of_error(error: BaseException) -> tuple[SourceSpan, str] | None:
     """Where the operation stands that failed, and the function that it stands in."""
     found = innermost_of(error)
     if found is not None and _is_generated(found[0], found[1]):
@@ -164,7 +164,7 @@ def place_of_error(error: BaseException) -> tuple[Place, str] | None:
 ENTRIES: set[CodeType] = set()  # where compiled functions are traced from: their callers are not among the calls
 
 
-def calls_to(error: BaseException) -> tuple[tuple[Place, str], ...]:
+def calls_to(error: BaseException) -> tuple[tuple[SourceSpan, str], ...]:
     """The user's calls that led to an error inside a compiled function, outermost first; of a function and its blocks, the innermost."""
     found: list[tuple[CodeType, int, int]] = []
     frame = caller()

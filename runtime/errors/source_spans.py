@@ -14,7 +14,7 @@ from typing import Any
 
 import jax
 
-from autograph.runtime.errors.errors import Place
+from autograph.runtime.errors.errors import SourceSpan
 
 _BLOCK = re.compile(r"(then|orelse|body|test|item|case_\d+|<lambda>)(_\d+)?")
 _JUMPS = ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
@@ -90,18 +90,18 @@ def variable_of(obj: Any, but: str = "") -> str:
     return ""
 
 
-def place_of(frame: FrameType | None) -> Place | None:
+def place_of(frame: FrameType | None) -> SourceSpan | None:
     if frame is None:
         return None
     return place_in(frame.f_code, frame.f_lasti, frame.f_lineno or frame.f_code.co_firstlineno)
 
 
-def place_in(code: CodeType, offset: int, line: int) -> Place:
+def place_in(code: CodeType, offset: int, line: int) -> SourceSpan:
     """Where the instruction stands that code is at, in a line."""
     first, last, column, end = _position(code, offset)
     if first != line or column is None or end is None:
-        return Place(code.co_filename, line)
-    return Place(code.co_filename, line, column, end if last == first and end > column + 1 else _WHOLE)
+        return SourceSpan(code.co_filename, line)
+    return SourceSpan(code.co_filename, line, column, end if last == first and end > column + 1 else _WHOLE)
 
 
 @functools.lru_cache(maxsize=1000)
@@ -110,7 +110,7 @@ def _position(code: CodeType, offset: int) -> tuple[int | None, int | None, int 
     return next(itertools.islice(code.co_positions(), max(offset, 0) // 2, None), (None,) * 4)
 
 
-def here() -> Place | None:
+def here() -> SourceSpan | None:
     """The user's line that is running."""
     return place_of(caller())
 
@@ -250,16 +250,16 @@ def shown_name(code: CodeType, name: str) -> str:
     return name[:-1] if name.endswith("_") and name[:-1] in (*code.co_freevars, *code.co_names) else name
 
 
-def last_store(code: CodeType | None, name: str, above: int = sys.maxsize) -> Place | None:
+def last_store(code: CodeType | None, name: str, above: int = sys.maxsize) -> SourceSpan | None:
     """The line of the last assignment to `name` in a body, blocks inside it included; with `above` the last one above that line."""
     found = [p for p in _stores(code, name) if p.lineno < above] if code else []
     if code is None or not found:
         return None
     last = max(found, key=lambda p: (p.lineno, p.col_offset or 0))
-    return Place(code.co_filename, last.lineno, last.col_offset or 0, last.end_col_offset or 0)
+    return SourceSpan(code.co_filename, last.lineno, last.col_offset or 0, last.end_col_offset or 0)
 
 
-def value_of(code: CodeType | None, k: int = 0, count: int = 1) -> Place | None:
+def value_of(code: CodeType | None, k: int = 0, count: int = 1) -> SourceSpan | None:
     """Where the expression stands that a side of a branch gives, or the k-th of a tuple of them."""
     if code is None or code.co_name != "<lambda>" or code.co_filename.startswith(HIDDEN):
         return None
@@ -268,7 +268,7 @@ def value_of(code: CodeType | None, k: int = 0, count: int = 1) -> Place | None:
     if not sizes:
         return None
     _, line, column, end = max(sizes)
-    return Place(code.co_filename, line or 0, column or 0, end or 0)
+    return SourceSpan(code.co_filename, line or 0, column or 0, end or 0)
 
 
 def _element(code: CodeType, k: int, count: int) -> list[tuple[int | None, int | None, int | None, int | None]]:

@@ -33,7 +33,7 @@ from autograph.runtime.errors.errors import ConcreteValueError, EffectError
 from autograph.runtime.errors.source_spans import here
 from autograph.runtime.jaxapi.traces import recording
 from autograph.runtime.state.iterators import parts_of
-from autograph.runtime.tracing.trace_context import Frame, frames, in_block, of_block, touched
+from autograph.runtime.tracing.trace_context import TraceContext, frames, in_block, of_block, touched
 from autograph.runtime.values.values import ITERATORS, traced
 
 GENERATORS = (random.Random, np.random.RandomState, np.random.Generator)
@@ -300,12 +300,12 @@ def _is_made_here(x: Any) -> bool:
     return any(_is_made_by(f, x) for f in _of_this_block())
 
 
-def _is_made_by(frame: Frame, x: Any) -> bool:
+def _is_made_by(frame: TraceContext, x: Any) -> bool:
     made = frame.made.get(id(x))
     return made is not None and (made is x or isinstance(made, weakref.ref) and made() is x)
 
 
-def _of_this_block() -> Iterator[Frame]:
+def _of_this_block() -> Iterator[TraceContext]:
     for frame in reversed(frames()):
         yield frame
         if frame.staged or frame.root:

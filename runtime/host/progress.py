@@ -128,7 +128,7 @@ def _number(x: Any) -> Any:
     return x.item() if getattr(x, "shape", None) == () else x
 
 
-class Turn:
+class ProgressStep:
     """The body of a loop that tells how far it is; it stands for the user's in errors."""
 
     def __init__(self, progress: Progress, body: Callable[..., Any], total: Any, parts: Callable[[Any], tuple[Any, Any]]) -> None:

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph.runtime.arrays.numpy_array import OPERATIONS, Numpys, is_known, numpys, plain, view
+from autograph.runtime.arrays.numpy_array import OPERATIONS, MutableArray, is_known, numpys, plain, view
 from autograph.runtime.indexing.array_methods import part, put_items
 from autograph.runtime.indexing.stores import replace_whole, update_at
 from autograph.runtime.jaxapi.tracers import Array, content
@@ -35,11 +35,11 @@ def of_numpys(path: str, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         return _at(f, *args)
     if kwargs.get("out") is not None:
         return _into(f, args, kwargs)
-    if path in ("nditer", "ndenumerate") and isinstance(first, Numpys):
+    if path in ("nditer", "ndenumerate") and isinstance(first, MutableArray):
         return _Items(first, path == "ndenumerate", kwargs)
-    if path == "einsum" and len(args) == 2 and isinstance(args[1], Numpys) and isinstance(first, str):
+    if path == "einsum" and len(args) == 2 and isinstance(args[1], MutableArray) and isinstance(first, str):
         return _views(f, args, kwargs)
-    if not isinstance(first, Numpys):
+    if not isinstance(first, MutableArray):
         return NotImplemented
     if path in _SAME:
         dtype = kwargs.get("dtype", args[1] if len(args) > 1 else None)
@@ -57,7 +57,7 @@ def _known(x: Any) -> bool:
     return all(map(_known, x)) if isinstance(x, (list, tuple)) else not isinstance(x, jax.Array) or is_known(x)
 
 
-def _by_numpy(f: Any, x: Numpys, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _by_numpy(f: Any, x: MutableArray, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What NumPy itself changes: nothing traced is among the arguments."""
     new = x.now.copy()
     found = f(*(new if a is x else plain(a) for a in args), **{k: new if a is x else plain(a) for k, a in kwargs.items()})
@@ -66,11 +66,11 @@ def _by_numpy(f: Any, x: Numpys, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 
 
 def _views(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    arrays = [x for x in args if isinstance(x, Numpys)]
+    arrays = [x for x in args if isinstance(x, MutableArray)]
     if len(arrays) != 1:
         if f is np.broadcast_arrays:
             shape = np.broadcast_shapes(*(np.shape(x) for x in args))
-            return tuple(numpys(_views(np.broadcast_to, (x, shape), {})) if isinstance(x, Numpys) else np.broadcast_to(x, shape) for x in args)
+            return tuple(numpys(_views(np.broadcast_to, (x, shape), {})) if isinstance(x, MutableArray) else np.broadcast_to(x, shape) for x in args)
         return NotImplemented
     (x,) = arrays
 
@@ -97,7 +97,7 @@ def _one_of(taken: Callable[[Any], Any], k: int | None, x: Any) -> Any:
 class _Items:
     """`np.nditer` and `np.ndenumerate` of an array: its items one by one, which change with it."""
 
-    def __init__(self, x: Numpys, numbered: bool, options: dict[str, Any]) -> None:
+    def __init__(self, x: MutableArray, numbered: bool, options: dict[str, Any]) -> None:
         self.x, self.numbered = x, numbered
         self.multi_index: tuple[int, ...] = ()
 

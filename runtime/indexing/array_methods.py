@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph.runtime.arrays.numpy_array import Numpys, is_known, numpys, plain, view
-from autograph.runtime.arrays.view_index import Bits, Chosen, Component, Index, Part, reshaped, transposed
+from autograph.runtime.arrays.numpy_array import MutableArray, is_known, numpys, plain, view
+from autograph.runtime.arrays.view_index import Bits, Chosen, Component, Index, ViewIndex, reshaped, transposed
 from autograph.runtime.errors.errors import NumpyError
 from autograph.runtime.errors.source_spans import here
 from autograph.runtime.indexing.stores import replace_whole, store
@@ -21,7 +21,7 @@ from autograph.runtime.values.values import traced
 METHODS_IN_PLACE = frozenset("fill put sort partition itemset".split())
 
 
-def part_of(x: Numpys, f: Callable[[Any], Any]) -> Numpys | None:
+def part_of(x: MutableArray, f: Callable[[Any], Any]) -> MutableArray | None:
     """What a function of NumPy's that may give a view makes of an array: the view, or None where it gives a copy."""
     found = f(x.shadow)
     if isinstance(found, np.ndarray) and found.size == 0:  # it shares no memory, as it has none
@@ -31,7 +31,7 @@ def part_of(x: Numpys, f: Callable[[Any], Any]) -> Numpys | None:
     return view(x, part(x, f, found))
 
 
-def part(x: Numpys, f: Callable[[Any], Any], found: Any) -> Part:
+def part(x: MutableArray, f: Callable[[Any], Any], found: Any) -> ViewIndex:
     """The part of an array that a function takes as a view, which it has made of the array's shadow."""
     shadow = x.shadow
     if found.size == shadow.size and found.flags.c_contiguous and shadow.flags.c_contiguous and _begin(found) == _begin(shadow):
@@ -94,7 +94,7 @@ _VIEWS = frozenset("reshape ravel transpose swapaxes squeeze diagonal".split())
 
 
 def method(name: str) -> Callable[..., Any]:
-    def called(self: Numpys, *args: Any, **kwargs: Any) -> Any:
+    def called(self: MutableArray, *args: Any, **kwargs: Any) -> Any:
         if name in METHODS_IN_PLACE:
             return _in_place(self, name, args, kwargs)
         if name in _VIEWS and (found := part_of(self, lambda s: getattr(s, name)(*args, **kwargs))) is not None:
@@ -122,7 +122,7 @@ def _is_traced(x: Any) -> bool:
     return isinstance(x, Array) and not is_known(x)
 
 
-def _in_place(x: Numpys, name: str, args: Any, kwargs: Any) -> None:
+def _in_place(x: MutableArray, name: str, args: Any, kwargs: Any) -> None:
     if name == "fill":
         store(x, (Ellipsis,), *args, **kwargs)
     elif name == "put":
@@ -140,27 +140,27 @@ def put_items(x: Array, where: Any, values: Any, *_: Any) -> None:
     """`x.put(where, values)`: items by their numbers in the flat array."""
     places = jnp.asarray(content(where)).reshape(-1)
     values = jnp.resize(jnp.asarray(content(values)), places.shape)
-    if isinstance(x, Numpys) and (flat := part_of(x, lambda s: s.reshape(-1))) is not None:
+    if isinstance(x, MutableArray) and (flat := part_of(x, lambda s: s.reshape(-1))) is not None:
         store(flat, places, values)
     else:
         replace_whole(x, jnp.asarray(content(x)).reshape(-1).at[places].set(values.astype(jax.dtypes.canonicalize_dtype(x.dtype))).reshape(x.shape))
 
 
-def _copy(self: Numpys, order: str = "C") -> Any:
+def _copy(self: MutableArray, order: str = "C") -> Any:
     return numpys(self.now.copy()) if self.known else numpys(jnp.array(content(self)))
 
 
-def _astype(self: Numpys, dtype: Any, *args: Any, **options: Any) -> Any:
+def _astype(self: MutableArray, dtype: Any, *args: Any, **options: Any) -> Any:
     if options.get("copy") is False and np.dtype(dtype) == self.dtype:
         return self
     return numpys(self.now.astype(dtype, *args, **options)) if self.known else numpys(jnp.asarray(content(self)).astype(dtype, copy=True))
 
 
-def _flatten(self: Numpys, order: str = "C") -> Any:
+def _flatten(self: MutableArray, order: str = "C") -> Any:
     return numpys(self.now.flatten(order)) if self.known else numpys(jnp.array(content(self)).flatten(order))
 
 
-def _view(self: Numpys, dtype: Any = None, *args: Any) -> Any:
+def _view(self: MutableArray, dtype: Any = None, *args: Any) -> Any:
     if dtype is None or dtype is np.ndarray:
         return view(self, Index((Ellipsis,)))
     if isinstance(dtype, type) and issubclass(dtype, np.ndarray):
@@ -172,12 +172,12 @@ def _view(self: Numpys, dtype: Any = None, *args: Any) -> Any:
 
 
 def _component(imaginary: bool) -> property:
-    def get(self: Numpys) -> Any:
+    def get(self: MutableArray) -> Any:
         if self.dtype.kind != "c":
             return numpys(np.zeros(self.shape, self.dtype)) if imaginary else self
         return view(self, Component(imaginary))
 
-    def put(self: Numpys, value: Any) -> None:
+    def put(self: MutableArray, value: Any) -> None:
         store(get(self), (Ellipsis,), value)
 
     return property(get, put)
@@ -186,13 +186,13 @@ def _component(imaginary: bool) -> property:
 class Flat:
     """`x.flat`: the items of an array in the order of its axes, which are stored into it."""
 
-    def __init__(self, x: Numpys) -> None:
+    def __init__(self, x: MutableArray) -> None:
         numbers = np.arange(x.size).reshape(x.shape)
         self.x, self.items = x, view(x, Chosen(numbers.reshape(-1)))
 
     def __getitem__(self, i: Any) -> Any:
         found = self.items[i]
-        return found.copy() if isinstance(found, Numpys) else found
+        return found.copy() if isinstance(found, MutableArray) else found
 
     def __setitem__(self, i: Any, value: Any) -> None:
         store(self.items, i, value)
@@ -210,7 +210,7 @@ class Flat:
         return self.items.copy()
 
 
-def _put_flat(self: Numpys, value: Any) -> None:
+def _put_flat(self: MutableArray, value: Any) -> None:
     value = content(value)
     Flat(self)[:] = jnp.resize(jnp.asarray(value), (self.size,)) if np.ndim(value) else value
 
@@ -255,6 +255,6 @@ _OWN: dict[str, Any] = {
     "item": lambda self, *args: self.now.item(*args) if self.known else _item(self, *args),
 }  # fmt: skip
 for _name in _ARRAYS - _OWN.keys():
-    setattr(Numpys, _name, method(_name))
+    setattr(MutableArray, _name, method(_name))
 for _name, _what in _OWN.items():
-    setattr(Numpys, _name, _what)
+    setattr(MutableArray, _name, _what)

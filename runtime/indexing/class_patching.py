@@ -14,18 +14,18 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from autograph.runtime.arrays.numpy_array import KINDS, Numpys, numpys
-from autograph.runtime.arrays.variable_ref import Handle
+from autograph.runtime.arrays.numpy_array import KINDS, MutableArray, numpys
+from autograph.runtime.arrays.variable_ref import VariableRef
 from autograph.runtime.errors.errors import AliasError, ArrayStoreError
 from autograph.runtime.errors.source_spans import caller, here, variable_of
 from autograph.runtime.indexing.stores import store, stored_at
 from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi.tracers import Array, as_object
-from autograph.runtime.sequences.dynamic_slices import Section
+from autograph.runtime.sequences.dynamic_slices import PaddedSlice
 from autograph.runtime.state.object_graph import is_state, own_attributes
 from autograph.runtime.state.retrace import NeedsState
 from autograph.runtime.state.snapshot_diff import is_librarys, makes_keys
-from autograph.runtime.state.state_refs import Attribute, Cell, Contents, Entry, HeapLocation, Variable
+from autograph.runtime.state.state_refs import AttributeRef, CellRef, ContentsRef, EntryRef, NameRef, StateRef
 from autograph.runtime.tracing.trace_context import frames, in_block, touched, watched
 from autograph.runtime.values.values import ATOMS, traced
 
@@ -42,8 +42,8 @@ def adopt_arrays(fn: Any) -> None:
     frame.codes.add(code)
     names = named_in(code)
     cells = zip(code.co_freevars, fn.__closure__ or (), strict=True)
-    places: list[HeapLocation] = [Variable(fn.__globals__, name) for name in names if name in fn.__globals__]
-    places += [Cell(cell, name) for name, cell in cells]
+    places: list[StateRef] = [NameRef(fn.__globals__, name) for name in names if name in fn.__globals__]
+    places += [CellRef(cell, name) for name, cell in cells]
     seen: set[int] = set()
     while places:
         place = places.pop()
@@ -54,21 +54,23 @@ def adopt_arrays(fn: Any) -> None:
         if _is_raw(x):
             _adopt(x, place, frame)
         elif makes_keys(type(x)):
-            frame.defaults.append(Contents(x))
+            frame.defaults.append(ContentsRef(x))
         elif type(x) is list or type(x) is dict:
-            places += [Entry(x, k) for k in (range(len(x)) if type(x) is list else x)][:_MOST]
+            places += [EntryRef(x, k) for k in (range(len(x)) if type(x) is list else x)][:_MOST]
         elif type(x) is ModuleType:
-            places += [Variable(vars(x), name) for name in names if name in vars(x)]
+            places += [NameRef(vars(x), name) for name in names if name in vars(x)]
         elif isinstance(x, type):
             places += _of_class(x)
-        elif is_state(x) and not isinstance(x, Handle) and not is_librarys(type(x)):
-            places += [Attribute(x, name) for name in own_attributes(x)] + _of_class(type(x))
+        elif is_state(x) and not isinstance(x, VariableRef) and not is_librarys(type(x)):
+            places += [AttributeRef(x, name) for name in own_attributes(x)] + _of_class(type(x))
 
 
-def _of_class(cls: type) -> list[HeapLocation]:
+def _of_class(cls: type) -> list[StateRef]:
     """The arrays, lists and dicts that a class of the user's holds, and those that it is derived from."""
     held = [(k, name, x) for k in cls.__mro__ if k is not object and not is_librarys(k) for name, x in vars(k).items()]
-    return [Attribute(k, name) for k, name, x in held if _is_raw(x) or (type(x) in (list, dict) or makes_keys(type(x))) and not name.startswith("__")]
+    return [
+        AttributeRef(k, name) for k, name, x in held if _is_raw(x) or (type(x) in (list, dict) or makes_keys(type(x))) and not name.startswith("__")
+    ]
 
 
 _MOST = 100  # items of a list that are looked at
@@ -85,13 +87,13 @@ def _is_raw(x: Any) -> bool:
     return type(x) is np.ndarray and x.ndim > 0 and x.dtype.kind in KINDS or type(x) is _jax.ArrayImpl and x.ndim > 0
 
 
-def _adopt(x: Any, place: HeapLocation | None, frame: Any) -> Any:
+def _adopt(x: Any, place: StateRef | None, frame: Any) -> Any:
     known = next((new for _, old, new in frame.adopted if old is x), None)
     if known is None:
         home = weakref.ref(frame.trace)
-        known = Numpys(x, home) if isinstance(x, np.ndarray) else Array(x, home)
+        known = MutableArray(x, home) if isinstance(x, np.ndarray) else Array(x, home)
         known.lasts = True
-        if isinstance(known, Numpys):
+        if isinstance(known, MutableArray):
             known.raw = x
     frame.adopted.append((place, x, known))
     if place is not None:
@@ -99,7 +101,7 @@ def _adopt(x: Any, place: HeapLocation | None, frame: Any) -> Any:
     return known
 
 
-def changed_outside(frame: Any) -> list[HeapLocation]:
+def changed_outside(frame: Any) -> list[StateRef]:
     """The places of arrays from outside that a trace has stored into, none of which is state of its function.
 
     Raises:
@@ -116,7 +118,7 @@ def changed_outside(frame: Any) -> list[HeapLocation]:
 
 
 def _unknown(x: Any) -> bool:
-    return traced(x) or isinstance(x, Section) or type(x) is tuple and any(isinstance(p, Section) for p in x)
+    return traced(x) or isinstance(x, PaddedSlice) or type(x) is tuple and any(isinstance(p, PaddedSlice) for p in x)
 
 
 def stored_outside(x: Any, i: Any, value: Any, shared: bool) -> Any:
@@ -156,24 +158,24 @@ def stored_outside(x: Any, i: Any, value: Any, shared: bool) -> Any:
     return new
 
 
-def _places_of(x: Any) -> list[HeapLocation]:
+def _places_of(x: Any) -> list[StateRef]:
     """The variables of modules and of functions around, and what these hold, that are an array."""
     function = frames()[0].function
     frame = caller()
     spaces = [(getattr(function, "__globals__", {}), getattr(function, "__code__", None))]
     spaces += [(frame.f_globals, frame.f_code)] if frame is not None else []
-    variables: list[HeapLocation] = [Variable(space, name) for space, code in spaces for name in named_in(code) if name in space]
+    variables: list[StateRef] = [NameRef(space, name) for space, code in spaces for name in named_in(code) if name in space]
     cells = zip(getattr(getattr(function, "__code__", None), "co_freevars", ()), getattr(function, "__closure__", None) or (), strict=False)
-    variables += [Cell(cell, name) for name, cell in cells]
-    found: list[HeapLocation] = []
+    variables += [CellRef(cell, name) for name, cell in cells]
+    found: list[StateRef] = []
     for place in variables:
         held = place.get()
         if held is x:
             found.append(place)
         elif type(held) in (list, dict) and any(v is x for v in (held if type(held) is list else held.values())):
-            found.append(Contents(held))
+            found.append(ContentsRef(held))
         elif is_state(held) or isinstance(held, type):
-            own = [] if isinstance(held, type) else [Attribute(held, name) for name in own_attributes(held)]
+            own = [] if isinstance(held, type) else [AttributeRef(held, name) for name in own_attributes(held)]
             of_class = _of_class(held if isinstance(held, type) else type(held))
             found += [place for place in (*own, *of_class) if place.get() is x]
     return list(dict.fromkeys(found))
@@ -185,7 +187,7 @@ def named_in(code: CodeType | None) -> set[str]:
     return set(code.co_names if code is not None else ()).union(*inner)
 
 
-def _refuse_or_lift(places: list[HeapLocation]) -> None:
+def _refuse_or_lift(places: list[StateRef]) -> None:
     """An array that was there before is stored into: it has to be state of the function.
 
     Raises:

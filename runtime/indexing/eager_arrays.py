@@ -25,14 +25,14 @@ from typing import Any
 
 import numpy as np
 
-from autograph.runtime.arrays.variable_ref import OPERATORS, Handle
+from autograph.runtime.arrays.variable_ref import OPERATORS, VariableRef
 from autograph.runtime.errors.errors import AliasError
 from autograph.runtime.errors.source_spans import here
 from autograph.runtime.indexing.stores import ASKED
 from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi.tracers import OBJECTS, Array, as_object, content, taken_by_jax
 from autograph.runtime.state.object_graph import is_state, own_attributes
-from autograph.runtime.state.state_refs import Attribute, base_of
+from autograph.runtime.state.state_refs import AttributeRef, base_of
 from autograph.runtime.values.values import ATOMS
 
 _CONTAINERS = 6  # at whose items or attributes a call looks when it begins
@@ -50,7 +50,7 @@ class Evaluated(Array):
 
     __slots__ = ("call",)  # the one that has found the array in its arguments
 
-    def __init__(self, now: Any, call: Call | None = None) -> None:
+    def __init__(self, now: Any, call: EagerCall | None = None) -> None:
         super().__init__(now, _TOP)
         self.call = weakref.ref(call) if call is not None else None
         _made[0] += 1
@@ -102,7 +102,7 @@ taken_by_jax(Evaluated)
 _TOP = weakref.ref(_jax.eval_trace)
 
 
-class Call:
+class EagerCall:
     """A call of the plain form from code that is not converted, until it ends; `values` are its arguments, with objects for arrays."""
 
     __slots__ = ("__weakref__", "_before", "_checked", "_found", "values")
@@ -191,7 +191,7 @@ def _first(x: Any, cls: type) -> Any:
         return base_of(x).__getitem__(x, slice(_ITEMS))
     if cls.__getattribute__ is _NATIVE and cls.__dictoffset__:
         return list(x.__dict__.values())[:_ITEMS]
-    return [Attribute(x, name).get() for name in own_attributes(x)[:_ITEMS]] if is_state(x) else ()
+    return [AttributeRef(x, name).get() for name in own_attributes(x)[:_ITEMS]] if is_state(x) else ()
 
 
 def _holds_arrays(x: Any, left: list[int]) -> bool:
@@ -215,10 +215,10 @@ def _holds_arrays(x: Any, left: list[int]) -> bool:
     return False
 
 
-def as_objects(*args: Any) -> Call | None:
+def as_objects(*args: Any) -> EagerCall | None:
     """The arguments of a function in its plain form, into which it may store; None where its caller knows them: for others arrays are values."""
     constants = sys._getframe(2).f_code.co_consts
-    return None if constants and type(constants[-1]).__name__ == "Form" else Call(args)  # `mark_of`, without a call
+    return None if constants and type(constants[-1]).__name__ == "Form" else EagerCall(args)  # `mark_of`, without a call
 
 
 def evaluated(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -275,8 +275,8 @@ def _each_array(x: Any, of: Callable[[Any], Any], seen: dict[int, Any], left: li
             for k in range(list.__len__(x)) if isinstance(x, list) else list(base.__iter__(x)):
                 if (new := _each_array(held := base.__getitem__(x, k), of, seen, left)) is not held:
                     base.__setitem__(x, k, new)
-    if is_state(x) and not isinstance(x, Handle):
-        for place in (Attribute(x, name) for name in own_attributes(x)):
+    if is_state(x) and not isinstance(x, VariableRef):
+        for place in (AttributeRef(x, name) for name in own_attributes(x)):
             if (new := _each_array(held := place.get(), of, seen, left)) is not held:
                 place.put(new)
     return x

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from autograph.runtime.arrays.numpy_array import KINDS, Numpys, View, view
+from autograph.runtime.arrays.numpy_array import KINDS, MutableArray, View, view
 from autograph.runtime.errors.errors import ArrayStoreError
 from autograph.runtime.errors.source_spans import here
 from autograph.runtime.indexing.array_methods import part
@@ -31,7 +31,7 @@ class NeedsArrays(Retrace):
     """Not an error: arrays of NumPy's among the arguments change, or it is asked which arguments are NumPy's, or numbers."""
 
 
-class Given(threading.local):
+class PlainArguments(threading.local):
     """The arrays of NumPy's that the present call is given."""
 
     paths: tuple[Any, ...] = ()
@@ -39,7 +39,7 @@ class Given(threading.local):
     seen = False  # are the arguments of the call known, of which a trace is made? not if it goes to JAX directly
 
 
-given = Given()
+given = PlainArguments()
 
 
 def without_numpys(jitted: Callable[..., Any], otherwise: Callable[..., Any], numbers: bool) -> Callable[..., Any]:
@@ -99,7 +99,7 @@ def _within(x: Any, path: Path, y: Any) -> Within | None:
 
 
 def _is_numpys(x: Any) -> bool:
-    return isinstance(x, np.ndarray) and x.dtype.kind in KINDS and x.ndim > 0 or isinstance(x, Numpys) and x.ndim > 0
+    return isinstance(x, np.ndarray) and x.dtype.kind in KINDS and x.ndim > 0 or isinstance(x, MutableArray) and x.ndim > 0
 
 
 _NOTHING = frozenset({_jax.ArrayImpl, bool, int, float, complex, str, type(None)})  # neither an array that can change, nor what holds one
@@ -154,7 +154,7 @@ class Arguments:
                 x.scalar = within.get(path, False) if scalars else None if x.aval.weak_type else GIVEN
             if path not in within or type(x) is not Array or not x.ndim:
                 return x
-            made[path] = Numpys(x.now, x.home)
+            made[path] = MutableArray(x.now, x.home)
             return made[path]
 
         def placed(path: Path, x: Any) -> Any:
@@ -176,11 +176,11 @@ class Arguments:
     def lasting(self) -> None:
         """What is stored into them is seen after an error."""
         for x, _ in self.arrays.values():
-            x.lasts = isinstance(x, Numpys)
+            x.lasts = isinstance(x, MutableArray)
 
     def stored(self) -> dict[Path, Any]:
         """What those of NumPy's hold that have changed."""
-        return {path: content(x) for path, (x, before) in self.arrays.items() if isinstance(x, Numpys) and x.now is not before}
+        return {path: content(x) for path, (x, before) in self.arrays.items() if isinstance(x, MutableArray) and x.now is not before}
 
 
 def refuse(args: Sequence[Any], kwargs: dict[str, Any], arrays: dict[Path, Any], stored: Sequence[Path], name_of: Callable[[Path], str]) -> None:
@@ -192,7 +192,7 @@ def refuse(args: Sequence[Any], kwargs: dict[str, Any], arrays: dict[Path, Any],
     """
     for path in stored:
         x, name = arrays[path], name_of(path)
-        if isinstance(x, Numpys):
+        if isinstance(x, MutableArray):
             continue
         if _jax.recording():
             raise ArrayStoreError(
@@ -248,7 +248,7 @@ def put_back(arrays: dict[Path, Any], finals: dict[Path, Any] | None) -> None:
     """Give the callers' arrays the values that a call has computed."""
     for path, final in (finals or {}).items():
         x = arrays[path]
-        if isinstance(x, Numpys):
+        if isinstance(x, MutableArray):
             replace_whole(x, final)
         else:
             np.copyto(x, np.asarray(final), casting="unsafe")

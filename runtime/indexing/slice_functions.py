@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph.runtime.effects.error_codes import fail
-from autograph.runtime.sequences.dynamic_slices import Section, dot
+from autograph.runtime.sequences.dynamic_slices import PaddedSlice, dot
 
 REDUCTIONS = frozenset("sum prod any all mean min max argmin argmax".split())
 _ORDERING = frozenset("sort argsort lexsort median percentile quantile unique searchsorted partition".split())
@@ -24,7 +24,7 @@ _SAME_NAME = {"amin": "min", "amax": "max", "abs": "absolute"}
 _OPERANDS = {"arcsin": 0, "arccos": 0, "arctanh": 0, "arccosh": 2}  # behind the end, where the derivative is finite; else 1
 
 
-def padded(x: Section, size: int, fill: Any) -> Any:
+def padded(x: PaddedSlice, size: int, fill: Any) -> Any:
     """The rows as an array of `size` rows, filled up."""
     fail(x.length > size, IndexError, f"the items do not fit {size} rows")
     more = max(size - x.rows.shape[0], 0)
@@ -32,18 +32,18 @@ def padded(x: Section, size: int, fill: Any) -> Any:
     return jnp.where((jnp.arange(size) < x.length).reshape((-1,) + (1,) * (x.ndim - 1)), rows, jnp.asarray(fill, rows.dtype))
 
 
-def _copied(x: Section, dtype: Any = None, *, copy: Any = None, order: Any = None) -> Section:
+def _copied(x: PaddedSlice, dtype: Any = None, *, copy: Any = None, order: Any = None) -> PaddedSlice:
     return x.copy() if dtype is None else x.astype(jax.dtypes.canonicalize_dtype(dtype))
 
 
-def _variance(x: Section, axis: Any = None, *, ddof: Any = 0) -> Any:
+def _variance(x: PaddedSlice, axis: Any = None, *, ddof: Any = 0) -> Any:
     away = jnp.where(x.inside, x.items - x.mean(axis), 0)
     count = x.length if axis is not None or x.ndim == 1 else x.size
     return jnp.sum(jnp.abs(away) ** 2, axis=0 if axis is not None else None) / (count - ddof)
 
 
-def _sorted(x: Section) -> Section:
-    rows = Section(x.length, x.rows, x.origin.copied())
+def _sorted(x: PaddedSlice) -> PaddedSlice:
+    rows = PaddedSlice(x.length, x.rows, x.origin.copied())
     return rows.made(x.length, jnp.sort(rows.filled(_last(x.dtype)), axis=0)).mapped(lambda rows: rows)
 
 
@@ -52,25 +52,25 @@ def _last(dtype: Any) -> Any:
     return jnp.inf if jnp.issubdtype(dtype, jnp.floating) else True if dtype.kind == "b" else jnp.iinfo(dtype).max
 
 
-def _order(x: Section) -> Section:
-    rows = Section(x.length, x.rows, x.origin.copied())
+def _order(x: PaddedSlice) -> PaddedSlice:
+    rows = PaddedSlice(x.length, x.rows, x.origin.copied())
     order = jnp.lexsort((rows.rows, ~jnp.broadcast_to(rows.inside, rows.rows.shape)))
     return rows.made(x.length, order).mapped(lambda rows: rows)
 
 
-def _median(x: Section) -> Any:
+def _median(x: PaddedSlice) -> Any:
     ordered, n = _sorted(x).rows, x.length
     middle = (ordered[jnp.maximum((n - 1) // 2, 0)] + ordered[jnp.minimum(n // 2, len(ordered) - 1)]) / 2
     return jnp.where(n == 0, jnp.nan, middle)
 
 
-def _difference(x: Section) -> Section:
+def _difference(x: PaddedSlice) -> PaddedSlice:
     rows = x.rows
     return x.made(jnp.maximum(x.length - 1, 0), jnp.concatenate([rows[1:] - rows[:-1], jnp.zeros_like(rows[:1])])).mapped(lambda rows: rows)
 
 
-def _running(x: Section, add: Any, neutral: int) -> Section:
-    rows = Section(x.length, x.rows, x.origin.copied())
+def _running(x: PaddedSlice, add: Any, neutral: int) -> PaddedSlice:
+    rows = PaddedSlice(x.length, x.rows, x.origin.copied())
     return rows.made(x.length, add(rows.filled(neutral), axis=0)).mapped(lambda rows: rows)
 
 
@@ -85,9 +85,9 @@ _OF_ONE_AXIS: dict[str, Any] = {  # of a section of numbers
 
 
 for _name in ("std", "var", "ptp"):
-    setattr(Section, _name, _OF_ALL[_name])
+    setattr(PaddedSlice, _name, _OF_ALL[_name])
 for _name in ("cumsum", "cumprod", "argsort"):
-    setattr(Section, _name, _OF_ONE_AXIS[_name])
+    setattr(PaddedSlice, _name, _OF_ONE_AXIS[_name])
 
 
 def function_of(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -101,19 +101,19 @@ def function_of(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     ufunc, op = getattr(np, name, None), getattr(jnp, name, None)
     if isinstance(ufunc, np.ufunc) and op is not None and len(args) == ufunc.nin <= 2 and ufunc.nout == 1 and not kwargs:
         fill = _OPERANDS.get(name, 1)
-        if isinstance(first, Section):
+        if isinstance(first, PaddedSlice):
             if ufunc.nin == 2:
                 return first.combined(args[1], op, fill)
             return first.made(first.length, op(first.filled(fill)), first.mask).mapped(lambda items: items)
         return args[1].combined(first, lambda a, b: op(b, a), fill)
-    if isinstance(first, Section) and name in REDUCTIONS and len(args) <= 2 and not kwargs.keys() - {"axis"}:
+    if isinstance(first, PaddedSlice) and name in REDUCTIONS and len(args) <= 2 and not kwargs.keys() - {"axis"}:
         return getattr(first, name)(*args[1:], **kwargs)
-    own = _OF_ALL.get(name) or (_OF_ONE_AXIS.get(name) if isinstance(first, Section) and first.ndim == 1 else None)
-    if own is not None and isinstance(first, Section) and not any(isinstance(x, Section) for x in (*args[1:], *kwargs.values())):
+    own = _OF_ALL.get(name) or (_OF_ONE_AXIS.get(name) if isinstance(first, PaddedSlice) and first.ndim == 1 else None)
+    if own is not None and isinstance(first, PaddedSlice) and not any(isinstance(x, PaddedSlice) for x in (*args[1:], *kwargs.values())):
         try:
             inspect.signature(own).bind(*args, **kwargs)
         except TypeError:
             raise first.refusal(f"`{name}` is given it with these options", _ORDERED if name in _ORDERING else "") from None
         return own(*args, **kwargs)
-    found = next(x for x in (*args, *kwargs.values()) if isinstance(x, Section))
+    found = next(x for x in (*args, *kwargs.values()) if isinstance(x, PaddedSlice))
     raise found.refusal(f"`{name}` is given it", _ORDERED if name in _ORDERING else "")

@@ -10,16 +10,16 @@ import numpy as np
 from autograph.runtime.arrays.numpy_array import OPERATIONS
 from autograph.runtime.indexing.stores import change, store
 from autograph.runtime.jaxapi.tracers import Array
-from autograph.runtime.sequences.dynamic_slices import Section
+from autograph.runtime.sequences.dynamic_slices import PaddedSlice
 from autograph.runtime.sequences.slicing import rows_after, stored_masked
 
 
-def store_section(x: Section, i: Any, value: Any) -> None:
+def store_section(x: PaddedSlice, i: Any, value: Any) -> None:
     """`x[i] = value`: also in the array that it is a view of."""
     if x.part is not None:
         whole, part = x.part
         new = x.made(x.length, rows_after(x, x.rows, i, value))
-        (store_section if isinstance(whole, Section) else store)(whole, part, new)
+        (store_section if isinstance(whole, PaddedSlice) else store)(whole, part, new)
         return
     if x.lost is not None:
         raise x.refusal("it is stored into, a view that was taken in a compiled loop or branch before", "take it again before the store")
@@ -37,14 +37,14 @@ def store_section(x: Section, i: Any, value: Any) -> None:
     change(x.kept, update)
 
 
-def _update(x: Section, symbol: str, value: Any) -> Any:
+def _update(x: PaddedSlice, symbol: str, value: Any) -> Any:
     """`x += value` (or another operator): what `x` is bound to, which is itself where it is NumPy's.
 
     Raises:
       TypeError: its type does not take what the operator gives.
     """
     new = getattr(x, symbol)(value)
-    if not isinstance(new, Section):
+    if not isinstance(new, PaddedSlice):
         return new
     if not np.can_cast(new.dtype, x.dtype, "same_kind"):
         raise TypeError(f"Cannot cast ufunc '{symbol.strip('_')}' output from {new.dtype!r} to {x.dtype!r} with casting rule 'same_kind'")

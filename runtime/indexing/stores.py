@@ -12,7 +12,7 @@ from jax import lax
 
 from autograph.runtime.arrays.array_aliasing import check_bound, dependents, lost_views, others, same
 from autograph.runtime.arrays.indices import as_index
-from autograph.runtime.arrays.numpy_array import OPERATIONS, Numpys, View, is_known, moment, plain
+from autograph.runtime.arrays.numpy_array import OPERATIONS, MutableArray, View, is_known, moment, plain
 from autograph.runtime.arrays.view_index import is_all, transposed
 from autograph.runtime.effects.error_codes import fine
 from autograph.runtime.errors.errors import AliasError
@@ -21,15 +21,15 @@ from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi.private import core
 from autograph.runtime.jaxapi.scattering import put_at
 from autograph.runtime.jaxapi.tracers import Array, content, note_change
-from autograph.runtime.sequences.dynamic_slices import Section
+from autograph.runtime.sequences.dynamic_slices import PaddedSlice
 from autograph.runtime.sequences.slicing import has_places, split_index, stored, stored_at_each, stored_masked
 from autograph.runtime.sequences.subscripts import check_static, has_span, is_mask, store_masked, store_span
-from autograph.runtime.state.captured_state import may_have_failed, touch
-from autograph.runtime.state.state_refs import HeapLocation
+from autograph.runtime.state.captured_state import may_have_failed, record_write
+from autograph.runtime.state.state_refs import StateRef
 from autograph.runtime.tracing.trace_context import frames
 
 
-class Value(HeapLocation):
+class Value(StateRef):
     """What an array holds."""
 
     error = AliasError
@@ -79,7 +79,7 @@ def change(x: Array, update: Callable[[Any, Any], Any]) -> None:
     tied = [(y, same(x, y)) for y in others(x)]
     roots = [x, *(y for y, _ in tied if not isinstance(y, View))]
     for y in (y for root in roots for y in lost_views(root)):
-        if not isinstance(y, Numpys):
+        if not isinstance(y, MutableArray):
             raise unknown_array()
         if type(y) is not StaleView:
             y.before, y.__class__ = y.now, StaleView
@@ -93,7 +93,7 @@ def change(x: Array, update: Callable[[Any, Any], Any]) -> None:
         _put(y, jnp.where(p, content(part), content(y)))
 
 
-class StaleView(Numpys):
+class StaleView(MutableArray):
     """What may be a view, at a place that is not known any more, of an array that has been stored into since: nobody can tell what it holds.
 
     Its type is what it was `before`, which whoever comes across it may ask for.
@@ -156,15 +156,15 @@ def _is_of_function(x: Array) -> bool:
 
 def _put(x: Array, new: Any) -> None:
     place = Value(x)
-    touch(place, late=False)
+    record_write(place, late=False)
     place.put(new)
-    if isinstance(x, Numpys):
+    if isinstance(x, MutableArray):
         x.changed = moment()
 
 
 def store(x: Array, i: Any, value: Any) -> None:
     """`x[i] = value`."""
-    if isinstance(x, Numpys):
+    if isinstance(x, MutableArray):
         i = plain(i)
         if _by_numpy(x, i, value):
             return
@@ -173,7 +173,7 @@ def store(x: Array, i: Any, value: Any) -> None:
     def update(now: Any, p: Any) -> Any:
         if p is None:
             return stored_at(now, i, value)
-        if is_mask(i) or isinstance(value, Section) or has_places(i) or split_index(i) is not None or has_span(i):
+        if is_mask(i) or isinstance(value, PaddedSlice) or has_places(i) or split_index(i) is not None or has_span(i):
             return jnp.where(p, stored_at(now, i, value), now)
         old = now[as_index(i)]
         return stored_at(now, i, jnp.where(p, _as(value, old.dtype), old))
@@ -181,14 +181,14 @@ def store(x: Array, i: Any, value: Any) -> None:
     change(x, update)
 
 
-def _by_numpy(x: Numpys, i: Any, value: Any) -> bool:
+def _by_numpy(x: MutableArray, i: Any, value: Any) -> bool:
     """Store what is known into an array that is known, where that is surely made."""
     root = x.root if isinstance(x, View) else x
     value = plain(value)
     if not root.known or root.home() is not _jax.current_trace() or _is_traced(i) or _is_traced(value) or others(root) or dependents(root):
         return False
     place = Value(root)
-    touch(place, late=False)
+    record_write(place, late=False)
     if root.now is root.raw or any(frame.saved.get(place) is root.now for frame in frames()):
         root.now = root.now.copy()
     now = x.now
@@ -204,7 +204,7 @@ def _is_traced(x: Any) -> bool:
         return any(map(_is_traced, x))
     if isinstance(x, slice):
         return any(map(_is_traced, (x.start, x.stop, x.step)))
-    return isinstance(x, (jax.Array, Section)) and not is_known(x)
+    return isinstance(x, (jax.Array, PaddedSlice)) and not is_known(x)
 
 
 def _as(value: Any, dtype: Any) -> Any:
@@ -217,7 +217,7 @@ def _as(value: Any, dtype: Any) -> Any:
 
 def _of_type(value: Any, dtype: Any) -> Any:
     """What is stored into an array of NumPy's has its type."""
-    if isinstance(value, Section) or not isinstance(value, (jax.Array, np.ndarray, np.generic, list, tuple, int, float, complex)):
+    if isinstance(value, PaddedSlice) or not isinstance(value, (jax.Array, np.ndarray, np.generic, list, tuple, int, float, complex)):
         return value
     dtype = jax.dtypes.canonicalize_dtype(dtype)
     return _as(value, dtype)
@@ -227,7 +227,7 @@ def stored_at(x: Any, i: Any, value: Any) -> Any:
     """The value after `x[i] = value`."""
     check_static(x, i)
     if is_mask(i):
-        return stored_masked(x, i, value) if isinstance(value, Section) else store_masked(x, i, value)
+        return stored_masked(x, i, value) if isinstance(value, PaddedSlice) else store_masked(x, i, value)
     if has_places(i):
         return stored_at_each(x, i, value)
     if (split := split_index(i)) is not None:
@@ -235,7 +235,7 @@ def stored_at(x: Any, i: Any, value: Any) -> Any:
         return x.at[whole].set(stored(x[whole], part, value)) if whole else stored(x, part, value)
     if has_span(i):
         return store_span(x, i, value)
-    if isinstance(value, Section) and (isinstance(i, slice) or i is Ellipsis):
+    if isinstance(value, PaddedSlice) and (isinstance(i, slice) or i is Ellipsis):
         return stored(x, i if isinstance(i, slice) else slice(None), value)
     if is_all(x.shape, i):
         new = jnp.asarray(value)
@@ -287,7 +287,7 @@ def update_at(x: Array, where: Any, name: str, *values: Any) -> None:
     change(x, update)
 
 
-def update_whole(x: Numpys, name: str, value: Any) -> None:
+def update_whole(x: MutableArray, name: str, value: Any) -> None:
     """`x += value`: what the operator gives is stored into the array, in its type.
 
     Raises:
@@ -303,9 +303,9 @@ def update_whole(x: Numpys, name: str, value: Any) -> None:
     replace_whole(x, new)
 
 
-def _reshape(x: Numpys, shape: Any) -> None:
+def _reshape(x: MutableArray, shape: Any) -> None:
     place = Value(x)
-    touch(place, late=False)
+    record_write(place, late=False)
     place.put(x.now.reshape(shape))
     x._shadow = None
 

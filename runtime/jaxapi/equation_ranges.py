@@ -14,11 +14,11 @@ from autograph.runtime.jaxapi.private import control_flow_allowed_effects, core,
 from autograph.runtime.jaxapi.private import partial_eval as pe
 from autograph.runtime.jaxapi.traces import Var
 
-_open: dict[int, Span] = {}  # by trace: the innermost span that it records
+_open: dict[int, EquationRange] = {}  # by trace: the innermost span that it records
 _classes: dict[type, type] = {}
 
 
-class Span:
+class EquationRange:
     """The equations from its beginning on, in sections that `mark` ends, and weakly the tracers that stand for what they give."""
 
     def __init__(self, trace: Any) -> None:
@@ -89,14 +89,14 @@ class Span:
 
 
 @contextmanager
-def span() -> Iterator[Span | None]:
+def span() -> Iterator[EquationRange | None]:
     """The equations that are recorded in the block; None if operations are not recorded as they are (there is a transformation around them)."""
     trace = _jax.current_trace()
     if not (isinstance(trace, pe.DynamicJaxprTrace) and objects.is_ours(trace)):
         yield None
         return
     outer, cls = _open.get(id(trace)), type(trace)
-    mine = _open[id(trace)] = Span(trace)
+    mine = _open[id(trace)] = EquationRange(trace)
     if outer is None:
         trace.__class__ = _recording(cls)  # type: ignore[assignment]
     try:

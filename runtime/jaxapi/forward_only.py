@@ -11,7 +11,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from autograph.runtime.errors.errors import Place, ReverseModeError
+from autograph.runtime.errors.errors import ReverseModeError, SourceSpan
 from autograph.runtime.jaxapi.traces import Primitive, ad, batching, mlir
 
 _value_p = Primitive("loop_value")
@@ -24,17 +24,17 @@ for _p in (_value_p, _tangent_p):
     batching.primitive_batchers[_p] = lambda args, dims, *, place, p=_p: (p.bind(args[0], place=place), dims[0])
 
 
-def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, place: Place | None) -> tuple[Any, Any]:
+def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, place: SourceSpan | None) -> tuple[Any, Any]:
     (x,), (t,) = primals, tangents
     return _value_p.bind(x, place=place), t if type(t) is ad.Zero else _tangent_p.bind(t, place=place)
 
 
-def _tangent_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, place: Place | None) -> tuple[Any, Any]:
+def _tangent_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, place: SourceSpan | None) -> tuple[Any, Any]:
     (x,), (t,) = primals, tangents
     return _tangent_p.bind(x, place=place), t if type(t) is ad.Zero else _tangent_p.bind(t, place=place)
 
 
-def _transpose(_: Any, x: Any, *, place: Place | None) -> list[Any]:
+def _transpose(_: Any, x: Any, *, place: SourceSpan | None) -> list[Any]:
     raise ReverseModeError(
         "reverse-mode differentiation through a loop that reads or writes a `jax.Ref`, and whose trip count is data-dependent",
         place, "keep what the loop changes in variables, or use forward mode (`jax.jvp`, `jax.jacfwd`)",
@@ -46,7 +46,7 @@ ad.primitive_jvps[_tangent_p] = _tangent_jvp
 ad.primitive_transposes[_tangent_p] = _transpose
 
 
-def forward_only(outs: Sequence[Any], place: Place | None) -> list[Any]:
+def forward_only(outs: Sequence[Any], place: SourceSpan | None) -> list[Any]:
     """The results of a loop that works on references; those that can carry a derivative refuse reverse mode."""
     return [_value_p.bind(x, place=place) if _differentiable(x) else x for x in outs]
 

@@ -18,7 +18,7 @@ from typing import Any
 import jax
 
 from autograph.runtime.errors.advice import for_value, slice_part, written
-from autograph.runtime.errors.errors import AttributeStateError, AutographError, ConcreteValueError, NotStagedError, Place, without_comment
+from autograph.runtime.errors.errors import AttributeStateError, AutographError, ConcreteValueError, NotStagedError, SourceSpan, without_comment
 from autograph.runtime.errors.large_integers import TOO_LARGE, too_large
 from autograph.runtime.errors.raise_sites import as_of_concrete, is_of_tracers, is_unhashable, is_users, unset_global
 from autograph.runtime.errors.source_spans import HIDDEN, here, is_block, mark_of, place_in, place_of
@@ -111,14 +111,14 @@ def _add_note(error: Exception) -> None:
         _cut(error)
     if isinstance(error, AutographError) or any(n.startswith(_NOTE) for n in getattr(error, "__notes__", ())):
         return
-    places: list[Place] = []  # of the user's frames
-    blocks: list[tuple[str, Place]] = []
+    places: list[SourceSpan] = []  # of the user's frames
+    blocks: list[tuple[str, SourceSpan]] = []
     tb, last = error.__traceback__, ""
     while tb is not None:
         code = tb.tb_frame.f_code
         last = code.co_filename
         if is_users(last):
-            places.append(Place(last, tb.tb_lineno))
+            places.append(SourceSpan(last, tb.tb_lineno))
         elif last.startswith(HIDDEN[:2]) and code.co_name in _OPERATORS and places and (_OPERATORS[code.co_name], places[-1]) not in blocks:
             blocks.append((_OPERATORS[code.co_name], places[-1]))
         tb = tb.tb_next
@@ -161,7 +161,7 @@ def _recursion(error: RecursionError) -> AutographError | None:
     code = next(c for c, _ in codes.most_common() if not is_block(c) or len(codes) == 1)
     return NotStagedError(
         f"`{code.co_name}` calls itself in a data-dependent branch: both branches are traced, so the recursion does not end",
-        Place(code.co_filename, lines[code]),
+        SourceSpan(code.co_filename, lines[code]),
         "write it as a loop, or let a static number end it (a depth that is a static argument, `static_argnames`)",
     )  # fmt: skip
 
@@ -282,7 +282,7 @@ def _traced_names(node: ast.AST | None, frame: FrameType) -> list[str]:
     return [f"`{n}`" for n in dict.fromkeys(found) if _is_traced(frame.f_locals.get(n))]
 
 
-def _truth_needed(frame: FrameType, place: Place, shown: str) -> NotStagedError:
+def _truth_needed(frame: FrameType, place: SourceSpan, shown: str) -> NotStagedError:
     """The error where code that stays Python decides by a traced value: why it does."""
     code, name = frame.f_code, frame.f_code.co_name
     outer: FrameType | None = frame
@@ -337,12 +337,12 @@ def unfinished(fn: Any) -> NotStagedError:
     )  # fmt: skip
 
 
-def text_of(place: Place | None) -> str:
+def text_of(place: SourceSpan | None) -> str:
     """The line of the source at a place; nothing where there is no source."""
     return linecache.getline(place.file, place.line).strip() if place is not None else ""
 
 
-def _call_at(place: Place) -> ast.Call | None:
+def _call_at(place: SourceSpan) -> ast.Call | None:
     """The call that stands at a place."""
     text = linecache.getline(place.file, place.line).encode()[place.column : place.end] if place.end else b""
     try:

@@ -12,7 +12,7 @@ from autograph.runtime.jaxapi.tracers import Array
 from autograph.runtime.jaxapi.traces import Literal
 
 
-class Rows:
+class RowOrigin:
     """Some rows of an array along an axis, in a row: from `first` on, by `step`."""
 
     def __init__(self, row: Any, array: Any, axis: int, first: int) -> None:
@@ -38,15 +38,15 @@ class Rows:
 
 
 def runs_of_rows(values: Sequence[Any]) -> list[Any]:
-    """The values in order, with `Rows` in the place of those that are rows of one array next to each other."""
+    """The values in order, with `RowOrigin` in the place of those that are rows of one array next to each other."""
     out: list[Any] = []
     places: dict[int, dict[Any, int]] = {}
     for x in values:
         found = _row(x, places)
         if found is None:
             out.append(x)
-        elif not (out and isinstance(out[-1], Rows) and out[-1].takes(*found)):
-            out.append(Rows(x, *found))
+        elif not (out and isinstance(out[-1], RowOrigin) and out[-1].takes(*found)):
+            out.append(RowOrigin(x, *found))
     return out
 
 

@@ -12,7 +12,7 @@ from jax import lax
 
 from autograph.runtime.arrays.array_aliasing import NeedsTags
 from autograph.runtime.arrays.numpy_array import View
-from autograph.runtime.branches.traced_region import Block
+from autograph.runtime.branches.traced_region import TracedRegion
 from autograph.runtime.effects.error_codes import fine
 from autograph.runtime.errors import errors
 from autograph.runtime.errors.errors import LoopTypeError
@@ -24,7 +24,7 @@ from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi.tracers import Array
 from autograph.runtime.jaxapi.traces import Var
 from autograph.runtime.loops.broadcasts import tells
-from autograph.runtime.loops.loop_aliasing import Turns, Unbound
+from autograph.runtime.loops.loop_aliasing import LoopAliases, Unbound
 from autograph.runtime.loops.trip_count_bounds import limits_of
 from autograph.runtime.sequences.bounded_list import repeated
 from autograph.runtime.sequences.list_capacity import refuse_or_grow
@@ -43,21 +43,22 @@ from autograph.runtime.state.captured_state import (
     outer_spec,
     spec_out,
 )  # fmt: skip
-from autograph.runtime.state.cast_to_types import LOOP, fitted, unsettled
+from autograph.runtime.state.cast_to_types import LOOP, cast_to_types, unsettled
 from autograph.runtime.state.container_aliasing import reopened, replaced, twins
 from autograph.runtime.state.copies import copies_in, note_copies_at
 from autograph.runtime.state.escape_analysis import forget_dead
 from autograph.runtime.state.length_bounds import marks, reset
-from autograph.runtime.state.state_refs import Contents, HeapLocation, under_vmap
+from autograph.runtime.state.state_refs import ContentsRef, StateRef, under_vmap
 from autograph.runtime.state.type_text import describe, described, for_turns, instead, instead_of_change, pair, two, where_to_begin
-from autograph.runtime.tracing.trace_context import Peel, Place, Retrace, frames, lifting, peeling
+from autograph.runtime.tracing.trace_context import CallSite, Peel, Retrace, frames, lifting, peeling
 from autograph.runtime.values.abstract_values import (
-    Kept,
+    AbstractValue,
+    ArrayType,
+    ByReference,
     Option,
-    Spec,
     Static,
-    Type,
     children,
+    generalize,
     has_option,
     is_container,
     is_leaf,
@@ -65,12 +66,11 @@ from autograph.runtime.values.abstract_values import (
     spec_in_block,
     spec_of,
     types,
-    widen,
 )
-from autograph.runtime.values.flatten import as_is, blank_uses, pack
+from autograph.runtime.values.flatten import as_is, blank_uses, flatten
 from autograph.runtime.values.intervals import note_interval
 from autograph.runtime.values.joins import Mismatch, join
-from autograph.runtime.values.path_conditions import Fact, Facts, facts_of, known, note
+from autograph.runtime.values.path_conditions import Fact, PathFacts, facts_of, known, note
 from autograph.runtime.values.value_objects import closed, opened
 from autograph.runtime.values.values import CONTAINERS, NUMBERS, Blank, Maybe, Unset, is_value, map_maybe, nothing
 
@@ -83,7 +83,7 @@ class Rotate(Retrace):
 
 
 def unless_failed(p: Any) -> Any:
-    return fine() if p is True else note(lax.bitwise_and(p, fine()), Facts(true=facts_of(p).true))
+    return fine() if p is True else note(lax.bitwise_and(p, fine()), PathFacts(true=facts_of(p).true))
 
 
 def listed(out: Any, count: int) -> list[Any]:
@@ -96,12 +96,12 @@ def given(state: Sequence[Any]) -> Any:
     return state[0] if len(state) == 1 else tuple(state) or None
 
 
-class Settling:
+class CarryTypeFixpoint:
     """A loop being staged: its body is run until the types of its state no longer change, mostly once."""
 
     def __init__(
-        self, body: Callable[..., Any], state: list[Any], source: Callable[..., Any], place: Place,
-        begin: Sequence[Spec] | None = None, items: Sequence[Spec] = (), test: Callable[..., Any] | None = None,
+        self, body: Callable[..., Any], state: list[Any], source: Callable[..., Any], place: CallSite,
+        begin: Sequence[AbstractValue] | None = None, items: Sequence[AbstractValue] = (), test: Callable[..., Any] | None = None,
         hidden: tuple[str, ...] = (), turns: int | None = None, all_made: bool = False, stored: Sequence[Array] = (), token: object = None,
         indices: builtins.range | None = None,
     ) -> None:  # fmt: skip
@@ -121,20 +121,22 @@ class Settling:
         self.tagged, self.extra = False, 0  # does it carry which array is which, and as how many variables?
         self.apart: set[tuple[int, int]] = set()
         self.more, self.lost = list[Any](), dict[int, Any]()  # what iterations give of the arrays outside, and leave of views
-        entry = [widen(spec_in_block(x)) for x in state]
-        self.opened = [widen(spec_of(x)) for x in state]  # with what lists and dicts hold before the loop
-        self.preset: dict[Location, Spec] = {}
-        self.entry, self.left = entry, dict[Location, Spec]()  # what the loop begins with, and what an iteration leaves in places
+        entry = [generalize(spec_in_block(x)) for x in state]
+        self.opened = [generalize(spec_of(x)) for x in state]  # with what lists and dicts hold before the loop
+        self.preset: dict[Location, AbstractValue] = {}
+        self.entry, self.left = entry, dict[Location, AbstractValue]()  # what the loop begins with, and what an iteration leaves in places
         self.specs = self._from_memory(entry)
         if begin is not None:
-            self.specs = self.joined(self.specs, [widen(s) for s in begin])
+            self.specs = self.joined(self.specs, [generalize(s) for s in begin])
         self._foresee(stored)
         self.remembered, self.turns, self.all_made = marks(), turns, all_made
         self.token, self.indices = token, indices
         self._settle()
         own = self.specs[: len(entry)]
-        kept = {k: self.preset.get(Value(s.value)) for k, s in enumerate(own) if isinstance(s, Kept) and isinstance(s.value, Array)}
-        specs = [e if any(isinstance(x, Kept) and isinstance(x.value, Array) for x in leaves(s)) else s for s, e in zip(own, entry, strict=True)]
+        kept = {k: self.preset.get(Value(s.value)) for k, s in enumerate(own) if isinstance(s, ByReference) and isinstance(s.value, Array)}
+        specs = [
+            e if any(isinstance(x, ByReference) and isinstance(x.value, Array) for x in leaves(s)) else s for s, e in zip(own, entry, strict=True)
+        ]
         place.remember((entry, specs, self.preset, kept))
         self.guarded = ERROR in self.block.wrote or may_have_failed()
 
@@ -155,14 +157,14 @@ class Settling:
             self.uses = blank_uses.count
             facts = self._facts(test) if test is not None and any(map(has_option, self.specs)) else []
             known_of = functools.partial(_of_state, facts)
-            self.places = [location for location in self.preset if isinstance(location, HeapLocation) and not isinstance(location, Value)]
-            self.loop = Turns(self._held()[: self._own()] + self._held_outside(), self.tagged, self.apart, self.more, self.lost)
+            self.places = [location for location in self.preset if isinstance(location, StateRef) and not isinstance(location, Value)]
+            self.loop = LoopAliases(self._held()[: self._own()] + self._held_outside(), self.tagged, self.apart, self.more, self.lost)
             if self.tagged and len(self.loop.arrays) != self.extra:  # a place has been found since that holds one
                 self._tag()
                 continue
             try:
                 with peeling(self.token, {id(x) for x in self.state if isinstance(x, Unset)}):
-                    self.block = Block(
+                    self.block = TracedRegion(
                         self.body, [*self.items, *self.specs], place, "body", self._finish, [self.source], known_of, self.preset,
                         like=self.state, begins=self._begin,
                     )  # fmt: skip
@@ -223,8 +225,8 @@ class Settling:
             at += len(variables)
         place: Any = None
         for location, joint in self.block.wrote.items():
-            if isinstance(location, HeapLocation) and not isinstance(location, Value) and location in self.left:
-                ends = _alone(widen(outer_spec(location, lifting())), joint, self.left[location])
+            if isinstance(location, StateRef) and not isinstance(location, Value) and location in self.left:
+                ends = _alone(generalize(outer_spec(location, lifting())), joint, self.left[location])
                 if _WHOLE in ends or ends and place is None:
                     place = location
                 variables = self.block.reads[location][1] if location in self.block.reads else []
@@ -245,8 +247,8 @@ class Settling:
             raise Peel(self.token)
         raise error from None
 
-    def _place_changes(self, location: HeapLocation) -> Exception:
-        m, place = Mismatch("", widen(outer_spec(location, lifting())), self.left[location]), self._place(location, self.block)
+    def _place_changes(self, location: StateRef) -> Exception:
+        m, place = Mismatch("", generalize(outer_spec(location, lifting())), self.left[location]), self._place(location, self.block)
         why = two(m, "before the loop", "after one iteration")
         return location.refusal(why, place, instead_of_change(m, location, place, for_turns(m, location.bare)))
 
@@ -262,9 +264,9 @@ class Settling:
         if self.indices:
             note_interval(args[0], min(self.indices[0], self.indices[-1]), max(self.indices[0], self.indices[-1]))
         note_copies_at(args[len(self.items) :], self.copies)
-        begun = [x for a, s in zip(args[len(self.items) :], self.specs, strict=True) for x in pack(a, s, as_is)]
+        begun = [x for a, s in zip(args[len(self.items) :], self.specs, strict=True) for x in flatten(a, s, as_is)]
         frame = lifting()[-1]
-        outside = [x for location in self.places for x in pack(at_begin(location, frame), self.preset[location], as_is)]
+        outside = [x for location in self.places for x in flatten(at_begin(location, frame), self.preset[location], as_is)]
         self.loop.begin([*begun[: self._own()], *outside], begun[self._own() :] if self.tagged else ())
 
     def _moves_what_is_stored(self) -> bool:
@@ -288,15 +290,15 @@ class Settling:
             self.body, self.state, self.opened = self.untagged, self.state[:own], self.opened[:own]
             self.specs = self.specs[:own]  # what has been found of lists stays: it says how many arrays there are
         else:
-            self.specs = [widen(spec_in_block(x)) for x in self.state]
+            self.specs = [generalize(spec_in_block(x)) for x in self.state]
         self.by_object, self.tagged, self.untagged = set(), True, self.body
-        tags = Turns(self._held() + self._held_outside()).first()
+        tags = LoopAliases(self._held() + self._held_outside()).first()
         self.extra, body, count = len(tags), self.body, len(self.state)
 
         def tagging(*args: Any) -> Any:
             outs = listed(body(*args[: len(args) - len(tags)]), count)
-            flat = [x for o, s in zip(outs, self.specs, strict=False) for x in pack(o, s, as_is)]
-            flat += [x for location in self.places for x in pack(location.get(), self.preset[location], as_is)]
+            flat = [x for o, s in zip(outs, self.specs, strict=False) for x in flatten(o, s, as_is)]
+            flat += [x for location in self.places for x in flatten(location.get(), self.preset[location], as_is)]
             return given([*outs, *self.loop.numbers(flat)])
 
         self.body = tagging
@@ -304,24 +306,24 @@ class Settling:
         self.specs += [CODE] * len(tags)
         self.opened += [CODE] * len(tags)
 
-    def _kept(self, x: Any, spec: Spec) -> Spec:
+    def _kept(self, x: Any, spec: AbstractValue) -> AbstractValue:
         """The spec of a variable, some arrays of which are the same objects in each iteration."""
         kept = spec_in_block(x, lambda container: True, lambda array: id(array) in self.by_object)
         return _with_kept(spec, kept)
 
     def _before(self) -> list[Any]:
         """The arrays of the state before the loop."""
-        return [x for s, t in zip(self.state, self.specs, strict=True) for x in pack(s, t, as_is)]
+        return [x for s, t in zip(self.state, self.specs, strict=True) for x in flatten(s, t, as_is)]
 
     def _held(self) -> list[Any]:
         """The same, with what stands for the array of a variable that holds none."""
-        return [x for s, spec in zip(self.state, self.specs, strict=True) for x in pack(s, spec, _or_unbound)]
+        return [x for s, spec in zip(self.state, self.specs, strict=True) for x in flatten(s, spec, _or_unbound)]
 
     def _held_outside(self) -> list[Any]:
         """The arrays in places outside, before the loop."""
-        return [x for location in self.places for x in pack(location.get(), self.preset[location], _or_unbound)]
+        return [x for location in self.places for x in flatten(location.get(), self.preset[location], _or_unbound)]
 
-    def _add_inputs(self, old: list[Spec]) -> None:
+    def _add_inputs(self, old: list[AbstractValue]) -> None:
         """Inputs that the body does not use, for variables that got their type in its run."""
         taken = iter(self.block.invars)
         invars = [next(taken) for _ in types(self.items)]
@@ -329,7 +331,7 @@ class Settling:
             invars += [next(taken) for _ in types([b])] if a == b else [Var(t.aval()) for t in types([b])]
         self.block.invars = invars
 
-    def _from_memory(self, entry: list[Spec]) -> list[Spec]:
+    def _from_memory(self, entry: list[AbstractValue]) -> list[AbstractValue]:
         """The remembered types, if the entry is at least as wide as the one they were found from."""
         if not self.place.remembers or self.place.remembered == ROTATED:
             return entry
@@ -345,7 +347,7 @@ class Settling:
             for k, stored in kept.items():
                 if isinstance(x := self.state[k], Array):
                     self.by_object.add(id(x))
-                    specs[k] = Kept(x)
+                    specs[k] = ByReference(x)
                     if stored is not None and not isinstance(x, View):
                         self.preset[Value(x)] = join(stored, spec_of(x))
             return specs
@@ -356,21 +358,21 @@ class Settling:
         """What the test proves of the tags in the state: their positions, and the bits that they do not have."""
         found: list[tuple[int, int]] = []
 
-        def finish(block: Block, p: Any) -> list[Any]:
+        def finish(block: TracedRegion, p: Any) -> list[Any]:
             tags = [id(tag) for tag in _tags(block.args)]
             found.extend((tags.index(id(tag)), bits) for tag, bits in facts_of(p).true if id(tag) in tags)
             return []
 
-        Block(lambda *s: truth(test(*s)), self.specs, self.place, "facts", finish, [test], preset=self.preset)
+        TracedRegion(lambda *s: truth(test(*s)), self.specs, self.place, "facts", finish, [test], preset=self.preset)
         return found
 
-    def _finish(self, block: Block, out: Any) -> list[Any]:
+    def _finish(self, block: TracedRegion, out: Any) -> list[Any]:
         try:
             return self._finished(block, out)
         finally:
             self.loop.params, self.loop.held = [], {}  # no tracer outlives its trace
 
-    def _finished(self, block: Block, out: Any) -> list[Any]:
+    def _finished(self, block: TracedRegion, out: Any) -> list[Any]:
         count = len(self.state)
         names = self.names() if block.left else []
         outs = [_known(opened(block.kept.get(n, nothing))) for n in names] if block.left else [_known(x) for x in listed(out, count)]
@@ -400,36 +402,36 @@ class Settling:
             block.wrote[location] = self._joined_state(location, was, self.left[location], block)
         for location, spec in block.wrote.items():
             if may_be_missing(spec):
-                assert isinstance(location, HeapLocation)
+                assert isinstance(location, StateRef)
                 raise location.refusal("it does not exist before", self._place(location, block), where_to_begin(location, "loop"))
         foreseen = all(
-            block.frame.reads[loc][0] == spec if loc in block.frame.reads else not isinstance(loc, HeapLocation) for loc, spec in block.wrote.items()
+            block.frame.reads[loc][0] == spec if loc in block.frame.reads else not isinstance(loc, StateRef) for loc, spec in block.wrote.items()
         )  # fmt: skip
         self.joint, self.settled = joint, joint == self.specs and foreseen
         new = [k for k, (a, b) in enumerate(zip(self.specs, joint, strict=True)) if a != b]
         if not foreseen or not all(_bare(self.specs[k]) for k in new):
             return []
-        packed = fitted(outs, joint, self.names, LOOP)
-        packed += fitted(list(held.values()), [block.wrote[loc] for loc in held], lambda: [loc.bare for loc in held], LOOP)
-        ends = [x for o, s in zip(outs, joint, strict=True) for x in pack(o, s, as_is)][: self._own()]
+        packed = cast_to_types(outs, joint, self.names, LOOP)
+        packed += cast_to_types(list(held.values()), [block.wrote[loc] for loc in held], lambda: [loc.bare for loc in held], LOOP)
+        ends = [x for o, s in zip(outs, joint, strict=True) for x in flatten(o, s, as_is)][: self._own()]
         self._check_appended(block)
         order = [*self.places, *(loc for loc in held if loc not in self.places)]
         left = [(held[loc], block.wrote[loc]) if loc in held else (load(loc), self.preset[loc]) for loc in order]
-        self.loop.end(ends + [x for value, spec in left for x in pack(value, spec, as_is)], block.left)
+        self.loop.end(ends + [x for value, spec in left for x in flatten(value, spec, as_is)], block.left)
         self.order = order
         # A variable that an iteration sets and never takes from the iteration before only gets its type: the run stands.
         self.settled = self.settled or blank_uses.count == self.uses
         return packed if self.settled else []
 
-    def _check_appended(self, block: Block) -> None:
+    def _check_appended(self, block: TracedRegion) -> None:
         """An array that an iteration appends to a list, which keeps a copy, is one that it has made, or into which no iteration stores."""
         for copy in block.frame.copied.values():
             x = copy.value
-            place = Value(x) if isinstance(x, Array) else Contents(x) if is_container(x) else None
+            place = Value(x) if isinstance(x, Array) else ContentsRef(x) if is_container(x) else None
             if place is not None and (place in block.wrote or isinstance(x, Array) and self.loop.has_stored_into(x)):
                 raise place.error(f"{place.name} is changed in a loop: {copy.why}", copy.place, copy.advice)
 
-    def joined(self, before: Sequence[Spec], after: Sequence[Spec]) -> list[Spec]:
+    def joined(self, before: Sequence[AbstractValue], after: Sequence[AbstractValue]) -> list[AbstractValue]:
         out = []
         for k, (a, b) in enumerate(zip(before, after, strict=True)):
             try:
@@ -440,17 +442,17 @@ class Settling:
                 raise self._changes(k, m) from None
         return out
 
-    def _place(self, location: Location, block: Block) -> errors.Place | None:
+    def _place(self, location: Location, block: TracedRegion) -> errors.SourceSpan | None:
         """Where an iteration first changes it."""
         return block.frame.places.get(location) or place_of(caller())
 
-    def _joined_state(self, location: Location, before: Spec, after: Spec, block: Block) -> Spec:
+    def _joined_state(self, location: Location, before: AbstractValue, after: AbstractValue, block: TracedRegion) -> AbstractValue:
         """The spec that covers what iterations leave in a place outside."""
         place = self._place(location, block)
         try:
             joint = joined(location, before, after)
         except Mismatch as m:
-            assert isinstance(location, HeapLocation)
+            assert isinstance(location, StateRef)
             refuse_or_grow(location, (before, after), [block.frame])
             if "vmap" in transformation() and described(m.a) == described(m.b):
                 raise under_vmap(location, place) from None
@@ -477,9 +479,9 @@ class Settling:
 _WHOLE = -1
 
 
-def _alone(entry: Spec, joint: Spec, end: Spec) -> list[int]:
+def _alone(entry: AbstractValue, joint: AbstractValue, end: AbstractValue) -> list[int]:
     """Which of the arrays of a state are numbers before the loop, and arrays in it; `_WHOLE`, if one is a number after each iteration only."""
-    before, carried, after = types([entry]), types([joint]), types([widen(end)])
+    before, carried, after = types([entry]), types([joint]), types([generalize(end)])
     if not len(before) == len(carried) == len(after):
         return []
     if any(t.shape and not a.shape for t, a in zip(carried, after, strict=True)):
@@ -487,7 +489,7 @@ def _alone(entry: Spec, joint: Spec, end: Spec) -> list[int]:
     return [n for n, (b, t) in enumerate(zip(before, carried, strict=True)) if t.shape and not b.shape]
 
 
-def _or_unbound(x: Any, t: Type) -> Any:
+def _or_unbound(x: Any, t: ArrayType) -> Any:
     return Unbound(t.shape) if isinstance(x, Blank) and t.shape else x
 
 
@@ -510,9 +512,9 @@ def _stays(begun: Any, ended: Any) -> bool:
     return any(v is begun for v in mine) or all(map(_stays, mine, children(ended)[0]))  # JAX knows nothing of what is in a `deque`
 
 
-def _with_kept(spec: Spec, kept: Spec) -> Spec:
+def _with_kept(spec: AbstractValue, kept: AbstractValue) -> AbstractValue:
     """The first spec, with the arrays that the second keeps."""
-    if isinstance(kept, Kept):
+    if isinstance(kept, ByReference):
         return kept if isinstance(kept.value, Array) else spec
     if is_leaf(kept) or is_leaf(spec):
         return spec
@@ -522,7 +524,7 @@ def _with_kept(spec: Spec, kept: Spec) -> Spec:
     return tree.unflatten([_with_kept(a, b) for a, b in zip(parts, children(kept)[0], strict=True)])
 
 
-def _bare(spec: Spec) -> bool:
+def _bare(spec: AbstractValue) -> bool:
     """Whether a variable has no value yet."""
     return isinstance(spec, Static) and isinstance(spec.value, (Blank, Unset))
 

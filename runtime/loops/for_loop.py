@@ -18,17 +18,17 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime.arrays.numpy_array import Numpys
+from autograph.runtime.arrays.numpy_array import MutableArray
 from autograph.runtime.arrays.variable_ref import value_of
 from autograph.runtime.branches.conditional import staged_cond
 from autograph.runtime.effects.error_codes import Ending
 from autograph.runtime.errors.source_spans import parameter_names
 from autograph.runtime.host.host_effects import check_taken
-from autograph.runtime.host.progress import Progress, Turn
+from autograph.runtime.host.progress import Progress, ProgressStep
 from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.loops.carry_types import given, listed
 from autograph.runtime.loops.iterator_consumption import Taking, first_and_step, needs_position
-from autograph.runtime.loops.loop_lowering import Stage
+from autograph.runtime.loops.loop_lowering import StagedLoop
 from autograph.runtime.loops.reroll.record_iterations import made_turns
 from autograph.runtime.loops.row_loops import OfSeries, Series, series_of
 from autograph.runtime.loops.static_or_rolled import compiled_or_unrolled
@@ -36,8 +36,8 @@ from autograph.runtime.loops.static_range import counted, rest_rolled
 from autograph.runtime.loops.while_loop import run_while
 from autograph.runtime.native.run_natively import loop_known
 from autograph.runtime.sequences.bounded_list import refuse_hidden
-from autograph.runtime.sequences.list_capacity import with_room
-from autograph.runtime.sequences.mutating_iteration import Walk, longest, present, refuse_endless, unchanging
+from autograph.runtime.sequences.list_capacity import retry_with_capacity
+from autograph.runtime.sequences.mutating_iteration import LiveWalk, longest, present, refuse_endless, unchanging
 from autograph.runtime.sequences.rows import Range, Rows, index_rows, rows_of
 from autograph.runtime.sequences.truth import truth
 from autograph.runtime.state.decisions import decided, watching
@@ -45,7 +45,7 @@ from autograph.runtime.state.iterators import is_held
 from autograph.runtime.state.length_bounds import iterating
 from autograph.runtime.state.speculation import Speculation
 from autograph.runtime.tracing.hooks import call
-from autograph.runtime.tracing.trace_context import Frame, Peel, Place
+from autograph.runtime.tracing.trace_context import CallSite, Peel, TraceContext
 from autograph.runtime.values.intervals import UNKNOWN, interval_of, note_interval
 from autograph.runtime.values.loop_options import Hints, hints_here
 from autograph.runtime.values.values import Unset, blank
@@ -79,7 +79,7 @@ def for_loop(
     if isinstance(items, Progress) and _jax.recording():
         watched, ours = items, 1
         items, total, parts = watched.turns()
-        body = Turn(watched, body, total, parts)
+        body = ProgressStep(watched, body, total, parts)
     count = sys.getrefcount(items) - ours
     held = is_held(items, count) if held is None else held
     if type(items) is _OF_A_RANGE and not held and _jax.compiling():  # `reversed(range(n))`
@@ -132,10 +132,10 @@ def over(x: Any) -> Any:
     """
     x = value_of(x)
     own = None if isinstance(x, jax.Array) or type(x).__module__.startswith("autograph.") else getattr(type(x), "__iter__", None)
-    return _Own(MethodType(call(own), x)) if type(own) is FunctionType else x
+    return _UsersIterator(MethodType(call(own), x)) if type(own) is FunctionType else x
 
 
-class _Own:
+class _UsersIterator:
     """An object whose own method gives what it is gone over by: what it raises comes through no frame of ours."""
 
     __slots__ = ("__iter__",)
@@ -212,13 +212,13 @@ class _OfItems:
 def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints, peels: bool = True) -> list[Any]:
     if rows.length == 0:
         return state
-    if rows.computed or any(isinstance(x, Numpys) and x.ndim > 1 for x in rows.over):
+    if rows.computed or any(isinstance(x, MutableArray) and x.ndim > 1 for x in rows.over):
         body, rows = _OfItems(rows, body), index_rows(builtins.range(rows.length))
-    place = Place(getattr(body, "__code__", None))
+    place = CallSite(getattr(body, "__code__", None))
     token: object = None
 
     def scanned(state: list[Any]) -> list[Any]:
-        stage = Stage(body, state, body, place, items=[rows.spec], turns=rows.length, all_made=True, token=token, indices=rows.numbers)
+        stage = StagedLoop(body, state, body, place, items=[rows.spec], turns=rows.length, all_made=True, token=token, indices=rows.numbers)
         if stage.stores_into(rows.over):  # each row is as it is when it is reached
             return _scanned(index_rows(builtins.range(rows.length)), _OfItems(rows, body), state, hints)
         out = stage.run_scan(rows.arrays, rows.length, min(hints.unroll, rows.length))
@@ -226,11 +226,11 @@ def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints, peels: bool
         return [known.get(k, x) for k, x in enumerate(out)]
 
     if not peels:
-        return with_room(scanned, state, place, rows.length)  # type: ignore[no-any-return]
+        return retry_with_capacity(scanned, state, place, rows.length)  # type: ignore[no-any-return]
     speculation, token = Speculation(), object()
     try:
         with place.scope("whole") as whole:
-            return with_room(scanned, state, place, rows.length)  # type: ignore[no-any-return]
+            return retry_with_capacity(scanned, state, place, rows.length)  # type: ignore[no-any-return]
     except Peel as need:
         if need.token is not token:
             raise
@@ -290,7 +290,7 @@ def _unrolled(
 ) -> list[Any]:
     """The loop iteration by iteration; `why` says what has forbidden to compile one iteration."""
     count = len(state)
-    place = Place(getattr(body, "__code__", None))
+    place = CallSite(getattr(body, "__code__", None))
 
     asks = isinstance(items, Sized) and not isinstance(type(items).__len__, FunctionType)  # a method of the user's is not called by Python
     turns = len(items) if asks and isinstance(items, Sized) else 8
@@ -311,9 +311,9 @@ def _unrolled(
     gone_over = over(items)
     left: Any = False
     taking = Taking(gone_over, lambda: left, held)
-    walk = Walk(gone_over, lambda _: iter(taking))
+    walk = LiveWalk(gone_over, lambda _: iter(taking))
     walk.state = state
-    run: Frame | None = None
+    run: TraceContext | None = None
     with made_turns(roll or bool(why)) as made, iterating(turns):
         for x in walk:
             if left is False:

@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograph.runtime.branches.traced_region import Block
+from autograph.runtime.branches.traced_region import TracedRegion
 from autograph.runtime.jaxapi.traces import Literal, Var
 from autograph.runtime.loops.scalar_evolution import replayed
 from autograph.runtime.loops.scalar_intervals import (
     Fraction,
-    Inexact,
     Integer,
     Known,
     Mixed,
+    NotRollable,
     Number,
     Numbers,
     Truth,
@@ -30,10 +30,10 @@ from autograph.runtime.loops.scalar_intervals import (
     union,
     within,
 )
-from autograph.runtime.state.state_refs import Items
+from autograph.runtime.state.state_refs import ContainerItems
 
 
-class Slot(NamedTuple):
+class InductionVariable(NamedTuple):
     """One array that an iteration takes and leaves, for a variable or a place in an object."""
 
     name: str
@@ -48,18 +48,18 @@ class Slot(NamedTuple):
     length: bool = False  # whether it is how many items a list has, which may be traced
 
 
-def settled(block: Block, index: Var, items: builtins.range, slots: Sequence[Slot]) -> Known:
+def settled(block: TracedRegion, index: Var, items: builtins.range, slots: Sequence[InductionVariable]) -> Known:
     """Let an iteration have Python's numbers, and tell what they are after the loop; what the variables of the iteration are known to be.
 
     Raises:
-      Inexact: a number would be another than Python's, for more than rounding.
+      NotRollable: a number would be another than Python's, for more than rounding.
     """
     known: Known = {index: Integer(within((min(items[0], items[-1]), max(items[0], items[-1])), "the index"))}
     numbers = {s.v: s for s in slots if s.before is not None}
-    if any(isinstance(spec, Items) and spec.keys is None for spec in block.wrote.values()):
+    if any(isinstance(spec, ContainerItems) and spec.keys is None for spec in block.wrote.values()):
         Numbers(strict=False, lists=True).follow(block.eqns, {**known, **{v: Numbers.unknown(s.before) for v, s in numbers.items()}})
-    changing: dict[Any, Slot] = {}
-    sums: list[Slot] = []
+    changing: dict[Any, InductionVariable] = {}
+    sums: list[InductionVariable] = []
     for s in numbers.values():
         if (after := _after(s, index, items, block.eqns)) is None:
             changing[s.v] = s
@@ -92,14 +92,14 @@ def settled(block: Block, index: Var, items: builtins.range, slots: Sequence[Slo
             s.stays(x)
     for v, s in changing.items():
         if v not in still and not s.stands:
-            raise Inexact(f"the Python number `{s.name}` becomes an array of another type")
+            raise NotRollable(f"the Python number `{s.name}` becomes an array of another type")
     tables = {**{v: values[v][:-1] for v in still}, **{v: values[v] for v in ahead}}
     for s in sometimes:
         _check_sometimes(s, block.eqns, known, _of(s, found))
     for s in slots:
         now = None if s.before is not None or s.is_list else _of(s, found)
         if now is not None and not (s.single and isinstance(now, Mixed)):
-            raise Inexact(f"`{s.name}` becomes a Python number")
+            raise NotRollable(f"`{s.name}` becomes a Python number")
     _refuse_items({s.v: s.name for s in slots if s.is_list}, block.eqns, found)
     for s in sums:
         _compute_sum(block, index, items, s)
@@ -111,25 +111,25 @@ def settled(block: Block, index: Var, items: builtins.range, slots: Sequence[Slo
     return found
 
 
-def _check_kind(s: Slot, values: list[Any]) -> None:
+def _check_kind(s: InductionVariable, values: list[Any]) -> None:
     """Check a number that Python alone computes: its values in all iterations, and after them."""
     if {type(x) for x in values} != {type(s.before)}:
-        raise Inexact(f"the Python number `{s.name}` becomes one of another kind")
+        raise NotRollable(f"the Python number `{s.name}` becomes one of another kind")
     if type(s.before) is int:
         within((min(values[:-1]), max(values[:-1])), f"the Python number `{s.name}`")
 
 
-def _is_used(v: Any, block: Block, ahead: Collection[Any]) -> bool:
+def _is_used(v: Any, block: TracedRegion, ahead: Collection[Any]) -> bool:
     """Whether a variable is used for more than for others that are computed before the loop."""
     return any(u is v for u in block.outvars) or any(any(u is v for u in e.invars) and not all(o in ahead for o in e.outvars) for e in block.eqns)
 
 
-def _of(s: Slot, found: Known) -> Number | None:
+def _of(s: InductionVariable, found: Known) -> Number | None:
     """What an iteration is known to leave; of a constant nothing is asked."""
     return None if isinstance(s.out, Literal) else found.get(s.out)
 
 
-def _still_numbers(eqns: Any, known: Known, candidates: dict[Any, Slot], ahead: dict[Any, Number]) -> tuple[set[Any], Known]:
+def _still_numbers(eqns: Any, known: Known, candidates: dict[Any, InductionVariable], ahead: dict[Any, Number]) -> tuple[set[Any], Known]:
     """Which of some variables are Python numbers in all iterations: computed of such numbers alone; `ahead` takes what is to be computed before."""
     now = set(candidates)
     while True:
@@ -141,7 +141,7 @@ def _still_numbers(eqns: Any, known: Known, candidates: dict[Any, Slot], ahead: 
         now = left
 
 
-def _check_sometimes(s: Slot, eqns: Any, known: Known, now: Number | None) -> None:
+def _check_sometimes(s: InductionVariable, eqns: Any, known: Known, now: Number | None) -> None:
     """Check a variable that is a Python number in some iterations only: the array of the compiled iteration is to give what the number does."""
     number = now.number if isinstance(now, Mixed) else None
     if number is None or s.length:
@@ -149,7 +149,7 @@ def _check_sometimes(s: Slot, eqns: Any, known: Known, now: Number | None) -> No
     aval = s.v.aval
     kind = "f" if isinstance(number, Fraction) else "b" if isinstance(number, Truth) else "iu"
     if not aval.weak_type or np.dtype(aval.dtype).kind not in kind:
-        raise Inexact(f"`{s.name}` becomes a Python number in some iterations")
+        raise NotRollable(f"`{s.name}` becomes a Python number in some iterations")
     Numbers().follow(eqns, {**known, s.v: number if s.before is None else union([Numbers.constant(s.before), number]) or Mixed()})
 
 
@@ -165,17 +165,17 @@ def _refuse_items(lists: dict[Any, str], eqns: Any, found: Known) -> None:
             while not isinstance(item, Literal) and item in source and item not in found:
                 item = source[item]
             if isinstance(item, Literal) or item in found:
-                raise Inexact(f"`{lists[e.invars[0]]}` is given Python numbers")
+                raise NotRollable(f"`{lists[e.invars[0]]}` is given Python numbers")
 
 
-def number_slots(block: Block, index: Var, slots: Sequence[Slot]) -> dict[Var, tuple[Any, Any]]:
+def number_slots(block: TracedRegion, index: Var, slots: Sequence[InductionVariable]) -> dict[Var, tuple[Any, Any]]:
     """The variables that are Python numbers in all iterations: what they are before the loop, and what an iteration makes of them."""
     numbers = {s.v: s for s in slots if s.before is not None}
     still, _ = _still_numbers(block.eqns, {index: Integer(None)}, numbers, {})
     return {v: (numbers[v].before, numbers[v].out) for v in still}
 
 
-def _after(s: Slot, index: Any, items: builtins.range, eqns: Any) -> tuple[Number, Any] | None:
+def _after(s: InductionVariable, index: Any, items: builtins.range, eqns: Any) -> tuple[Number, Any] | None:
     """What a Python number is in the iterations, and what it is after them, where its equation tells."""
     x, out = s.before, s.out
     if out is s.v:
@@ -202,7 +202,7 @@ def _summed(x: float, step: Any, turns: int) -> float:
     return x
 
 
-def _compute_sum(block: Block, index: Var, items: builtins.range, s: Slot) -> None:
+def _compute_sum(block: TracedRegion, index: Var, items: builtins.range, s: InductionVariable) -> None:
     """Compute a Python float to which each iteration adds a constant from the index: a sum of float32 would be less exact than Python's."""
     step = added(block.eqns, s.v, s.out)
     assert step is not None

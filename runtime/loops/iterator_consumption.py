@@ -19,11 +19,11 @@ from autograph.runtime.errors.errors import NotStagedError
 from autograph.runtime.errors.source_spans import here
 from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.state.attribute_reads import plain
-from autograph.runtime.state.captured_state import ERROR, touch
+from autograph.runtime.state.captured_state import ERROR, record_write
 from autograph.runtime.state.iterators import has_held_parts, parts_of
 from autograph.runtime.state.retrace import NeedsState
-from autograph.runtime.state.state_refs import Attribute, HeapLocation, Items
-from autograph.runtime.tracing.trace_context import Place, lifting
+from autograph.runtime.state.state_refs import AttributeRef, ContainerItems, StateRef
+from autograph.runtime.tracing.trace_context import CallSite, lifting
 
 _NO_MORE = object()
 _MOST = 1000  # items of an iterator whose end nobody knows
@@ -40,7 +40,7 @@ class Taking:
 
     def __init__(self, items: Any, left: Callable[[], Any], held: bool) -> None:
         self.items, self.left, self.held = items, left, held
-        self.changed: dict[HeapLocation, Any] = {}  # what places hold after the items that were really taken
+        self.changed: dict[StateRef, Any] = {}  # what places hold after the items that were really taken
 
     def __iter__(self) -> Iterator[Any]:
         iterator = iter(self.items)
@@ -60,13 +60,13 @@ class Taking:
                 return next(iterator)
         around, recorded = lifting(), _jax.equations()
         code = around[-1].values.get(ERROR) if around else None
-        with Place(None).scope("take") as frame, ending(iterator):
+        with CallSite(None).scope("take") as frame, ending(iterator):
             x = next(iterator, _NO_MORE)
         if (around and around[-1].values.get(ERROR) is not code) or any(e.effects for e in _jax.recorded(recorded)):
             raise _refusal(iterator, "and taking one may fail or print")
         for place, before in frame.saved.items():
             now, real = place.get(), self.changed.get(place, before)
-            if isinstance(now, Items) and not now.alike(real):
+            if isinstance(now, ContainerItems) and not now.alike(real):
                 raise _refusal(iterator, f"and taking one makes {place.name} longer or shorter")
             self.changed[place] = staged_cond(left, lambda real=real: real, lambda now=now: now, ())
         if x is _NO_MORE:
@@ -87,7 +87,7 @@ class Taking:
     def settle(self) -> None:
         """After the loop: places hold what the items have left that were really taken."""
         for place, value in self.changed.items():
-            touch(place)
+            record_write(place)
             place.put(value)
 
 
@@ -107,5 +107,5 @@ def needs_position(error: Ending) -> BaseException:
 
     Where they are no inputs of the function, it is the error itself.
     """
-    places = [Attribute(error.iterator, name) for name in plain(getattr(error.iterator, "__dict__", ()))]
+    places = [AttributeRef(error.iterator, name) for name in plain(getattr(error.iterator, "__dict__", ()))]
     return NeedsState(pinned=places, refusal=error) if checked() else error

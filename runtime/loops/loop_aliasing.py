@@ -11,7 +11,18 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime.arrays.array_aliasing import Given, Identity, Who, also_of, be, chosen, counts, described, note_handed_on, who
+from autograph.runtime.arrays.array_aliasing import (
+    ArrayId,
+    PointsTo,
+    RegionArray,
+    also_of,
+    counts,
+    described,
+    join_aliases,
+    note_handed_on,
+    points_to,
+    set_points_to,
+)
 from autograph.runtime.jaxapi.tracers import Array, content, home_trace
 from autograph.runtime.tracing.trace_context import frames
 
@@ -23,10 +34,10 @@ class Unbound:
     """
 
     def __init__(self, shape: tuple[int, ...]) -> None:
-        self.shape, self.ndim, self.who = shape, len(shape), Who((Identity(),), None)
+        self.shape, self.ndim, self.who = shape, len(shape), PointsTo((ArrayId(),), None)
 
 
-class Turns:
+class LoopAliases:
     """The arrays among the variables of a loop: what they held before it, what an iteration begins with, and what it ends with.
 
     Where a store has to know which array one is, the loop carries their tags (`tagged`).  An array that an iteration makes has the number of the
@@ -38,36 +49,36 @@ class Turns:
         before: Sequence[Any],
         tagged: bool = False,
         apart: Collection[tuple[int, int]] = (),
-        more: Sequence[Identity] = (),
+        more: Sequence[ArrayId] = (),
         lost: Mapping[int, Any] = MappingProxyType({}),
     ) -> None:
         note_handed_on([x for x in before if isinstance(x, Array)])
         self.before = [x if counts(x) or isinstance(x, Unbound) and x.ndim else None for x in before]
-        self.ends: list[Given | None] = []
+        self.ends: list[RegionArray | None] = []
         self.failed = False  # does an iteration certainly end in an error?
-        self.alike: list[tuple[Identity, ...]] = []
+        self.alike: list[tuple[ArrayId, ...]] = []
         self.params: list[Any] = []
         self.held: dict[int, Any] = {}  # by identity: what those hold when it begins
         self.tagged, self.apart = tagged, apart
-        self.slots = [Identity() if x is not None else None for x in self.before]
+        self.slots = [ArrayId() if x is not None else None for x in self.before]
         self.moves: list[Any] = []
         self.more = list(more)  # the arrays from outside that iterations give
         # The variables that may hold a view at a place that only an iteration before knew: of which arrays, and of those of which variables.
         self.lost, self.more_lost = dict(lost), False
 
-    def _every(self, shape: tuple[int, ...] | None = None) -> tuple[Identity, ...]:
+    def _every(self, shape: tuple[int, ...] | None = None) -> tuple[ArrayId, ...]:
         """All that a variable may be, of a shape."""
         held = [(x, slot) for x, slot in zip(self.before, self.slots, strict=True) if x is not None and shape in (None, x.shape)]
         more = [i for i in self.more if shape is None or i.part is None or i.part.shape == shape]
-        every = [*(slot for _, slot in held if slot is not None), *(i for x, _ in held for i in who(x).possible), *more]
+        every = [*(slot for _, slot in held if slot is not None), *(i for x, _ in held for i in points_to(x).possible), *more]
         return tuple({i.number: i for i in every}.values())
 
-    def given(self) -> list[Identity]:
+    def given(self) -> list[ArrayId]:
         """The arrays from outside that the last iteration has given, which are not yet among those that a variable may be."""
         known = {i.number for i in self._every()}
         here = {id(frame.trace) for frame in frames() if frame.trace is not None}
         ends = [given for given in self.ends if given is not None]
-        found = [i for given in ends if given.array is not None for i in who(given.array).possible]
+        found = [i for given in ends if given.array is not None for i in points_to(given.array).possible]
         found += [i for given in ends for i in given.possible if (home := i.home()) is not None and id(home) in here]  # chosen by a branch in it
         return [i for i in found if i.number not in known]
 
@@ -78,7 +89,7 @@ class Turns:
 
     def first(self) -> list[Any]:
         """The tags before the loop."""
-        return [who(x).tag() for x in self.before if x is not None]
+        return [points_to(x).tag() for x in self.before if x is not None]
 
     def begin(self, params: Sequence[Any], tags: Sequence[Any] = ()) -> None:
         """An iteration begins: a variable may hold what it held before the loop, or what an iteration before has given it."""
@@ -88,12 +99,12 @@ class Turns:
             x, p, slot = self.before[k], self.params[k], self.slots[k]
             if not isinstance(p, Array) or p is x or slot is None:
                 continue
-            one_of = Who((slot, *who(x).possible), None, x)
+            one_of = PointsTo((slot, *points_to(x).possible), None, x)
             if tag is not None:
-                one_of = Who(self._every(p.shape), functools.partial(_known, content(tag)))
+                one_of = PointsTo(self._every(p.shape), functools.partial(_known, content(tag)))
                 one_of.place = id(self), k, self.apart
             one_of.lost = k in self.lost
-            be(p, one_of)
+            set_points_to(p, one_of)
             self._lose(k, p, self.params)
 
     def numbers(self, ends: Sequence[Any]) -> list[Any]:
@@ -105,7 +116,7 @@ class Turns:
         def raw(x: Any) -> Any:
             if x.who is None and x.home() is home_trace():
                 return np.int32(made.setdefault(id(x), -2 - len(made)))
-            return who(x).tag()
+            return points_to(x).tag()
 
         raws = [raw(x) if isinstance(x, Array) else np.int32(-1) for _, x in mine]
         out = []
@@ -169,7 +180,7 @@ class Turns:
         if any(self.moves[k] is None for k in arrays):
             return set()
         maybe = {(k, j) for k, j in pairs if _may_be_one(self.before[k], self.before[j])}
-        outside = {k: {i.number for i in who(self.before[k]).possible} for k in arrays}
+        outside = {k: {i.number for i in points_to(self.before[k]).possible} for k in arrays}
         while True:
             for k in arrays:  # what of outside a variable may hold
                 kind, what = self.moves[k]
@@ -196,13 +207,13 @@ class Turns:
         if self.tagged:
             for k, tag in zip(self.arrays, tags, strict=True):
                 if isinstance(results[k], Array) and results[k] is not before[k]:
-                    one_of = Who(self._every(results[k].shape), functools.partial(_known, content(tag)))
+                    one_of = PointsTo(self._every(results[k].shape), functools.partial(_known, content(tag)))
                     one_of.place = id(self), k, self.apart
                     one_of.lost = k in self.lost
-                    be(results[k], one_of)
+                    set_points_to(results[k], one_of)
                     self._lose(k, results[k], results)
             return
-        new: dict[Any, Who] = {}
+        new: dict[Any, PointsTo] = {}
         one: dict[Any, Any] = {}
         ends = [*self.ends, *[None] * (len(results) - len(self.ends))]  # an error code may have been added
         for k, (result, x, end) in enumerate(zip(results, before, ends, strict=True)):
@@ -210,7 +221,7 @@ class Turns:
                 continue
             if end is None:
                 if self.failed and isinstance(x, Array) and x.shape == result.shape:
-                    be(result, who(x))  # without an error there was no iteration
+                    set_points_to(result, points_to(x))  # without an error there was no iteration
                 continue
             x = x if counts(x) else None
             if end.is_new and (made is None or x is None):
@@ -219,15 +230,15 @@ class Turns:
             if (first := one.setdefault(key, result)) is not result:
                 results[k] = first
                 continue
-            after = end.who(new) if not end.possible else Who(self._closed(end.possible), None)
+            after = end.who(new) if not end.possible else PointsTo(self._closed(end.possible), None)
             after.lost = k in self.lost
             if made is None or x is None:
-                be(result, after)
+                set_points_to(result, after)
             else:
-                chosen(result, [who(x), after], functools.partial(_last, made))
+                join_aliases(result, [points_to(x), after], functools.partial(_last, made))
             self._lose(k, result, results)
 
-    def _closed(self, possible: Sequence[Identity]) -> list[Identity]:
+    def _closed(self, possible: Sequence[ArrayId]) -> list[ArrayId]:
         """With what the variables may hold whose arrays are possible."""
         found = {i.number: i for i in possible}
         for alike in self.alike:
@@ -241,8 +252,8 @@ def _known(tag: Any) -> Any:
 
 
 def _may_be_one(x: Any, y: Any) -> bool:
-    mine = {i.number for i in who(x).possible}
-    return x is y or any(i.number in mine for i in who(y).possible)
+    mine = {i.number for i in points_to(x).possible}
+    return x is y or any(i.number in mine for i in points_to(y).possible)
 
 
 def _move(end: Any, place: dict[int, int]) -> Any:
@@ -253,7 +264,7 @@ def _move(end: Any, place: dict[int, int]) -> Any:
         return "of", place[id(end)]
     if end.home() is home_trace():
         return ("made", id(end)) if end.who is None else None
-    return "outside", who(end).possible
+    return "outside", points_to(end).possible
 
 
 def _last(made: Callable[[], Any], tags: Sequence[Any]) -> Any:

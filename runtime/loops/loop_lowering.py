@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autograph.runtime.arrays.numpy_array import as_kind
-from autograph.runtime.branches.traced_region import Block
+from autograph.runtime.branches.traced_region import TracedRegion
 from autograph.runtime.errors.source_spans import caller, in_kernel, parameter_names, place_of
 from autograph.runtime.jaxapi import scans
 from autograph.runtime.jaxapi import traces as _jax
@@ -16,7 +16,7 @@ from autograph.runtime.jaxapi.ordered_stores import ordered
 from autograph.runtime.jaxapi.tracers import as_object, content
 from autograph.runtime.jaxapi.traces import Var
 from autograph.runtime.loops.broadcasts import tells
-from autograph.runtime.loops.carry_types import Rotate, Settling, _bare, unless_failed
+from autograph.runtime.loops.carry_types import CarryTypeFixpoint, Rotate, _bare, unless_failed
 from autograph.runtime.loops.derivatives.loop_binding import bind_while
 from autograph.runtime.loops.packed_lists import Group, groups_of, pack_inputs, pack_outputs, packed, unpacked
 from autograph.runtime.sequences.truth import truth
@@ -26,13 +26,13 @@ from autograph.runtime.state.captured_state import (
     load,
     store,
 )
-from autograph.runtime.state.cast_to_types import LOOP, fitted
+from autograph.runtime.state.cast_to_types import LOOP, cast_to_types
 from autograph.runtime.state.container_aliasing import after_turns
 from autograph.runtime.state.copies import note_copies_at
 from autograph.runtime.state.decisions import decided, watching
 from autograph.runtime.values.abstract_values import (
+    AbstractValue,
     Option,
-    Spec,
     Static,
     of_aval,
     over,
@@ -40,17 +40,17 @@ from autograph.runtime.values.abstract_values import (
     type_of,
     types,
 )
-from autograph.runtime.values.flatten import as_is, pack, unpack
+from autograph.runtime.values.flatten import as_is, flatten, unflatten
 from autograph.runtime.values.loop_options import hints_here
 from autograph.runtime.values.value_objects import closed
 from autograph.runtime.values.values import NUMBERS, Blank, Maybe
 
 
-class Stage(Settling):
+class StagedLoop(CarryTypeFixpoint):
     """A loop being staged: its body is run until the types of its state no longer change, mostly once; then it is bound."""
 
     def pack_state(self) -> list[Any]:
-        return fitted(self.state, self.specs, self.names, LOOP)
+        return cast_to_types(self.state, self.specs, self.names, LOOP)
 
     def results(self, outs: Sequence[Any], certain: bool, made: Callable[[], Any] | None = None) -> list[Any]:
         """The state after the loop; a number or array that no iteration changes is what it was before.
@@ -61,13 +61,13 @@ class Stage(Settling):
         kinds = types([*self.specs, *self.block.wrote.values()])
         outs = [as_kind(as_object(content(x)), t.numpys) for x, t in zip(outs, kinds, strict=True)]
         before = {location: load(location) for location in self.block.wrote}
-        raw = [x for s, t in zip(self.state, self.specs, strict=True) for x in pack(s, t, as_is)]
+        raw = [x for s, t in zip(self.state, self.specs, strict=True) for x in flatten(s, t, as_is)]
         mine = self.block.invars[len(types(self.items)) :]
         found = [
             r if u is v and _same_type(r, t) else o
             for o, r, u, v, t in zip(outs[:count], raw, mine, self.block.outvars[:count], types(self.specs), strict=True)
         ] + outs[count:]  # fmt: skip
-        raw += [x for location, spec in self.block.wrote.items() for x in pack(before[location], spec, as_is)]
+        raw += [x for location, spec in self.block.wrote.items() for x in flatten(before[location], spec, as_is)]
         own = self._own()
         flat = iter(zip(found[count:], raw[count:], strict=True))
         at = {location: [next(flat) for _ in types([spec])] for location, spec in self.block.wrote.items()}
@@ -87,9 +87,9 @@ class Stage(Settling):
         found = [*mine[:own], *found[own:count], *(x for location in self.block.wrote for x in at[location])]
         left = iter(found[count:])
         for location, spec in self.block.wrote.items():
-            store(location, unpack(spec, left))
+            store(location, unflatten(spec, left))
         first = iter(found[:count])
-        values = [unpack(s, first) for s in self.specs]
+        values = [unflatten(s, first) for s in self.specs]
         note_copies_at(values, self.copies)
         after = {location: load(location) for location in self.block.wrote}
         after_turns({**dict(enumerate(values)), **after}, {**dict(enumerate(self.state)), **before}, self.turn, self.block.given)
@@ -107,7 +107,7 @@ class Stage(Settling):
         carry: list[Any] = []
         inner: list[Var] = []
         for location, spec in self.block.wrote.items():
-            carry += pack(load(location), spec)
+            carry += flatten(load(location), spec)
             inner += (
                 self.block.reads[location][1]
                 if location in self.block.reads and self.block.reads[location][1]
@@ -128,11 +128,11 @@ class Stage(Settling):
         body = self.block
         body.connect(body.wrote)
 
-        def finish(block: Block, p: Any) -> list[Any]:
+        def finish(block: TracedRegion, p: Any) -> list[Any]:
             return [] if block.frame.written else [where_active(unless_failed(p) if self.guarded and p is not False else p)]
 
         # The test sees what the iterations leave in the state outside.
-        asked = Block(lambda *s: truth(asking(*s[: len(s) - self.extra])), self.specs, self.place, "test", finish, [test], outside=body.wrote)
+        asked = TracedRegion(lambda *s: truth(asking(*s[: len(s) - self.extra])), self.specs, self.place, "test", finish, [test], outside=body.wrote)
         if (
             asked.frame.written or asked.frame.rebound or asked.left or any(e.effects for e in asked.eqns)
         ):  # a reference is read: JAX's test would see an old value
@@ -176,7 +176,7 @@ class Stage(Settling):
             inner, carry = pack_inputs(block, inner, groups), packed(carry, groups)
         if self.guarded and ERROR not in block.wrote:
             block.wrote[ERROR] = CODE
-            carry += pack(load(ERROR), CODE)
+            carry += flatten(load(ERROR), CODE)
             inner.append(Var(CODE.aval()))
             block.outvars.append(inner[-1])
         items, mine = block.invars[: (count := len(types(self.items)))], block.invars[count:]
@@ -203,7 +203,7 @@ def _first_test(test: _jax.ClosedJaxpr, values: Sequence[Any]) -> Any:
     return _jax.jaxpr_as_fun(test)(*values)[0]
 
 
-def _surely(value: Any, raw: Spec) -> Any:
+def _surely(value: Any, raw: AbstractValue) -> Any:
     """A loop variable after an iteration, of which `raw` is the spec."""
     if not isinstance(value, Maybe) or isinstance(raw, Option) or _bare(raw):
         return value

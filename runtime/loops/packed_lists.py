@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from autograph.runtime.branches.traced_region import Block
+from autograph.runtime.branches.traced_region import TracedRegion
 from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi.traces import Literal, Var
 from autograph.runtime.sequences.number_lists import FEWEST, rows_of, stacked
-from autograph.runtime.state.state_refs import Items
-from autograph.runtime.values.abstract_values import Spec, Type, types
+from autograph.runtime.state.state_refs import ContainerItems
+from autograph.runtime.values.abstract_values import AbstractValue, ArrayType, types
 
 
 class Group(NamedTuple):
@@ -24,10 +24,10 @@ class Group(NamedTuple):
 
     first: int
     size: int
-    joint: Type
+    joint: ArrayType
 
 
-def groups_of(block: Block, inner: Sequence[Var]) -> list[Group]:
+def groups_of(block: TracedRegion, inner: Sequence[Var]) -> list[Group]:
     """The lists of numbers that a loop carries and of which it stacks the items, or gives the rows of an array; `inner` are its inputs."""
     found: list[Group] = []
     if not block.wrote:
@@ -36,7 +36,7 @@ def groups_of(block: Block, inner: Sequence[Var]) -> list[Group]:
     outs = block.outvars[len(block.outvars) - len(inner) :]
     for spec in block.wrote.values():
         count = len(types([spec]))
-        if isinstance(spec, Items) and spec.keys is None and count == len(spec.values) >= FEWEST and _is_numbers(spec.values):
+        if isinstance(spec, ContainerItems) and spec.keys is None and count == len(spec.values) >= FEWEST and _is_numbers(spec.values):
             mine = inner[first : first + count], outs[first : first + count]
             if made.is_stacked(mine[0]) or made.array_of(mine[1]) is not None:
                 found.append(Group(first, count, spec.values[0]))
@@ -44,9 +44,9 @@ def groups_of(block: Block, inner: Sequence[Var]) -> list[Group]:
     return found
 
 
-def _is_numbers(specs: Sequence[Spec]) -> bool:
+def _is_numbers(specs: Sequence[AbstractValue]) -> bool:
     first = specs[0]
-    return isinstance(first, Type) and not first.shape and not first.axes and first.dtype.kind in "biuf" and all(s == first for s in specs)
+    return isinstance(first, ArrayType) and not first.shape and not first.axes and first.dtype.kind in "biuf" and all(s == first for s in specs)
 
 
 class _Made:
@@ -94,20 +94,20 @@ class _Made:
         return (source, source.outvars.index(eqn.invars[0])) if source is not None and source.primitive.name == "split" else None
 
 
-def pack_inputs(block: Block, inner: Sequence[Var], groups: Sequence[Group]) -> list[Var]:
+def pack_inputs(block: TracedRegion, inner: Sequence[Var], groups: Sequence[Group]) -> list[Var]:
     """Let a block take the arrays of some groups in the place of the numbers."""
     out: list[Any] = []
     at = 0
     for group in groups:
         out += inner[at : group.first]
         at = group.first + group.size
-        array = Var(Type((group.size,), group.joint.dtype, False).aval())
+        array = Var(ArrayType((group.size,), group.joint.dtype, False).aval())
         _take_apart(block, array, inner[group.first : at], group.joint)
         out.append(array)
     return [*out, *inner[at:]]
 
 
-def _take_apart(block: Block, array: Var, numbers: Sequence[Var], joint: Type) -> None:
+def _take_apart(block: TracedRegion, array: Var, numbers: Sequence[Var], joint: ArrayType) -> None:
     """Let numbers be the rows of an array; what stacks them is the array."""
     made = _Made(block.eqns)
     env = {e.outvars[0]: array for e in block.eqns if made.stacks(e, numbers) and e.outvars[0].aval.dtype == array.aval.dtype}
@@ -120,7 +120,7 @@ def _take_apart(block: Block, array: Var, numbers: Sequence[Var], joint: Type) -
     block.outvars = [_renamed(v, env) for v in block.outvars]
 
 
-def pack_outputs(block: Block, groups: Sequence[Group], size: int) -> None:
+def pack_outputs(block: TracedRegion, groups: Sequence[Group], size: int) -> None:
     """Let a block give the arrays of some groups in the place of the numbers, of its last `size` results."""
     base, at = len(block.outvars) - size, 0
     out: list[Any] = []

@@ -7,9 +7,9 @@ from typing import Any
 
 from autograph.runtime.indexing.stores import Value
 from autograph.runtime.jaxapi.tracers import ArrayTracer, as_object
-from autograph.runtime.loops.scalar_intervals import Inexact
+from autograph.runtime.loops.scalar_intervals import NotRollable
 from autograph.runtime.sequences.stacked_lists import rows_in_column
-from autograph.runtime.state.state_refs import Contents
+from autograph.runtime.state.state_refs import ContentsRef
 
 HAS_OPERATIONS_OF_THE_USER = True  # which may fail: see `is_fault`
 
@@ -31,7 +31,7 @@ class Series:
     def is_changed(self, places: Iterable[Any]) -> bool:
         """Whether places are among those that an iteration has changed in which these lists or their items are."""
         mine = {id(held) for held in self.lists}
-        return any(isinstance(p, Contents) and id(p.obj) in mine or isinstance(p, Value) and id(p.obj) in self._items for p in places)
+        return any(isinstance(p, ContentsRef) and id(p.obj) in mine or isinstance(p, Value) and id(p.obj) in self._items for p in places)
 
 
 def series_of(items: Any) -> Series | None:
@@ -94,5 +94,5 @@ class OfSeries:
         arrays = [] if type(k) is int else [(x, x.now) for x in (item if type(item) is tuple else (item,)) if isinstance(x, ArrayTracer)]
         out = self.body(item, *state)
         if any(x.now is not before for x, before in arrays):
-            raise Inexact("an iteration stores into an item of the list that the loop goes over")
+            raise NotRollable("an iteration stores into an item of the list that the loop goes over")
         return out

@@ -18,7 +18,7 @@ import numpy as np
 
 from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi.traces import Var
-from autograph.runtime.loops.scalar_intervals import Inexact, programs
+from autograph.runtime.loops.scalar_intervals import NotRollable, programs
 from autograph.runtime.values.values import NUMBERS
 
 _EXACT = 1 << 24  # integers up to here are float32 as well
@@ -32,14 +32,14 @@ def replayed(
     `numbers` are what they are before the loop, and what an iteration makes of them.  What of `last` is an array at the end is None.
 
     Raises:
-      Inexact: Python would raise an error in an iteration, or what it computes is not known here, or not to be told.
+      NotRollable: Python would raise an error in an iteration, or what it computes is not known here, or not to be told.
     """
     values: dict[Var, list[Any]] = {**{v: [x] for v, (x, _) in numbers.items()}, **{v: [] for v in inner}}
     after: list[Any] = []
     for after in _turns(eqns, ({index: item} for item in items), numbers, [*inner, *last]):
         for v, x in zip(values, after, strict=False):
             if type(x) not in NUMBERS:
-                raise Inexact("a Python number is computed by what Python does not have")
+                raise NotRollable("a Python number is computed by what Python does not have")
             values[v].append(x)
     return values, after[len(values) :]
 
@@ -50,7 +50,7 @@ def turns_made(
     """The trip count of a loop whose test asks such numbers alone; `asked` are the variables of the equations of its test that stand for them.
 
     Raises:
-      Inexact: the test asks for more, or there are more than `most` iterations.
+      NotRollable: the test asks for more, or there are more than `most` iterations.
     """
     now = {v: x for v, (x, _) in numbers.items()}
     for count, after in enumerate(_turns(eqns, itertools.repeat({}, most), numbers, [])):
@@ -58,9 +58,9 @@ def turns_made(
         if p is False:
             return count
         if p is not True:
-            raise Inexact("its test reads more than Python scalars")
+            raise NotRollable("its test reads more than Python scalars")
         now = dict(zip(numbers, after, strict=True))
-    raise Inexact(f"it makes more than {most} iterations")
+    raise NotRollable(f"it makes more than {most} iterations")
 
 
 def _turns(eqns: Sequence[Any], items: Iterable[dict[Any, Any]], numbers: Mapping[Var, tuple[Any, Any]], more: Sequence[Any]) -> Iterator[list[Any]]:
@@ -78,9 +78,9 @@ def _computed(eqns: Sequence[Any], known: dict[Any, Any], outs: Sequence[Any]) -
     try:
         return _evaluated(eqns, known, outs)
     except OverflowError:
-        raise Inexact("a Python number becomes too large") from None
+        raise NotRollable("a Python number becomes too large") from None
     except (ArithmeticError, ValueError, TypeError) as error:
-        raise Inexact(f"a Python number cannot be computed ahead: {error}") from None
+        raise NotRollable(f"a Python number cannot be computed ahead: {error}") from None
 
 
 def _needed(eqns: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
@@ -123,7 +123,7 @@ def _results(e: Any, given: list[Any]) -> Sequence[Any]:
     if name in ("jit", "pjit") and None not in given:
         operation = _jax.operation(e)
         if operation == "round" and len(programs(e)[0].eqns) > 1:  # Python rounds the decimal number, not its multiple
-            raise Inexact("a Python float is rounded to some digits")
+            raise NotRollable("a Python float is rounded to some digits")
         return [_DIVISIONS[operation](*given)] if operation in _DIVISIONS else _inside(programs(e)[0], given)
     kind = getattr(getattr(e.outvars[0].aval, "dtype", None), "kind", "")
     if None in given:
@@ -137,7 +137,7 @@ def _results(e: Any, given: list[Any]) -> Sequence[Any]:
     if (of := _PYTHONS.get(name)) is None:
         return unknown
     if kind == "b" and name in ("max", "min"):  # `jaxapi/arithmetic.py`
-        raise Inexact("truth values are used as numbers")
+        raise NotRollable("truth values are used as numbers")
     return [float(of(*given)) if kind == "f" else of(*given)]
 
 

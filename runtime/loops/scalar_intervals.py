@@ -2,7 +2,7 @@
 
 An abstract interpretation of the iteration's jaxpr follows what is computed from the index and other Python numbers alone: integers with their
 bounds, fractions, and truth values.  Where such a number meets an array it is one operand among others, and the result an array, as in Python.
-`Inexact` is raised where the compiled value could be another than Python's for more than rounding.
+`NotRollable` is raised where the compiled value could be another than Python's for more than rounding.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ INT32 = np.iinfo(np.int32)
 Interval = tuple[int, int]
 
 
-class Inexact(Exception):
+class NotRollable(Exception):
     """A Python number of the iteration would not be what it is in Python: the reason."""
 
 
@@ -34,7 +34,7 @@ class Integer(NamedTuple):
     bounds: Interval | None
 
 
-class Leaves(Inexact):
+class Leaves(NotRollable):
     """A slice is shorter in some iterations: no table tells what it is then."""
 
 
@@ -71,7 +71,7 @@ _SHAPES = frozenset({"broadcast_in_dim", "reshape", "squeeze", "expand_dims", "a
 
 def within(interval: Interval, what: str) -> Interval:
     if interval[0] < INT32.min or interval[1] > INT32.max:
-        raise Inexact(f"{what} does not fit int32")
+        raise NotRollable(f"{what} does not fit int32")
     return interval
 
 
@@ -123,10 +123,10 @@ class Numbers:
         try:
             if not any(isinstance(g, Integer) and g.bounds is not None and (g.bounds[0] < INT32.min or g.bounds[1] > INT32.max) for g in given):
                 return self._results(e, known)
-            raise Inexact("what is computed from the index does not fit int32")
+            raise NotRollable("what is computed from the index does not fit int32")
         except Leaves:
             raise
-        except Inexact:
+        except NotRollable:
             if any(g is None or isinstance(g, Mixed) for g in given) or getattr(v.aval, "shape", None) != ():
                 raise
             kind = getattr(v.aval.dtype, "kind", "")
@@ -166,20 +166,20 @@ class Numbers:
         if name in _SHAPES:
             return none  # of an array, to which it is an operand
         if name in ("max", "min") and any(isinstance(g, Truth) for g in given):
-            raise Inexact("truth values are used as numbers")
+            raise NotRollable("truth values are used as numbers")
         if name in _LOGIC and all(isinstance(g, Truth) for g in given):
             return [Truth(_logic(name, [g.value for g in given if isinstance(g, Truth)]))]
         if name in ("reduce_or", "reduce_and") and all(isinstance(g, Truth) for g in given):
             return [given[0]]
         if name in _COMPARISONS:
             if any(isinstance(g, Fraction) for g in given):
-                raise Inexact("Python floats are compared")
+                raise NotRollable("Python floats are compared")
             return [Truth(_compared(name, *given))]
         if all(isinstance(g, Integer) for g in given) and (of := _INTEGERS.get(name)) is not None:
             return [Integer(self._bounds(of, name, given, e.params))]
         if name in _REAL and any(isinstance(g, Fraction) for g in given):
             return [Fraction(self._size(name, given, e))]
-        raise Inexact(f"a Python number is used in `{e.params.get('name', name)}`")
+        raise NotRollable(f"a Python number is used in `{e.params.get('name', name)}`")
 
     def _of_list(self, e: Any, given: Sequence[Number | None]) -> Number | None:
         """A number that is taken out of a list of Python numbers, or stored into one: it is one of Python's, if no traced value says where."""
@@ -192,7 +192,7 @@ class Numbers:
         held = given[0]
         if held is None or isinstance(e.invars[0], Literal) or isinstance(held, Integer) and held.bounds is not None:
             return None
-        raise Inexact("a list of Python numbers is given numbers that Python alone computes")
+        raise NotRollable("a list of Python numbers is given numbers that Python alone computes")
 
     def _bounds(self, of: Callable[..., Interval], name: str, given: Sequence[Any], params: dict[str, Any]) -> Interval | None:
         bounds = [g.bounds for g in given]
@@ -211,17 +211,17 @@ class Numbers:
         if size is None and self._depth:  # of an inner loop nothing is computed ahead
             return None
         if size is None or not magnitudes.fits(size, e.outvars[0].aval.dtype):
-            raise Inexact(f"a Python float in `{name}` may leave the range of {e.outvars[0].aval.dtype}")
+            raise NotRollable(f"a Python float in `{name}` may leave the range of {e.outvars[0].aval.dtype}")
         return size
 
     def _refuse_unknown(self, what: str) -> None:
         if self.strict:
-            raise Inexact(f"{what} does not fit int32")
+            raise NotRollable(f"{what} does not fit int32")
 
     def _converted(self, given: Number | None, dtype: Any) -> Number:
         if np.issubdtype(dtype, np.integer):
             if isinstance(given, Fraction):
-                raise Inexact("a Python float becomes an integer")
+                raise NotRollable("a Python float becomes an integer")
             if isinstance(given, Truth):
                 return Integer((0, 1) if given.value is None else (int(given.value), int(given.value)))
             return given  # type: ignore[return-value]
@@ -232,7 +232,7 @@ class Numbers:
             self._refuse_unknown("what is divided")
             return None
         if b.bounds[0] <= 0 <= b.bounds[1]:
-            raise Inexact("a Python number is divided by what may be zero")
+            raise NotRollable("a Python number is divided by what may be zero")
         if name == "floor_divide":
             ends = [math.floor(x / y) for x in a.bounds for y in b.bounds]
             return min(ends) - 1, max(ends) + 1
@@ -327,7 +327,7 @@ class Numbers:
                 far = turns * step
                 inside.append(Integer(within((g.bounds[0] + min(far, 0), g.bounds[1] + max(far, 0)), "a number that an inner loop counts")))
             else:
-                raise Inexact("an inner loop changes a Python number")
+                raise NotRollable("an inner loop changes a Python number")
         self._inside(body, [*consts, *inside, *rows])
         return inside
 

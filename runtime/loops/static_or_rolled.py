@@ -8,7 +8,7 @@ from typing import Any
 from autograph.runtime.errors.errors import AutographError
 from autograph.runtime.errors.raise_sites import is_fault
 from autograph.runtime.state.speculation import Speculation
-from autograph.runtime.tracing.trace_context import Place, attempt
+from autograph.runtime.tracing.trace_context import CallSite, attempt
 
 
 def compiled_or_unrolled(code: Any, compiled: Callable[[], Any], unrolled: Callable[[str], Any], way: str = "unrolled") -> Any:
@@ -16,7 +16,7 @@ def compiled_or_unrolled(code: Any, compiled: Callable[[], Any], unrolled: Calla
 
     Nothing that the refused run has changed is left.  A loop with this code that has been refused in this trace is not tried again this `way`.
     """
-    place = Place(code)
+    place = CallSite(code)
     refused = place.memory.get((way, code))
     if refused is None:
         speculation = Speculation(positions=True)

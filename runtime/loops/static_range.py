@@ -14,31 +14,31 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from autograph.runtime.arrays.variable_ref import Handle
+from autograph.runtime.arrays.variable_ref import VariableRef
 from autograph.runtime.errors.source_spans import parameter_names
 from autograph.runtime.indexing.stores import Value
 from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi.traces import Literal, Var
-from autograph.runtime.loops.induction_variables import Slot, settled
-from autograph.runtime.loops.loop_lowering import Stage
+from autograph.runtime.loops.induction_variables import InductionVariable, settled
+from autograph.runtime.loops.loop_lowering import StagedLoop
 from autograph.runtime.loops.reroll.compile_size import LONG, size_of_all
 from autograph.runtime.loops.reroll.record_iterations import made_turns
 from autograph.runtime.loops.scalar_intervals import (
     INT32,
-    Inexact,
     Integer,
+    NotRollable,
     constant_step,
 )
 from autograph.runtime.loops.static_or_rolled import compiled_or_unrolled
-from autograph.runtime.sequences.bounded_list import Growing
-from autograph.runtime.sequences.list_capacity import with_room
+from autograph.runtime.sequences.bounded_list import BoundedList
+from autograph.runtime.sequences.list_capacity import retry_with_capacity
 from autograph.runtime.state.captured_state import ERROR, may_have_failed
 from autograph.runtime.state.decisions import decided, watching
 from autograph.runtime.state.length_bounds import Marks, iterating
 from autograph.runtime.state.speculation import Speculation
-from autograph.runtime.state.state_refs import HeapLocation, Items
-from autograph.runtime.tracing.trace_context import Frame, Place
-from autograph.runtime.values.abstract_values import Kept, Spec, Type, has_option, spec_of, types, widen
+from autograph.runtime.state.state_refs import ContainerItems, StateRef
+from autograph.runtime.tracing.trace_context import CallSite, TraceContext
+from autograph.runtime.values.abstract_values import AbstractValue, ArrayType, ByReference, generalize, has_option, spec_of, types
 from autograph.runtime.values.loop_options import rolling
 from autograph.runtime.values.value_objects import opened
 from autograph.runtime.values.values import NUMBERS, Maybe, parts
@@ -65,10 +65,10 @@ def rest_rolled(
     count, made = len(items), 0
     stored: list[Any] = []  # the arrays into which the first iteration stores
     code = getattr(body, "__code__", None)
-    place = Place(code)
+    place = CallSite(code)
 
     def compiled(rest: builtins.range, state: list[Any], whole: bool) -> list[Any]:
-        return with_room(lambda s: _rolled(rest, body, s, whole, stored, spoil), state, place, count)  # type: ignore[no-any-return]
+        return retry_with_capacity(lambda s: _rolled(rest, body, s, whole, stored, spoil), state, place, count)  # type: ignore[no-any-return]
 
     def unrolled(rest: builtins.range, state: list[Any], why: str, size: int = 0) -> list[Any]:
         """`size`: how many operations all iterations together are, if they are many."""
@@ -117,7 +117,7 @@ def rest_rolled(
     return compiled_or_unrolled(code, whole, lambda _: apart(turn(items[made], state)), "apart")  # type: ignore[no-any-return]
 
 
-def stored_into(turn: Frame, state: Sequence[Any]) -> list[Any]:
+def stored_into(turn: TraceContext, state: Sequence[Any]) -> list[Any]:
     """The arrays of a state into which an iteration has stored."""
     held = {id(part) for x in state for part in parts(x)}
     return [location.obj for location in turn.saved if isinstance(location, Value) and id(location.obj) in held]
@@ -134,40 +134,42 @@ def _rolled(
     names = parameter_names(body, len(state))
     stage = turn_staged(body, state, names, len(items), stored, items)
     if spoil(stage.block.wrote):
-        raise Inexact("an iteration changes what the loop goes over")
+        raise NotRollable("an iteration changes what the loop goes over")
     for place, spec in stage.block.wrote.items():
-        if isinstance(place, HeapLocation) and _is_set_somewhere(place.get(), spec):
-            raise Inexact(f"{place.name} is None before, and it is data-dependent where iterations set it")
+        if isinstance(place, StateRef) and _is_set_somewhere(place.get(), spec):
+            raise NotRollable(f"{place.name} is None before, and it is data-dependent where iterations set it")
     if whole:
         for x, spec, name in zip(state, stage.specs, names, strict=False):
             if not _stands(x, spec):
-                raise Inexact(f"`{name}` gets another type in the first iteration")
+                raise NotRollable(f"`{name}` gets another type in the first iteration")
     return scanned(stage, items, state, names)
 
 
 def _is_set_somewhere(held: Any, spec: Any) -> bool:
     """Whether a place holds None, or nothing, that iterations set, but not certainly all of it."""
-    pairs = zip(held.values, spec.values, strict=True) if isinstance(held, Items) else [(held, spec)]
+    pairs = zip(held.values, spec.values, strict=True) if isinstance(held, ContainerItems) else [(held, spec)]
     return any(has_option(part) and not isinstance(x, Maybe) for x, part in pairs)
 
 
 def turn_staged(
     body: Callable[..., Any], state: list[Any], names: Sequence[str], turns: int, stored: Sequence[Any], indices: builtins.range | None = None
-) -> Stage:
+) -> StagedLoop:
     """The body of a rolled loop: an iteration with a traced index, which is one of `indices`."""
     for x, name in zip(state, names, strict=True):
         if (
             type(x) not in NUMBERS
-            and not isinstance(x, Growing)
+            and not isinstance(x, BoundedList)
             and type(x) is not list  # whose numbers are looked at as those of places
             and any(isinstance(leaf, NUMBERS) for leaf in parts(opened(x)))
         ):
-            raise Inexact(f"`{name}` holds Python numbers")
-    index = Type((), jax.dtypes.canonicalize_dtype(int), True)
-    return Stage(body, state, body, Place(getattr(body, "__code__", None)), items=[index], turns=turns, all_made=True, stored=stored, indices=indices)
+            raise NotRollable(f"`{name}` holds Python numbers")
+    index = ArrayType((), jax.dtypes.canonicalize_dtype(int), True)
+    return StagedLoop(
+        body, state, body, CallSite(getattr(body, "__code__", None)), items=[index], turns=turns, all_made=True, stored=stored, indices=indices
+    )
 
 
-def scanned(stage: Stage, items: builtins.range, state: list[Any], names: Sequence[str]) -> list[Any]:
+def scanned(stage: StagedLoop, items: builtins.range, state: list[Any], names: Sequence[str]) -> list[Any]:
     """The state after all iterations, as one compiled iteration."""
     block = stage.block
     turn = slots_of(stage, state, names)
@@ -184,71 +186,76 @@ def scanned(stage: Stage, items: builtins.range, state: list[Any], names: Sequen
 
 def _with_numbers(held: Any, numbers: dict[int, Any]) -> Any:
     """What a place holds, with Python numbers where they stay such."""
-    if not isinstance(held, Items):
+    if not isinstance(held, ContainerItems):
         return numbers[0]
-    return Items(held.keys, [numbers.get(k, x) for k, x in enumerate(held.values)])
+    return ContainerItems(held.keys, [numbers.get(k, x) for k, x in enumerate(held.values)])
 
 
-def _stands(x: Any, spec: Spec) -> bool:
+def _stands(x: Any, spec: AbstractValue) -> bool:
     """Whether what a variable is before a loop can stand for what it is in all iterations: Python numbers for arrays of their kind."""
-    if type(x) in NUMBERS and isinstance(spec, Type):
+    if type(x) in NUMBERS and isinstance(spec, ArrayType):
         return np.dtype(spec.dtype).kind in ("f" if isinstance(x, float) else "c" if isinstance(x, complex) else "b" if isinstance(x, bool) else "iu")
-    return isinstance(spec, Kept) and spec.value is x or bool(spec == widen(spec_of(x)))  # an array that is stored into keeps its type
+    return isinstance(spec, ByReference) and spec.value is x or bool(spec == generalize(spec_of(x)))  # an array that is stored into keeps its type
 
 
 class TurnSlots(NamedTuple):
     """The variables of a staged iteration, and what the numbers among them are after the loop: by position in the state, and by place."""
 
     index: Any
-    slots: list[Slot]
+    slots: list[InductionVariable]
     code: Any  # the error code after an iteration
     final: dict[int, Any]
-    places: dict[HeapLocation, dict[int, Any]]
+    places: dict[StateRef, dict[int, Any]]
 
 
-def slots_of(stage: Stage, state: list[Any], names: Sequence[str]) -> TurnSlots:
+def slots_of(stage: StagedLoop, state: list[Any], names: Sequence[str]) -> TurnSlots:
     block = stage.block
     final: dict[int, Any] = {}
-    places: dict[HeapLocation, dict[int, Any]] = {}
+    places: dict[StateRef, dict[int, Any]] = {}
     code: Any = None
     flat, outs = iter(block.invars), iter(block.outvars)
     index = next(flat)
-    slots: list[Slot] = []
+    slots: list[InductionVariable] = []
     for k, (x, spec) in enumerate(zip(stage.state, stage.specs, strict=True)):  # with the tags of arrays
         mine = [(next(flat), next(outs)) for _ in types([spec])]
-        if (always := stage.numbers[k]) is not None and not (isinstance(spec, Type) and type(x) in NUMBERS):
+        if (always := stage.numbers[k]) is not None and not (isinstance(spec, ArrayType) and type(x) in NUMBERS):
             final[k] = always
         name = names[k] if k < len(names) else "which array it is"
         slots += _slots(name, x, spec, mine, functools.partial(final.__setitem__, k), always, stage.remembered)
     for location, spec in block.wrote.items():
         inner = iter(block.reads[location][1] if location in block.reads else ())
-        if not isinstance(location, HeapLocation):
+        if not isinstance(location, StateRef):
             given = [next(outs) for _ in types([spec])]
             if location is ERROR:
                 code = given[0]
             continue
         held = location.get()
-        for k, (x, part) in enumerate(zip(*((held.values, spec.values) if isinstance(held, Items) else ([held], [spec])), strict=True)):
+        for k, (x, part) in enumerate(zip(*((held.values, spec.values) if isinstance(held, ContainerItems) else ([held], [spec])), strict=True)):
             mine = [(next(inner, None) or Var(t.aval()), next(outs)) for t in types([part])]  # what is not read is no variable yet
-            if not isinstance(location.obj, Handle):  # a Variable holds no number, but an array of its own type
+            if not isinstance(location.obj, VariableRef):  # a Variable holds no number, but an array of its own type
                 stays = functools.partial(places.setdefault(location, {}).__setitem__, k)
                 slots += _slots(location.bare, x, part, mine, stays, None, stage.remembered)
     return TurnSlots(index, slots, code, final, places)
 
 
-def _slots(name: str, x: Any, spec: Spec, pairs: Sequence[tuple[Any, Any]], stays: Callable[[Any], None], always: Any, known: Marks) -> list[Slot]:
+def _slots(
+    name: str, x: Any, spec: AbstractValue, pairs: Sequence[tuple[Any, Any]], stays: Callable[[Any], None], always: Any, known: Marks
+) -> list[InductionVariable]:
     """The variables of an iteration that stand for what a variable or place holds; `known` is what is known of lengths before the loop."""
-    if isinstance(x, Growing):
+    if isinstance(x, BoundedList):
         (length, after), *buffers = pairs
         _, exact, _ = known.get(x.kind.bound, (0, None, 0))
-        count = Slot(name, exact, length, after, None, True, True, False, functools.partial(setattr, x.kind.bound, "exact"), length=True)
-        return [*([count] if exact is not None else []), *(Slot(name, None, v, out, None, False, True, True, stays) for v, out in buffers)]
-    before = x if type(x) in NUMBERS and isinstance(spec, Type) else None
-    single = isinstance(spec, Type)
-    return [Slot(name, before, v, out, always, single, before is None or _stands(x, spec), False, stays) for v, out in pairs]
+        count = InductionVariable(name, exact, length, after, None, True, True, False, functools.partial(setattr, x.kind.bound, "exact"), length=True)
+        return [
+            *([count] if exact is not None else []),
+            *(InductionVariable(name, None, v, out, None, False, True, True, stays) for v, out in buffers),
+        ]
+    before = x if type(x) in NUMBERS and isinstance(spec, ArrayType) else None
+    single = isinstance(spec, ArrayType)
+    return [InductionVariable(name, before, v, out, always, single, before is None or _stands(x, spec), False, stays) for v, out in pairs]
 
 
-def counted(stage: Stage, turns: int, state: list[Any]) -> dict[int, int]:
+def counted(stage: StagedLoop, turns: int, state: list[Any]) -> dict[int, int]:
     """The Python integers that each iteration of a compiled loop changes by a constant: what they are after it."""
     if stage.guarded:  # iterations after an error change nothing
         return {}
@@ -257,7 +264,7 @@ def counted(stage: Stage, turns: int, state: list[Any]) -> dict[int, int]:
     final: dict[int, int] = {}
     for k, (x, spec) in enumerate(zip(stage.state, stage.specs, strict=True)):
         pairs = [(next(mine), next(outs)) for _ in types([spec])]
-        if type(x) is int and isinstance(spec, Type) and (step := constant_step(block.eqns, *pairs[0])) is not None:
+        if type(x) is int and isinstance(spec, ArrayType) and (step := constant_step(block.eqns, *pairs[0])) is not None:
             after = x + turns * step
             if INT32.min <= min(x, after) and max(x, after) <= INT32.max:
                 final[k] = after

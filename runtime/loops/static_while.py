@@ -11,21 +11,21 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autograph.runtime.branches.traced_region import Block
+from autograph.runtime.branches.traced_region import TracedRegion
 from autograph.runtime.errors.source_spans import parameter_names
 from autograph.runtime.loops.carry_types import given, listed
 from autograph.runtime.loops.induction_variables import number_slots
-from autograph.runtime.loops.loop_lowering import Stage
+from autograph.runtime.loops.loop_lowering import StagedLoop
 from autograph.runtime.loops.reroll.compile_size import LONG
 from autograph.runtime.loops.scalar_evolution import turns_made
-from autograph.runtime.loops.scalar_intervals import Inexact
+from autograph.runtime.loops.scalar_intervals import NotRollable
 from autograph.runtime.loops.static_or_rolled import compiled_or_unrolled
 from autograph.runtime.loops.static_range import scanned, slots_of, turn_staged
-from autograph.runtime.sequences.list_capacity import with_room
+from autograph.runtime.sequences.list_capacity import retry_with_capacity
 from autograph.runtime.sequences.truth import truth
 from autograph.runtime.state.speculation import Speculation
-from autograph.runtime.state.state_refs import HeapLocation
-from autograph.runtime.tracing.trace_context import Place
+from autograph.runtime.state.state_refs import StateRef
+from autograph.runtime.tracing.trace_context import CallSite
 from autograph.runtime.values.abstract_values import types
 from autograph.runtime.values.loop_options import rolling
 
@@ -53,36 +53,36 @@ def rest_of_while(
         return given(listed(body(*state), len(state)))
 
     code = getattr(body, "__code__", None)
-    place = Place(code)
+    place = CallSite(code)
     names = parameter_names(source, len(state))
 
-    def staged(state: list[Any], turns: int) -> Stage:
+    def staged(state: list[Any], turns: int) -> StagedLoop:
         return turn_staged(turn, state, names, turns, stored)
 
     def compiled() -> tuple[list[Any], int] | str:
         speculation = Speculation()
         with place.scope("counted") as run:
-            count: int = with_room(lambda s: (_count(staged(s, 1), test, s, names),), state, place, 8)[0]
+            count: int = retry_with_capacity(lambda s: (_count(staged(s, 1), test, s, names),), state, place, 8)[0]
         speculation.roll_back(run)
         if count * size <= (0 if mode == "always" else LONG):
             return ""
-        return with_room(lambda s: scanned(staged(s, count), builtins.range(count), s, names), state, place, count), count
+        return retry_with_capacity(lambda s: scanned(staged(s, count), builtins.range(count), s, names), state, place, count), count
 
     return compiled_or_unrolled(code, compiled, lambda why: why, "known while")  # type: ignore[no-any-return]
 
 
-def _count(stage: Stage, test: Callable[..., Any], state: list[Any], names: Sequence[str]) -> int:
+def _count(stage: StagedLoop, test: Callable[..., Any], state: list[Any], names: Sequence[str]) -> int:
     """How many iterations are made from a state on."""
     block = stage.block
     turn = slots_of(stage, state, names)
     asking = stage.asking(test)
-    asked = Block(
+    asked = TracedRegion(
         lambda *s: truth(asking(*s[: len(s) - stage.extra])), stage.specs, stage.place, "test", lambda _, p: [p], [test], outside=block.wrote
     )
     if asked.frame.written or asked.frame.rebound or asked.left or any(e.effects for e in asked.eqns):
-        raise Inexact("its test changes something")
+        raise NotRollable("its test changes something")
     stands = dict(zip(asked.invars, block.invars[len(types(stage.items)) :], strict=False))
     for location, (_, variables) in asked.reads.items():
-        if isinstance(location, HeapLocation) and location in block.wrote and location in block.reads:
+        if isinstance(location, StateRef) and location in block.wrote and location in block.reads:
             stands |= dict(zip(variables, block.reads[location][1], strict=False))
     return turns_made(block.eqns, number_slots(block, turn.index, turn.slots), asked.eqns, stands, asked.outvars[0], _MOST)

@@ -11,27 +11,27 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from autograph.runtime.branches.traced_region import Block
+from autograph.runtime.branches.traced_region import TracedRegion
 from autograph.runtime.jaxapi.traces import Literal
 from autograph.runtime.loops.scalar_intervals import constant_step
-from autograph.runtime.sequences.bounded_list import Growing
+from autograph.runtime.sequences.bounded_list import BoundedList
 from autograph.runtime.sequences.truth import truth
-from autograph.runtime.state.length_bounds import Bound, Marks
-from autograph.runtime.state.state_refs import HeapLocation
+from autograph.runtime.state.length_bounds import LengthBound, Marks
+from autograph.runtime.state.state_refs import StateRef
 from autograph.runtime.tracing.trace_context import in_block
-from autograph.runtime.values.abstract_values import Spec, Type, types
+from autograph.runtime.values.abstract_values import AbstractValue, ArrayType, types
 
 
 class BoundedLoop(Protocol):
     """What is asked of a loop whose types are settled (`carry_types.py`)."""
 
-    block: Block
+    block: TracedRegion
     test: Callable[..., Any] | None
     turns: int | None
     extra: int
     place: Any
-    specs: list[Spec]
-    items: list[Spec]
+    specs: list[AbstractValue]
+    items: list[AbstractValue]
     state: list[Any]
 
 
@@ -44,7 +44,7 @@ class Limits(NamedTuple):
     """How many iterations a loop makes at most, if that is known, and how many items lists have at most when an iteration begins."""
 
     turns: int | None
-    lengths: dict[Bound, int]
+    lengths: dict[LengthBound, int]
 
 
 class _Number(NamedTuple):
@@ -69,7 +69,9 @@ def limits_of(loop: BoundedLoop, before: Marks) -> Limits:
     test, block = loop.test, loop.block
     if loop.turns is not None or test is None or not any(bound.top > top for bound, (top, _, _) in before.items()):
         return Limits(loop.turns, {})
-    asked = Block(lambda *s: truth(test(*s[: len(s) - loop.extra])), loop.specs, loop.place, "limit", lambda _, p: [p], [test], outside=block.wrote)
+    asked = TracedRegion(
+        lambda *s: truth(test(*s[: len(s) - loop.extra])), loop.specs, loop.place, "limit", lambda _, p: [p], [test], outside=block.wrote
+    )
     numbers = list(_numbers(loop, asked))
     found: list[tuple[_Number, _Compared, int]] = []  # with how many iterations lie between the comparison and the iteration that it allows
     flags: list[tuple[Any, bool]] = []  # what iterations leave in flags, and what that has to be for the loop to go on
@@ -89,14 +91,14 @@ def limits_of(loop: BoundedLoop, before: Marks) -> Limits:
 
     read(asked.eqns, asked.outvars[0], True, {n.tested: (n, 0) for n in numbers})
     turns: list[int] = []
-    lengths: dict[Bound, int] = {}
+    lengths: dict[LengthBound, int] = {}
     for number, c, ago in found:
         begin, step = _counts(block, number, before, flags)
         first = ago > 0 or number.tested is not c.variable  # it is not asked before the first iteration
         limit = _limit(c, begin, step, first)
         if limit is None:
             continue
-        if isinstance(number.what, Bound) and c.how not in ("ge", "gt"):
+        if isinstance(number.what, LengthBound) and c.how not in ("ge", "gt"):
             top = before[number.what][0]
             most = max(limit, top) + ago * max(number.what.top - top, 0)
             lengths[number.what] = min(lengths.get(number.what, most), most)
@@ -105,25 +107,25 @@ def limits_of(loop: BoundedLoop, before: Marks) -> Limits:
     return Limits(min(turns, default=None), lengths)
 
 
-def _numbers(loop: BoundedLoop, asked: Block) -> Iterator[_Number]:
+def _numbers(loop: BoundedLoop, asked: TracedRegion) -> Iterator[_Number]:
     block = loop.block
     tested, inner, outer = iter(asked.invars), iter(block.invars[len(types(loop.items)) :]), iter(block.outvars)
     for x, spec in zip(loop.state, loop.specs, strict=True):
         parts = [(next(tested), next(inner), next(outer)) for _ in types([spec])]
-        if isinstance(x, Growing):
+        if isinstance(x, BoundedList):
             yield _Number(x.kind.bound, *parts[0])
-        elif isinstance(spec, Type):
+        elif isinstance(spec, ArrayType):
             yield _Number(x, *parts[0])
     for location, spec in block.wrote.items():
         ends = [next(outer) for _ in types([spec])]
-        if isinstance(location, HeapLocation) and isinstance(x := location.get(), Growing):
+        if isinstance(location, StateRef) and isinstance(x := location.get(), BoundedList):
             first, last = (b.reads[location][1][0] if location in b.reads else None for b in (asked, block))
             yield _Number(x.kind.bound, first, last, ends[0])
 
 
-def _counts(block: Block, number: _Number, before: Marks, flags: Sequence[tuple[Any, bool]]) -> tuple[int | None, int | None]:
+def _counts(block: TracedRegion, number: _Number, before: Marks, flags: Sequence[tuple[Any, bool]]) -> tuple[int | None, int | None]:
     """What a number is before the loop, and what each iteration adds to it, if that is known: one after which the loop goes on."""
-    if isinstance(bound := number.what, Bound):
+    if isinstance(bound := number.what, LengthBound):
         begin = None if in_block() else before[bound][1]  # in an iteration of another loop it counts from the first of them
         return begin, bound.exact - begin if begin is not None and bound.exact is not None else None
     step = constant_step(block.eqns, number.inner, number.outer)

@@ -21,21 +21,21 @@ from autograph.runtime.errors.source_spans import here
 from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.loops.carry_types import ROTATED, Rotate, given, listed, unless_failed
-from autograph.runtime.loops.loop_lowering import Stage
+from autograph.runtime.loops.loop_lowering import StagedLoop
 from autograph.runtime.loops.reroll.record_iterations import made_turns
 from autograph.runtime.loops.static_range import cost, stored_into
 from autograph.runtime.loops.static_while import is_worth_a_trial, rest_of_while
 from autograph.runtime.native.run_natively import while_known
-from autograph.runtime.sequences.bounded_list import Growing
-from autograph.runtime.sequences.list_capacity import with_room
+from autograph.runtime.sequences.bounded_list import BoundedList
+from autograph.runtime.sequences.list_capacity import retry_with_capacity
 from autograph.runtime.sequences.truth import truth
 from autograph.runtime.state.captured_state import may_have_failed
 from autograph.runtime.state.cells import left_in
 from autograph.runtime.state.decisions import decided, watching
 from autograph.runtime.state.length_bounds import iterating
 from autograph.runtime.state.speculation import Speculation
-from autograph.runtime.tracing.trace_context import Peel, Place, frames
-from autograph.runtime.values.abstract_values import Spec, Static, spec_in_block
+from autograph.runtime.tracing.trace_context import CallSite, Peel, frames
+from autograph.runtime.values.abstract_values import AbstractValue, Static, spec_in_block
 from autograph.runtime.values.loop_options import hints_here
 from autograph.runtime.values.value_objects import opened
 from autograph.runtime.values.values import Maybe, is_value
@@ -81,9 +81,9 @@ def run_while(
     """
     if limit is not None:
         return _limited(test, body, state, source, hidden, limit)
-    place = Place(getattr(body, "__code__", None))
+    place = CallSite(getattr(body, "__code__", None))
     finite = bool(hidden)  # it ends, though an error has occurred
-    begin: list[Spec] | None = None
+    begin: list[AbstractValue] | None = None
     p, state = _going(test, state, finite)
     certain = p is True  # at least one iteration is made
     if not place.remembers:
@@ -125,12 +125,12 @@ def run_while(
     p = True if begin is not None else p  # not that of the iteration that is thrown away
     staging = functools.partial(_staged, test, body, source=source, hidden=hidden, most=most, place=place)
     if p is not True:
-        return with_room(functools.partial(staging, before=state, begin=begin, certain=certain, p=p, token=None), state, place, most or 8)  # type: ignore[no-any-return]
+        return retry_with_capacity(functools.partial(staging, before=state, begin=begin, certain=certain, p=p, token=None), state, place, most or 8)  # type: ignore[no-any-return]
     speculation, token = Speculation(), object()
     try:
         with place.scope("whole") as whole:
             staged = functools.partial(staging, before=state, begin=begin, certain=certain, p=p, token=token)
-            return with_room(staged, state, place, most or 8)  # type: ignore[no-any-return]
+            return retry_with_capacity(staged, state, place, most or 8)  # type: ignore[no-any-return]
     except Peel as need:
         if need.token is not token:
             raise
@@ -140,25 +140,26 @@ def run_while(
     if p is False:
         return state
     staged = functools.partial(staging, before=state, begin=None, certain=True, p=p, token=None)
-    return with_room(staged, state, place, most or 8)  # type: ignore[no-any-return]
+    return retry_with_capacity(staged, state, place, most or 8)  # type: ignore[no-any-return]
 
 
 def _staged(
-    test: Callable[..., Any], body: Callable[..., Any], state: list[Any], *, before: list[Any], begin: list[Spec] | None, source: Callable[..., Any],
-    hidden: tuple[str, ...], most: int | None, place: Place, certain: bool, p: Any, token: object,
+    test: Callable[..., Any], body: Callable[..., Any], state: list[Any], *, before: list[Any], begin: list[AbstractValue] | None,
+    source: Callable[..., Any],
+    hidden: tuple[str, ...], most: int | None, place: CallSite, certain: bool, p: Any, token: object,
 ) -> list[Any]:  # fmt: skip
     """The state after the iterations that are data-dependent; `begin` are the types after one that was thrown away.
 
-    A list that has become a `Growing` since `before`, or became one in that iteration, has the type that it has now.
+    A list that has become a `BoundedList` since `before`, or became one in that iteration, has the type that it has now.
     """
     finite = bool(hidden)
     if begin is not None:
-        same = [x is old and isinstance(x, Growing) == isinstance(spec, Growing) for spec, x, old in zip(begin, state, before, strict=True)]
+        same = [x is old and isinstance(x, BoundedList) == isinstance(spec, BoundedList) for spec, x, old in zip(begin, state, before, strict=True)]
         begin = [spec if s else spec_in_block(opened(x)) for s, spec, x in zip(same, begin, state, strict=True)]
     if place.remembered != ROTATED:
         speculation, run = Speculation(), frames()[-1]  # of the attempt that stages the loop
         try:
-            return Stage(body, state, source, place, begin, test=test, hidden=hidden, turns=most, token=token).run_while(test, certain)
+            return StagedLoop(body, state, source, place, begin, test=test, hidden=hidden, turns=most, token=token).run_while(test, certain)
         except Rotate:
             place.remember(ROTATED)
             speculation.roll_back(run)
@@ -171,7 +172,7 @@ def _staged(
         return p
 
     entry = begin and [Static(True), *begin]
-    stage = Stage(turn, [p, *state], source, Place(turn.__code__), entry, test=asked, hidden=("the test", *hidden), turns=most)
+    stage = StagedLoop(turn, [p, *state], source, CallSite(turn.__code__), entry, test=asked, hidden=("the test", *hidden), turns=most)
     try:
         return stage.run_while(asked, certain)[1:]
     except Rotate:

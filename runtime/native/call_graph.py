@@ -20,7 +20,7 @@ from autograph.runtime.errors.raise_sites import is_users
 from autograph.runtime.errors.source_spans import mark_of
 from autograph.runtime.native.code_facts import MUTATING, facts_of
 from autograph.runtime.native.python_operators import known_code
-from autograph.runtime.native.reachable_objects import ATOMS, MEMO, Held, brought, is_plain, users_class
+from autograph.runtime.native.reachable_objects import ATOMS, MEMO, ReachableObjects, brought, is_plain, users_class
 
 _PURE = frozenset(
     "math cmath itertools functools _functools operator _operator collections collections.abc _collections _collections_abc fractions decimal "
@@ -65,7 +65,7 @@ class Reach:
         self._code(code, space)
         self._follow()
         while True:
-            found = Held(_MOST)
+            found = ReachableObjects(_MOST)
             if not found.walk(self.held(space)):
                 raise Unknown("what a global variable or an attribute of a class holds")
             if not (new := [x for x in found.running.values() if id(x) not in self._seen]):

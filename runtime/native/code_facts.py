@@ -31,7 +31,7 @@ _BY_NAME = frozenset("set_attr set_attr_item set_attr_path update_attr update_at
 _LOOKS_INTO = re.compile(r"\{[^{}]*[.\[]")
 
 
-class Facts(NamedTuple):
+class CodeFacts(NamedTuple):
     """What the code of a function, and of the functions in it, names and does."""
 
     variables: frozenset[str]  # globals and builtins
@@ -42,10 +42,10 @@ class Facts(NamedTuple):
     refused: str  # why it cannot be run unseen, or nothing
 
 
-_facts: dict[int, tuple[weakref.ref[CodeType], Facts]] = {}
+_facts: dict[int, tuple[weakref.ref[CodeType], CodeFacts]] = {}
 
 
-def facts_of(code: CodeType) -> Facts:
+def facts_of(code: CodeType) -> CodeFacts:
     """The facts of a code object, by identity: code objects of two files may compare equal."""
     found = _facts.get(id(code))
     if found is not None and found[0]() is code:
@@ -56,7 +56,7 @@ def facts_of(code: CodeType) -> Facts:
     return facts
 
 
-def _read(code: CodeType) -> Facts:
+def _read(code: CodeType) -> CodeFacts:
     variables: set[str] = set()
     attributes: set[str] = set()
     stored: set[str] = set()
@@ -90,4 +90,4 @@ def _read(code: CodeType) -> Facts:
     if "format" in attributes and any(map(_LOOKS_INTO.search, texts)):
         refused = "a text with attributes of what it formats"
     changes = changes or not attributes.isdisjoint(MUTATING | _CHANGING_OPERATORS) or not variables.isdisjoint(MUTATING)
-    return Facts(frozenset(variables), frozenset(attributes), changes, binds, frozenset(stored), refused)
+    return CodeFacts(frozenset(variables), frozenset(attributes), changes, binds, frozenset(stored), refused)

@@ -11,7 +11,7 @@ from typing import Any
 from autograph.runtime.branches.state_writes import noticed
 from autograph.runtime.state.object_graph import is_state, own_attributes, places_in
 from autograph.runtime.state.snapshot_diff import Watch
-from autograph.runtime.state.state_refs import Attribute, Cell, Contents, HeapLocation, Items, Variable
+from autograph.runtime.state.state_refs import AttributeRef, CellRef, ContainerItems, ContentsRef, NameRef, StateRef
 from autograph.runtime.tracing.trace_context import frames, lifting, watched
 from autograph.runtime.values.abstract_values import is_container
 from autograph.runtime.values.values import ARRAYS, ATOMS, Unset
@@ -53,8 +53,8 @@ def _reached(fn: FunctionType, names: Iterable[str], values: list[Any]) -> Notic
     """Notice changes of the variables of a function, and of what they and its arguments hold."""
     if not watched():
         return Noticed([], [])
-    cells = [Cell(cell, name) for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True)]
-    variables = [*cells, *(Variable(fn.__globals__, name) for name in sorted(names))]
+    cells = [CellRef(cell, name) for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True)]
+    variables = [*cells, *(NameRef(fn.__globals__, name) for name in sorted(names))]
     return Noticed(variables, list(_objects([*values, *(place.get() for place in variables)])))
 
 
@@ -67,14 +67,14 @@ class Noticed:
     def __enter__(self) -> None:
         self.watch = Watch(x for x in self.values if is_container(x))
         self.objects = [(x, set(own_attributes(x))) for x in self.values]
-        places = [*self.variables, *(place for x, _ in self.objects for place in places_in(x) if not isinstance(place, Contents))]
-        self.before: list[tuple[HeapLocation, Any]] = [(place, place.get()) for place in places]
+        places = [*self.variables, *(place for x, _ in self.objects for place in places_in(x) if not isinstance(place, ContentsRef))]
+        self.before: list[tuple[StateRef, Any]] = [(place, place.get()) for place in places]
         self.known = [(frame, set(frame.saved)) for frame in frames()] if self.before or self.watch.before else []
 
     def __exit__(self, *_: object) -> None:
         """Tell of the changes, each as if it had just been made."""
         for x, names in self.objects:
-            self.before += [(place, Unset(place.name)) for place in (Attribute(x, name) for name in own_attributes(x) if name not in names)]
+            self.before += [(place, Unset(place.name)) for place in (AttributeRef(x, name) for name in own_attributes(x) if name not in names)]
         for frame, known in self.known:  # of a place that code has told of since, after a change that it did not tell of
             frame.saved.update((place, before) for place, before in (*self.before, *self.watch.before) if place in frame.saved and place not in known)
         around = lifting()
@@ -100,6 +100,6 @@ def _objects(values: list[Any]) -> Iterator[Any]:
             yield x
             for place in places_in(x):
                 held = place.get()
-                values += held.values if isinstance(held, Items) else [held]
+                values += held.values if isinstance(held, ContainerItems) else [held]
         elif isinstance(x, tuple):
             values += x

@@ -19,7 +19,7 @@ from typing import Any
 from autograph.runtime.errors.raise_sites import is_users
 from autograph.runtime.state.object_graph import own_attributes
 from autograph.runtime.state.program_keys import TWIN
-from autograph.runtime.state.state_refs import Attribute
+from autograph.runtime.state.state_refs import AttributeRef
 
 ATOMS = frozenset(
     {
@@ -36,7 +36,7 @@ MEMO = functools._lru_cache_wrapper
 _CODE = (FunctionType, MethodType, BuiltinFunctionType, type, ModuleType, functools.partial, MEMO)
 
 
-class Held:
+class ReachableObjects:
     """What some values hold: `mutable` containers and objects, and the functions, classes and modules among it, whose code may run.
 
     `passing`: are there iterators, of which items are taken?  `making`: are there dicts that make a key when it is read?
@@ -94,7 +94,7 @@ class Held:
                 self.running[id(kind)] = kind
                 if isinstance(x, tuple):
                     todo += x
-                todo += [Attribute(x, name).get() for name in own_attributes(x) if not (isinstance(x, enum.Enum) and name == "__objclass__")]
+                todo += [AttributeRef(x, name).get() for name in own_attributes(x) if not (isinstance(x, enum.Enum) and name == "__objclass__")]
             elif self.all_parts:
                 continue
             elif kind.__module__ != "dataclasses":  # marks that the methods which it writes compare with

@@ -23,12 +23,12 @@ from autograph.runtime.errors.source_spans import mark_of, parameter_names
 from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.native import python_operators as operators
 from autograph.runtime.native.call_graph import Reach, Unknown
-from autograph.runtime.native.reachable_objects import ATOMS, Held, brought
+from autograph.runtime.native.reachable_objects import ATOMS, ReachableObjects, brought
 from autograph.runtime.state.captured_state import may_have_failed
 from autograph.runtime.state.decisions import watching
 from autograph.runtime.state.recorded_writes import is_remembered
 from autograph.runtime.state.snapshot_diff import Watch, makes_keys
-from autograph.runtime.state.state_refs import Attribute, Contents, Variable
+from autograph.runtime.state.state_refs import AttributeRef, ContentsRef, NameRef
 from autograph.runtime.tracing.trace_context import frames, in_block, unwatched, watched
 from autograph.runtime.values.loop_options import Hints, hints_here
 from autograph.runtime.values.values import ITERATORS
@@ -154,7 +154,7 @@ def _admitted(f: FunctionType, values: list[Any], budget: int, blocks: Sequence[
     known, space = _of(f.__code__), f.__globals__
     if known.never:
         return None
-    held = Held(budget)
+    held = ReachableObjects(budget)
     if values and not held.walk(values):
         return None
     reach = known.reach(_own(f), space, held.running.values())
@@ -212,12 +212,12 @@ class _Run:
     def _given(self, out: Any) -> Any:
         """What the run gives to code in a trace."""
         if self.functions or self.reach.makes_keys:
-            found = Held(1 << 30, all_parts=True)
+            found = ReachableObjects(1 << 30, all_parts=True)
             found.walk([out, *self.mutable])
             operators.put_back(found.running.values())
             frame = next((f for f in frames() if f.root), None)
             if self.reach.makes_keys and frame is not None:
-                frame.defaults += [Contents(x) for x in found.mutable.values() if makes_keys(type(x))]
+                frame.defaults += [ContentsRef(x) for x in found.mutable.values() if makes_keys(type(x))]
         return out
 
 
@@ -268,7 +268,7 @@ def _tell(before: list[tuple[Any, Any]], places: list[tuple[Any, str, Any]]) -> 
     for place, name, held in places:
         if (now := vars(place).get(name, _MISSING)) is not held and watched():
             _set(place, name, held)
-            with _noticed([Variable(vars(place), name) if isinstance(place, ModuleType) else Attribute(place, name)], []):
+            with _noticed([NameRef(vars(place), name) if isinstance(place, ModuleType) else AttributeRef(place, name)], []):
                 _set(place, name, now)
 
 

@@ -13,10 +13,10 @@ from autograph.runtime.errors.errors import AttributeStateError
 from autograph.runtime.errors.source_spans import here
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.state.attribute_reads import plain
-from autograph.runtime.state.captured_state import touch
+from autograph.runtime.state.captured_state import record_write
 from autograph.runtime.state.cells import location_of
 from autograph.runtime.state.object_graph import plain_attributes
-from autograph.runtime.state.state_refs import Attribute, HeapLocation, Variable, namespace
+from autograph.runtime.state.state_refs import AttributeRef, NameRef, StateRef, namespace
 from autograph.runtime.tracing.hooks import call
 from autograph.runtime.tracing.trace_context import frames, in_block, watched
 
@@ -87,7 +87,7 @@ def del_attr(obj: Any, name: str) -> None:
     """`del obj.name`."""
     if watched():
         place = place_of(obj, name)
-        touch(place)
+        record_write(place)
     delattr(obj, name)
 
 
@@ -96,8 +96,8 @@ def bound(variable: Callable[[], Any], value: Any) -> Any:
     return noticed(location_of(variable), value) if watched() else value
 
 
-def place_of(obj: Any, name: str) -> HeapLocation:
-    return Variable(vars(obj), name) if isinstance(obj, ModuleType) else Attribute(obj, name)
+def place_of(obj: Any, name: str) -> StateRef:
+    return NameRef(vars(obj), name) if isinstance(obj, ModuleType) else AttributeRef(obj, name)
 
 
 def _setter(obj: Any, name: str) -> Callable[[Any], None] | None:

@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from autograph.runtime.arrays.numpy_array import Numpys, View
+from autograph.runtime.arrays.numpy_array import MutableArray, View
 from autograph.runtime.effects.optional_values import read
 from autograph.runtime.indexing.class_patching import is_held_elsewhere
 from autograph.runtime.indexing.stores import change
@@ -18,11 +18,11 @@ from autograph.runtime.operators.getitem import get_item
 from autograph.runtime.operators.items import index_of, put_item, put_path, set_attr_path
 from autograph.runtime.operators.owned_lists import note_home
 from autograph.runtime.sequences.bounded_list import refuse_hidden
-from autograph.runtime.sequences.dynamic_slices import Section
+from autograph.runtime.sequences.dynamic_slices import PaddedSlice
 from autograph.runtime.sequences.subscripts import is_mask, where_masked
-from autograph.runtime.state.captured_state import touch
-from autograph.runtime.state.length_bounds import Home
-from autograph.runtime.state.state_refs import Contents
+from autograph.runtime.state.captured_state import record_write
+from autograph.runtime.state.length_bounds import ListOwner
+from autograph.runtime.state.state_refs import ContentsRef
 from autograph.runtime.tracing.trace_context import watched
 from autograph.runtime.values.abstract_values import is_container
 
@@ -43,16 +43,16 @@ def update_attr(obj: Any, name: str, symbol: str, value: Any, *old: Any) -> None
         if new is not x:
             set_attr(obj, name, new)
     else:
-        set_attr(obj, name, changed(x, symbol, value, Home(place_of(obj, name))))
+        set_attr(obj, name, changed(x, symbol, value, ListOwner(place_of(obj, name))))
 
 
-def changed(x: Any, symbol: str, value: Any, home: Home | None = None) -> Any:
+def changed(x: Any, symbol: str, value: Any, home: ListOwner | None = None) -> Any:
     """What `x += value` (or another operator) gives, which no array of NumPy's takes in place; the blocks around remember what a list held."""
     if watched() and is_container(x):
         refuse_hidden(x)
         if home is not None:
             note_home(x, home)
-        touch(Contents(x))
+        record_write(ContentsRef(x))
     return IN_PLACE[symbol](x, value)
 
 
@@ -64,7 +64,7 @@ def update_item(x: Any, i: Any, symbol: str, value: Any, *old: Any) -> Any:
         return x
     shared = is_held_elsewhere(x)
     new = _item(x, (i,), symbol, value, *old)
-    view = isinstance(new, View) and isinstance(x, Numpys) or isinstance(new, Section) and new.part is not None
+    view = isinstance(new, View) and isinstance(x, MutableArray) or isinstance(new, PaddedSlice) and new.part is not None
     return x if view else put_item(x, i, new, shared)  # a view has changed already
 
 
@@ -95,4 +95,4 @@ def _item(x: Any, path: tuple[Any, ...], symbol: str, value: Any, *before: Any) 
         x = get_item(x, i)
     (old,) = before or (get_item(x, path[-1]),)
     view = isinstance(old, np.ndarray) and isinstance(x, np.ndarray) and watched()  # the store itself decides whether the array changes
-    return changed(old.copy() if view else old, symbol, value, Home(Contents(x), path[-1]) if type(x) in (list, dict) else None)
+    return changed(old.copy() if view else old, symbol, value, ListOwner(ContentsRef(x), path[-1]) if type(x) in (list, dict) else None)

@@ -10,10 +10,10 @@ from typing import Any
 from autograph.runtime.operators.moved_items import OF_LISTS
 from autograph.runtime.sequences.bounded_list import refuse_hidden
 from autograph.runtime.sequences.rows import traced_part, unknown
-from autograph.runtime.state.captured_state import touch
+from autograph.runtime.state.captured_state import record_write
 from autograph.runtime.state.escape_analysis import fewer
 from autograph.runtime.state.recorded_writes import note_told
-from autograph.runtime.state.state_refs import Contents
+from autograph.runtime.state.state_refs import ContentsRef
 from autograph.runtime.tracing import hooks
 from autograph.runtime.values.abstract_values import is_container
 
@@ -38,7 +38,7 @@ def changing_method(f: Any) -> Any:
 def changed_by(owner: Any, method: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """A call of a method that changes its object: the arguments have been evaluated, and may have failed."""
     refuse_hidden(owner)
-    touch(Contents(owner))
+    record_write(ContentsRef(owner))
     if getattr(method, "__name__", "") in ("pop", "popitem", "clear"):
         fewer(owner)
     name = getattr(method, "__name__", "")
@@ -51,7 +51,7 @@ def changed_by(owner: Any, method: Callable[..., Any], /, *args: Any, **kwargs: 
     ):
         method = functools.partial(OF_LISTS[method.__name__], owner)
     out = method(*args, **kwargs)
-    note_told(Contents(owner))
+    note_told(ContentsRef(owner))
     return out
 
 

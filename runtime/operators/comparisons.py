@@ -26,7 +26,7 @@ from autograph.runtime.operators.is_operator import is_, is_not
 from autograph.runtime.sequences.rows import Range, traced_part, unknown, weak_integers
 from autograph.runtime.sequences.truth import truth
 from autograph.runtime.tracing.hooks import call
-from autograph.runtime.values.values import Counted, Maybe
+from autograph.runtime.values.values import DynamicLength, Maybe
 
 _FEW = 8  # values that are compared one by one
 
@@ -45,7 +45,7 @@ def in_(x: Any, items: Any) -> Any:
         return _among(x, items) if traced_part(x) or any(map(traced_part, items)) or any(map(_compares, (x, *items))) else x in items
     if isinstance(items, Range):
         return _in_range(x, items)
-    if isinstance(items, Counted):
+    if isinstance(items, DynamicLength):
         return holds(Each(items, functools.partial(same, x), None, 0, False), "any")
     if not (traced_part(x) or unknown(items)):
         return x in items

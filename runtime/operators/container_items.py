@@ -15,20 +15,20 @@ from autograph.runtime.errors.errors import ConcreteValueError, EffectError
 from autograph.runtime.errors.source_spans import here
 from autograph.runtime.jaxapi.scattering import put_at
 from autograph.runtime.jaxapi.traces import is_reference
-from autograph.runtime.loops.scalar_intervals import Inexact
+from autograph.runtime.loops.scalar_intervals import NotRollable
 from autograph.runtime.operators.getitem import inside, load_content
 from autograph.runtime.operators.moved_items import NO_PLACE, pop_from
 from autograph.runtime.sequences.bounded_list import refuse_hidden
 from autograph.runtime.sequences.number_lists import joint_of_numbers, noted, rows_of, stacked
 from autograph.runtime.sequences.rows import unknown
-from autograph.runtime.state.captured_state import touch
+from autograph.runtime.state.captured_state import record_write
 from autograph.runtime.state.container_aliasing import containers_of
 from autograph.runtime.state.escape_analysis import fewer
 from autograph.runtime.state.recorded_writes import is_told, note_told
-from autograph.runtime.state.state_refs import Contents, base_of
+from autograph.runtime.state.state_refs import ContentsRef, base_of
 from autograph.runtime.tracing.trace_context import in_attempt
-from autograph.runtime.values.abstract_values import Type, spec_of, widen
-from autograph.runtime.values.flatten import pack, unpack
+from autograph.runtime.values.abstract_values import ArrayType, generalize, spec_of
+from autograph.runtime.values.flatten import flatten, unflatten
 from autograph.runtime.values.joins import join
 from autograph.runtime.values.values import ATOMS
 
@@ -45,12 +45,12 @@ def store_content(x: Any, i: Any, value: Any) -> None:
         _store_traced(x, i, value)
         return
     there = _has(x, i)
-    touch(Contents(x), late=not (there and is_selectable(value) and is_selectable(base_of(x).__getitem__(x, i))))
+    record_write(ContentsRef(x), late=not (there and is_selectable(value) and is_selectable(base_of(x).__getitem__(x, i))))
     if there:
         base_of(x).__setitem__(x, i, unless_failed_now(value, lambda: base_of(x).__getitem__(x, i)))
     else:
         base_of(x).__setitem__(x, i, value)
-    note_told(Contents(x))
+    note_told(ContentsRef(x))
 
 
 def store_known(x: Any, i: Any, value: Any) -> bool:
@@ -73,7 +73,7 @@ def delete_content(x: Any, i: Any) -> None:
     if unknown(i) and not (type(x) is list and not isinstance(i, slice)):
         raise ConcreteValueError(f"a traced value says which item of this `{type(x).__name__}` is deleted", here(), "use a `jnp` array and a mask")
     refuse_hidden(x)
-    touch(Contents(x))
+    record_write(ContentsRef(x))
     fewer(x)
     if unknown(i):
         pop_from(x, i, NO_PLACE)
@@ -104,24 +104,24 @@ def _store_traced(x: Any, i: Any, value: Any) -> None:
             "store what is in it, `items[i][j] = v`, or use a `jnp` array",
         )  # fmt: skip
     if in_attempt() and any(v is None for v in x):  # what `rolling` would refuse in the end, after a choice for each item
-        raise Inexact("a list holds None before, and it is data-dependent where iterations store into it")
+        raise NotRollable("a list holds None before, and it is data-dependent where iterations store into it")
     i = inside(i, len(x), "list assignment index out of range")
-    touch(Contents(x), late=False)
+    record_write(ContentsRef(x), late=False)
     if (numbers := joint_of_numbers([*x, value])) is not None:
         _store_number(x, i, value, numbers)
         return
     for k, old in enumerate(list(x)):
-        joint = widen(join(spec_of(old), spec_of(value)))
-        flat = zip(pack(value, joint), pack(old, joint), strict=True)
-        new = unpack(joint, iter([jnp.where(i == k, new, before) for new, before in flat]))
+        joint = generalize(join(spec_of(old), spec_of(value)))
+        flat = zip(flatten(value, joint), flatten(old, joint), strict=True)
+        new = unflatten(joint, iter([jnp.where(i == k, new, before) for new, before in flat]))
         note_choice(new, [given_before(v, None, [v]) for v in (old, value)])
         base_of(x).__setitem__(x, k, unless_failed_now(new, functools.partial(_same, old)))
 
 
-def _store_number(x: list[Any], i: Any, value: Any, joint: Type) -> None:
+def _store_number(x: list[Any], i: Any, value: Any, joint: ArrayType) -> None:
     """The same of a list of numbers: they are rows of one array from then on, so that the next store, or a loop around, has that array."""
-    (new,) = pack(value, joint)
-    before = stacked([pack(old, joint)[0] for old in x], joint)
+    (new,) = flatten(value, joint)
+    before = stacked([flatten(old, joint)[0] for old in x], joint)
     new = noted(x, jnp.asarray(new, joint.dtype), i, stores=True)
     after = unless_failed_now(put_at(before, i, new), functools.partial(_same, before))
     for k, row in enumerate(rows_of(after, joint)):

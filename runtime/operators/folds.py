@@ -29,7 +29,7 @@ from autograph.runtime.state.type_text import describe, pair
 from autograph.runtime.values.abstract_values import spec_of
 from autograph.runtime.values.flatten import blank_uses
 from autograph.runtime.values.intervals import note_interval
-from autograph.runtime.values.values import UNSET, Counted, Maybe, Unset
+from autograph.runtime.values.values import UNSET, DynamicLength, Maybe, Unset
 
 Value = Callable[..., Any]
 
@@ -241,7 +241,7 @@ def empty(name: str) -> str:
 def len(x: Any) -> Any:
     """`len`, also of a list that is only counted, and of an object that may be one of several."""
     refuse_hidden(x)
-    if isinstance(x, Counted):
+    if isinstance(x, DynamicLength):
         note_interval(x.length, 0, x.most())
         return x.length
     return count(x) if isinstance(x, Each) else length(x)

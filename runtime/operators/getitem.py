@@ -15,9 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime.arrays.array_aliasing import chosen, who
+from autograph.runtime.arrays.array_aliasing import join_aliases, points_to
 from autograph.runtime.arrays.indices import as_index
-from autograph.runtime.arrays.numpy_array import Numpys, is_known, item, view
+from autograph.runtime.arrays.numpy_array import MutableArray, is_known, item, view
 from autograph.runtime.arrays.variable_ref import value_of
 from autograph.runtime.arrays.view_index import Window, is_basic
 from autograph.runtime.branches.traced_region import containers
@@ -28,23 +28,23 @@ from autograph.runtime.errors.source_spans import here
 from autograph.runtime.jaxapi.tracers import Array, as_object, content
 from autograph.runtime.jaxapi.traces import Tracer, convert_type, is_reference
 from autograph.runtime.sequences.derived_lists import as_section
-from autograph.runtime.sequences.dynamic_slices import Section
+from autograph.runtime.sequences.dynamic_slices import PaddedSlice
 from autograph.runtime.sequences.number_lists import noted
 from autograph.runtime.sequences.rows import unknown, weak_integers
 from autograph.runtime.sequences.slicing import at_places, has_places, loaded_at_each, masked, sliced, split_index
 from autograph.runtime.sequences.stacked_lists import rows_in_column
-from autograph.runtime.sequences.subscripts import Span, has_span, is_mask, load_span, settled, store_span
-from autograph.runtime.state.captured_state import touch
+from autograph.runtime.sequences.subscripts import DynamicSlice, has_span, is_mask, load_span, settled, store_span
+from autograph.runtime.state.captured_state import record_write
 from autograph.runtime.state.container_aliasing import doubt_all
 from autograph.runtime.state.recorded_writes import forget_told
-from autograph.runtime.state.state_refs import Contents, base_of, own_method
+from autograph.runtime.state.state_refs import ContentsRef, base_of, own_method
 from autograph.runtime.state.type_text import describe
 from autograph.runtime.tracing.trace_context import of_block, watched
-from autograph.runtime.values.abstract_values import Spec, Static, leaves, spec_of, types, widen
-from autograph.runtime.values.flatten import pack, unpack
+from autograph.runtime.values.abstract_values import AbstractValue, Static, generalize, leaves, spec_of, types
+from autograph.runtime.values.flatten import flatten, unflatten
 from autograph.runtime.values.intervals import interval_of
 from autograph.runtime.values.joins import Mismatch, join
-from autograph.runtime.values.values import Copied, Counted, Maybe, parts, traced
+from autograph.runtime.values.values import Copied, DynamicLength, Maybe, parts, traced
 
 HAS_OPERATIONS_OF_THE_USER = True  # which may fail: see `is_fault`
 
@@ -63,16 +63,18 @@ def get_item(x: Any, i: Any) -> Any:
         i = present(i, f"{type(x).__name__} indices must be integers or slices, not NoneType")
     if isinstance(x, Maybe):
         x = present(x, "'NoneType' object is not subscriptable")
-    if isinstance(x, Counted):
+    if isinstance(x, DynamicLength):
         return x[i]
-    if isinstance(i, Counted) and isinstance(x, (jax.Array, np.ndarray)):
+    if isinstance(i, DynamicLength) and isinstance(x, (jax.Array, np.ndarray)):
         i = as_section(i)
-    if isinstance(x, Numpys) and not has_span(i) and (is_basic(i) and split_index(i) is None or is_known(x) and not _is_traced(i)):
+    if isinstance(x, MutableArray) and not has_span(i) and (is_basic(i) and split_index(i) is None or is_known(x) and not _is_traced(i)):
         if is_known(x) and _is_traced(i):
             i = _checked(x, i)
         return item(x, i)
-    if isinstance(x, Numpys) and has_span(i):
-        known = tuple(builtins.slice(0, p.length) if type(p) is Span else p for p in (i if type(i) is tuple and type(i) is not Span else (i,)))
+    if isinstance(x, MutableArray) and has_span(i):
+        known = tuple(
+            builtins.slice(0, p.length) if type(p) is DynamicSlice else p for p in (i if type(i) is tuple and type(i) is not DynamicSlice else (i,))
+        )
         return view(x, Window(settled(x, i), known, load_span, store_span))
     if is_known(x):
         x = content(x)  # a copy, as the next: what is stored into the array later is not what was read
@@ -85,7 +87,7 @@ def get_item(x: Any, i: Any) -> Any:
             return sliced(get_item(x, split[0]) if split[0] else x, split[1])
         if is_mask(i) and i.ndim:
             return masked(x, i)
-        if isinstance(i, Section) and i.ndim == 1 and jnp.issubdtype(i.dtype, jnp.integer):
+        if isinstance(i, PaddedSlice) and i.ndim == 1 and jnp.issubdtype(i.dtype, jnp.integer):
             return at_places(x, i)
         if type(i) is tuple and has_places(i):
             return loaded_at_each(x, i)
@@ -94,7 +96,7 @@ def get_item(x: Any, i: Any) -> Any:
     if isinstance(x, jax.Array) and 0 in x.shape:
         return _of_nothing(x, i)
     if isinstance(x, dict) and hasattr(type(x), "__missing__") and watched() and not unknown(i) and i not in x:
-        touch(Contents(x))  # a `defaultdict` is about to make it
+        record_write(ContentsRef(x))  # a `defaultdict` is about to make it
     if isinstance(x, jax.Array) or not (unknown(i) or (type(i) is tuple and any(map(unknown, i)))):
         return x[as_index(i) if isinstance(x, Tracer) else i]
     if isinstance(x, np.ndarray):
@@ -149,7 +151,7 @@ def _of_nothing(x: Any, i: Any) -> Any:
 def _is_traced(i: Any) -> bool:
     if isinstance(i, builtins.slice):
         return any(map(_is_traced, (i.start, i.stop, i.step)))
-    return unknown(i) or isinstance(i, Section) or type(i) is tuple and any(map(_is_traced, i))
+    return unknown(i) or isinstance(i, PaddedSlice) or type(i) is tuple and any(map(_is_traced, i))
 
 
 def _checked(x: Any, i: Any) -> tuple[Any, ...]:
@@ -196,7 +198,7 @@ def tie_to_items(item: Any, x: Sequence[Any], i: Any) -> None:
     columns = [arrays_of(other) for other in x]
     if mine and all(len(c) == len(mine) for c in columns):
         for k, array in enumerate(mine):
-            chosen(array, [who(c[k]) for c in columns], functools.partial(_of_place, i))
+            join_aliases(array, [points_to(c[k]) for c in columns], functools.partial(_of_place, i))
 
 
 def _of_place(i: Any, tags: Sequence[Any]) -> Any:
@@ -212,10 +214,10 @@ def row_of(x: Sequence[Any], i: Any, kind: str, what: str = "") -> Any:
     """The i-th of some values of equal types; the index is inside."""
     x = [*map(value_of, x)]
     joint = joint_of_items(x, what or f"a {kind} is indexed by a traced value")
-    columns = zip(*(pack(item, joint) for item in x), strict=True)
+    columns = zip(*(flatten(item, joint) for item in x), strict=True)
     rows = [lax.dynamic_index_in_dim(_stacked(column), i, keepdims=False) for column in columns]
     typed = [convert_type(r, t.dtype, True) if t.weak else r for r, t in zip(rows, types([joint]), strict=True)]
-    return unpack(joint, iter(map(as_object, typed)))
+    return unflatten(joint, iter(map(as_object, typed)))
 
 
 def _stacked(column: tuple[Any, ...]) -> Any:
@@ -223,13 +225,13 @@ def _stacked(column: tuple[Any, ...]) -> Any:
     return jnp.stack([jnp.asarray(c) for c in column]) if rows is None else rows
 
 
-def joint_of_items(x: Sequence[Any], what: str) -> Spec:
+def joint_of_items(x: Sequence[Any], what: str) -> AbstractValue:
     """The spec of any of some values; ConcreteValueError (AG502) where a traced value cannot choose between them."""
     joint = spec_of(x[0])
     try:
         for item in x[1:]:
             spec = spec_of(item)
-            if [t.shape for t in types([widen(spec)])] != [t.shape for t in types([widen(joint)])]:
+            if [t.shape for t in types([generalize(spec)])] != [t.shape for t in types([generalize(joint)])]:
                 raise Mismatch("", joint, spec)
             joint = join(joint, spec)
     except Mismatch as m:
@@ -240,7 +242,7 @@ def joint_of_items(x: Sequence[Any], what: str) -> Spec:
             why = f"its items differ: {describe(m.a)}, {describe(m.b)}"
             advice = "return the number, and look the text up outside" if _is_text(m.a) and _is_text(m.b) else usual
         raise ConcreteValueError(f"{what}, and {why}", here(), advice) from None
-    joint = widen(joint)
+    joint = generalize(joint)
     if any(isinstance(leaf, Static) for leaf in leaves(joint)):
         raise ConcreteValueError(f"{what}, and its items are no arrays", here(), "choose with `if` or `match`")
     return joint

@@ -12,7 +12,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from autograph.runtime.arrays.array_aliasing import same, who
+from autograph.runtime.arrays.array_aliasing import points_to, same
 from autograph.runtime.arrays.numpy_array import View
 from autograph.runtime.effects.optional_values import has_value, is_none, read
 from autograph.runtime.errors.errors import NotStagedError
@@ -92,8 +92,8 @@ def _one_array(a: Array, b: Array) -> Any:
         raise NotStagedError(
             "`is` with what may be a view of an array, which is data-dependent", here(), "compare the values, or keep a flag with the array"
         )
-    mine = {i.number for i in who(a).possible}
-    if not any(i.number in mine for i in who(b).possible):
+    mine = {i.number for i in points_to(a).possible}
+    if not any(i.number in mine for i in points_to(b).possible):
         return False
     return same(a, b)
 

@@ -25,18 +25,18 @@ from autograph.runtime.jaxapi.traces import is_reference, recording
 from autograph.runtime.operators.attributes import class_that_holds, holding, is_property, put_attr
 from autograph.runtime.operators.container_items import delete_content, is_array, store_content, store_known
 from autograph.runtime.operators.getitem import get_item, inside
-from autograph.runtime.sequences.bounded_list import Growing
+from autograph.runtime.sequences.bounded_list import BoundedList
 from autograph.runtime.sequences.derived_lists import as_section
-from autograph.runtime.sequences.dynamic_slices import Section
+from autograph.runtime.sequences.dynamic_slices import PaddedSlice
 from autograph.runtime.sequences.rows import unknown
-from autograph.runtime.state.captured_state import touch
-from autograph.runtime.state.container_aliasing import spoil
+from autograph.runtime.state.captured_state import record_write
+from autograph.runtime.state.container_aliasing import invalidate
 from autograph.runtime.state.copies import rows_of
-from autograph.runtime.state.state_refs import Contents, Items, own_method
+from autograph.runtime.state.state_refs import ContainerItems, ContentsRef, own_method
 from autograph.runtime.tracing.hooks import call
 from autograph.runtime.tracing.trace_context import in_block, watched
 from autograph.runtime.values.abstract_values import is_container
-from autograph.runtime.values.values import Maybe, Stale, traced
+from autograph.runtime.values.values import Maybe, Poison, traced
 
 slice = builtins.slice
 
@@ -60,7 +60,7 @@ def set_item(x: Any, i: Any, value: Any) -> Any:
 def put_item(x: Any, i: Any, value: Any, shared: bool) -> Any:
     """The same; `shared`: something else holds x."""
     i = index_of(i)
-    if isinstance(x, (Array, np.ndarray, Section)):
+    if isinstance(x, (Array, np.ndarray, PaddedSlice)):
         i, value = as_section(i), as_section(value)
     if isinstance(x, Array):
         store_into(x, i, value)
@@ -76,10 +76,10 @@ def put_item(x: Any, i: Any, value: Any, shared: bool) -> Any:
         return x
     if isinstance(x, (jax.Array, np.ndarray)) and not is_reference(x):
         return stored_outside(x, i, _present(value), shared)
-    if isinstance(x, Growing):
+    if isinstance(x, BoundedList):
         x.kind.bound.shrunk = True
         return x.with_row(x.inside(i, "list assignment index out of range"), value, x.length)
-    if isinstance(x, Section):
+    if isinstance(x, PaddedSlice):
         store_section(x, i, _present(value))
         return x
     store_item(x, i, value)
@@ -124,7 +124,7 @@ def store_item(x: Any, i: Any, value: Any) -> None:
         x[i] = value
     elif (own := own_method(x, "__setitem__")) is not None:
         if is_container(x):
-            touch(Contents(x))  # the method may be one that stays Python
+            record_write(ContentsRef(x))  # the method may be one that stays Python
         else:
             check_stored(x, value)
         call(own)(x, i, value)
@@ -142,7 +142,7 @@ def _store_inside(x: list[Any], i: Any, rest: tuple[Any, ...], value: Any) -> No
     def store_one(k: int) -> None:
         new = set_path(x[k], rest, value)
         if new is not x[k]:
-            touch(Contents(x))
+            record_write(ContentsRef(x))
             x[k] = new
 
     for k in range(len(x)):
@@ -157,7 +157,7 @@ def del_item(x: Any, i: Any) -> None:
     """`del x[i]`."""
     if watched() and (own := own_method(x, "__delitem__")) is not None:
         if is_container(x):
-            touch(Contents(x))
+            record_write(ContentsRef(x))
         call(own)(x, i)
     elif watched() and is_container(x):
         delete_content(x, i)
@@ -183,7 +183,7 @@ def put_path(x: Any, path: tuple[Any, ...], value: Any, shared: bool) -> Any:
     if type(x) is list and unknown(i) and any(map(is_container, x)):
         _store_inside(x, i, tuple(rest), value)
         return x
-    if isinstance(x, Growing):
+    if isinstance(x, BoundedList):
         return _put_inside(x, x.inside(i, "list assignment index out of range"), tuple(rest), value)
     inner = get_item(x, i)
     held = not isinstance(x, (jax.Array, np.ndarray)) and is_held_elsewhere(inner)
@@ -202,7 +202,7 @@ def put_path(x: Any, path: tuple[Any, ...], value: Any, shared: bool) -> Any:
     return put_item(x, i, new, shared)
 
 
-def _put_inside(x: Growing, i: Any, path: tuple[Any, ...], value: Any) -> Growing:
+def _put_inside(x: BoundedList, i: Any, path: tuple[Any, ...], value: Any) -> BoundedList:
     """`x[i][j] = value` of a list of data-dependent length: the item is a copy, and is stored back.
 
     Copies of items that were read before do not see it: nobody may read them any more.
@@ -214,8 +214,8 @@ def _put_inside(x: Growing, i: Any, path: tuple[Any, ...], value: Any) -> Growin
                 "an item of a list of data-dependent length is stored into, and a name holds one that was read before", here(),
                 "read it again after the store (`row = items[i]`)",
             )  # fmt: skip
-        now = Contents(row).get()
-        spoil(row, Items(now.keys, [Stale(_read_before) for _ in now.values]))
+        now = ContentsRef(row).get()
+        invalidate(row, ContainerItems(now.keys, [Poison(_read_before) for _ in now.values]))
     x.kind.bound.shrunk = True
     return x.with_row(i, put_path(inner, path, value, False), x.length)
 

@@ -1,4 +1,4 @@
-"""Methods of lists that change their length: of a `Growing` they give a new one, which takes its variable's place."""
+"""Methods of lists that change their length: of a `BoundedList` they give a new one, which takes its variable's place."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from autograph.runtime.indexing import slice_functions as section_functions
 from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.operators.items import del_item
 from autograph.runtime.operators.moved_items import NO_ITEM, NO_PLACE, index, last_to, place_of_first, turned, without, without_slice
-from autograph.runtime.sequences.bounded_list import CHANGES, Grow, Growing, in_place_of, joint_of
+from autograph.runtime.sequences.bounded_list import CHANGES, BoundedList, Grow, in_place_of, joint_of
 from autograph.runtime.sequences.derived_lists import joined
-from autograph.runtime.sequences.dynamic_slices import Section
+from autograph.runtime.sequences.dynamic_slices import PaddedSlice
 from autograph.runtime.state.copies import note_copies
 from autograph.runtime.state.length_bounds import held
 from autograph.runtime.state.recorded_writes import forget_told, is_told
@@ -25,7 +25,7 @@ from autograph.runtime.state.reference_counts import ARGUMENT
 from autograph.runtime.tracing import hooks
 from autograph.runtime.tracing.hooks import call
 from autograph.runtime.tracing.trace_context import frames
-from autograph.runtime.values.abstract_values import Spec, is_container, spec_of, type_of, widen
+from autograph.runtime.values.abstract_values import AbstractValue, generalize, is_container, spec_of, type_of
 from autograph.runtime.values.value_objects import opened
 from autograph.runtime.values.values import ATOMS, ours
 
@@ -38,9 +38,9 @@ def append(x: Any, value: Any, count: int = 0) -> Any:
     if type(x) is list and type(value) in ATOMS and is_told(x):
         x.append(value)
         return x
-    if isinstance(x, Growing) or (type(x) is list and held(x)):
+    if isinstance(x, BoundedList) or (type(x) is list and held(x)):
         _copied(value, count or sys.getrefcount(value))
-        if not isinstance(x, Growing):
+        if not isinstance(x, BoundedList):
             raise Grow(x, _joint([*x, value]))
         return x.appended(value)
     _note(x)
@@ -49,20 +49,20 @@ def append(x: Any, value: Any, count: int = 0) -> Any:
 
 
 def _note(x: Any) -> None:
-    """The variable of this list is bound anew where its length changes: a branch around may take a `Growing` for it."""
+    """The variable of this list is bound anew where its length changes: a branch around may take a `BoundedList` for it."""
     for f in frames():
         f.grows.setdefault(id(x), None)
 
 
 def extend(x: Any, values: Iterable[Any]) -> Any:
     """`x.extend(values)` and `x += values`, likewise."""
-    if isinstance(values, Growing) and not _jax.concrete(values.length):
+    if isinstance(values, BoundedList) and not _jax.concrete(values.length):
         if type(x) is list and held(x):
             raise Grow(x, values.kind.spec, len(x) + values.most())
-        if isinstance(x, Growing):
+        if isinstance(x, BoundedList):
             return in_place_of(x, joined([x, values]))
         return joined([x, values]) if type(x) is list else call(x.extend)(values)
-    if not isinstance(x, Growing) and not (type(x) is list and held(x)):
+    if not isinstance(x, BoundedList) and not (type(x) is list and held(x)):
         _note(x)
         call(x.extend)(values)
         return x
@@ -73,7 +73,7 @@ def extend(x: Any, values: Iterable[Any]) -> Any:
 
 def pop(x: Any, *at: Any) -> tuple[Any, Any]:
     """`x.pop()` and `x.pop(i)`, and what the name `x` is bound to afterwards."""
-    if isinstance(x, Growing):
+    if isinstance(x, BoundedList):
         fail(x.length <= 0, IndexError, "pop from empty list")
         if at:
             k = x.inside(index(at[0]), "pop index out of range")
@@ -81,7 +81,7 @@ def pop(x: Any, *at: Any) -> tuple[Any, Any]:
         x.kind.bound.change(-1)
         x.kind.bound.shrunk = True
         last = jnp.maximum(x.length - 1, 0)
-        return x.row(last), Growing(x.kind, last, x.buffers)
+        return x.row(last), BoundedList(x.kind, last, x.buffers)
     _room(x, IndexError, "pop from empty list")
     _note(x)
     return call(x.pop)(*at), x
@@ -89,7 +89,7 @@ def pop(x: Any, *at: Any) -> tuple[Any, Any]:
 
 def delete(x: Any, i: Any) -> Any:
     """`del x[i]`; gives what the name `x` is bound to afterwards."""
-    if isinstance(x, Growing):
+    if isinstance(x, BoundedList):
         return without_slice(x, i) if isinstance(i, slice) else without(x, x.inside(i, NO_PLACE))
     _room(x, IndexError, NO_PLACE)
     _note(x)
@@ -99,7 +99,7 @@ def delete(x: Any, i: Any) -> Any:
 
 def remove(x: Any, value: Any) -> Any:
     """`x.remove(value)`, likewise."""
-    if isinstance(x, Growing):
+    if isinstance(x, BoundedList):
         return without(x, place_of_first(x, value))
     _room(x, ValueError, NO_ITEM)
     _note(x)
@@ -109,7 +109,7 @@ def remove(x: Any, value: Any) -> Any:
 
 def insert(x: Any, i: Any, value: Any, count: int = 0) -> Any:
     """`x.insert(i, value)`, likewise."""
-    if isinstance(x, Growing) or (type(x) is list and held(x)):
+    if isinstance(x, BoundedList) or (type(x) is list and held(x)):
         i = index(i)
         return last_to(append(x, value, count or sys.getrefcount(value)), i)
     _note(x)
@@ -119,7 +119,7 @@ def insert(x: Any, i: Any, value: Any, count: int = 0) -> Any:
 
 def reverse_list(x: Any) -> Any:
     """`x.reverse()`, likewise."""
-    if isinstance(x, Growing):
+    if isinstance(x, BoundedList):
         return turned(x)
     call(x.reverse)()
     return x
@@ -133,17 +133,17 @@ def _room(x: Any, error: type[Exception], text: str) -> None:
         raise Grow(x, _joint(x))
 
 
-def _joint(items: list[Any]) -> Spec:
+def _joint(items: list[Any]) -> AbstractValue:
     """The spec of an item; also of those that an iteration has appended which is thrown away."""
-    return joint_of([widen(spec_of(opened(item))) for item in items], here())
+    return joint_of([generalize(spec_of(opened(item))) for item in items], here())
 
 
 def clear(x: Any) -> Any:
     """`x.clear()`; gives what the name `x` is bound to afterwards."""
-    if isinstance(x, Growing):
+    if isinstance(x, BoundedList):
         bound = x.kind.bound
         bound.top, bound.exact, bound.shrunk = 0, None, True
-        return Growing(x.kind, jnp.zeros_like(jnp.asarray(x.length)), x.buffers)
+        return BoundedList(x.kind, jnp.zeros_like(jnp.asarray(x.length)), x.buffers)
     if type(x) is list and held(x) and x:
         raise Grow(x, _joint(x))
     _note(x)
@@ -153,14 +153,14 @@ def clear(x: Any) -> Any:
 
 def renewed(x: Any, items: Any) -> Any:
     """`x = items`, a new list, on one side of a branch, or one made of `x`; gives what the name `x` is bound to afterwards."""
-    if isinstance(items, Growing) and items is not x:
-        if isinstance(x, Growing):
+    if isinstance(items, BoundedList) and items is not x:
+        if isinstance(x, BoundedList):
             return in_place_of(x, items) if x.is_held() else items
         if type(x) is list and held(x):
             raise Grow(x, items.kind.spec, items.kind.capacity)
     if type(items) is not list:
         return items
-    if isinstance(x, Growing):
+    if isinstance(x, BoundedList):
         x = clear(x)
         while items:
             x = append(x, items.pop(0))
@@ -217,9 +217,9 @@ def padded(items: Any, size: int, fill: Any = 0) -> Any:
     >>> digits(123)
     (Array([ 3,  2,  1, -1, -1, -1], dtype=int32), Array(3, dtype=int32, weak_type=True))
     """
-    if isinstance(items, Section):
+    if isinstance(items, PaddedSlice):
         return section_functions.padded(items, size, fill)
-    if not isinstance(items, Growing):
+    if not isinstance(items, BoundedList):
         if len(items) > size:
             raise IndexError(f"{len(items)} items do not fit {size} rows")
         rows = jnp.stack([jnp.asarray(x) for x in items]) if items else jnp.zeros((0,), jnp.asarray(fill).dtype)

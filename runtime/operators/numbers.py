@@ -13,7 +13,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from autograph.runtime.arrays.numpy_array import Numpys, as_kind
+from autograph.runtime.arrays.numpy_array import MutableArray, as_kind
 from autograph.runtime.branches.short_circuit import and_, or_
 from autograph.runtime.effects.handlers import handler_around
 from autograph.runtime.effects.optional_values import present, read
@@ -27,7 +27,7 @@ from autograph.runtime.sequences.rows import Range, Rows, unknown
 from autograph.runtime.sequences.stacked_lists import rows_in_column
 from autograph.runtime.sequences.truth import truth
 from autograph.runtime.tracing.hooks import call
-from autograph.runtime.values.values import ATOMS, Counted, Maybe, traced
+from autograph.runtime.values.values import ATOMS, DynamicLength, Maybe, traced
 
 
 def _unknown_items(items: Any) -> builtins.bool:
@@ -97,13 +97,15 @@ def sum(items: Any, /, start: Any = 0) -> Any:
         if not items.shape[0]:
             return start
         first = start + items[0]  # truth values become numbers with the first addition
-        return as_kind(start + jnp.sum(items, axis=0, dtype=first.dtype if items.dtype == jnp.bool_ else items.dtype), isinstance(items, Numpys))
+        return as_kind(
+            start + jnp.sum(items, axis=0, dtype=first.dtype if items.dtype == jnp.bool_ else items.dtype), isinstance(items, MutableArray)
+        )
     return builtins.sum(items, start)
 
 
 def _folding(items: Any) -> Any:
     """A list or slice of data-dependent length, as a generator of its items; one whose length is known so far, as a list."""
-    if not isinstance(items, Counted):
+    if not isinstance(items, DynamicLength):
         return items
     return Each(items, _same, None, 0, False) if unknown(items.length) else list(items)  # type: ignore[call-overload]
 

@@ -28,10 +28,10 @@ from autograph.runtime.jaxapi.traces import recording
 from autograph.runtime.operators.getitem import inside
 from autograph.runtime.operators.linear_algebra import OF_NUMPY, real_if_all_are
 from autograph.runtime.operators.type_queries import isscalar
-from autograph.runtime.sequences.bounded_list import Growing
+from autograph.runtime.sequences.bounded_list import BoundedList
 from autograph.runtime.sequences.derived_lists import as_section
 from autograph.runtime.sequences.dynamic_length import COUNTED
-from autograph.runtime.sequences.dynamic_slices import Section
+from autograph.runtime.sequences.dynamic_slices import PaddedSlice
 from autograph.runtime.sequences.stacked_lists import MAKERS, made_of_column, rows_in_column
 from autograph.runtime.tracing.trace_context import in_block
 from autograph.runtime.values.values import Maybe, map_maybe, traced
@@ -107,7 +107,7 @@ def _redirected(path: str, f: Any, ufunc: Any, converted: Callable[[Any], Any]) 
         return numpys(computed(*args, **kwargs)) if recording() and name not in _FILES else computed(*args, **kwargs)
 
     def computed(*args: Any, **kwargs: Any) -> Any:
-        if any(isinstance(x, Growing) for x in (*args, *kwargs.values())):
+        if any(isinstance(x, BoundedList) for x in (*args, *kwargs.values())):
             args, kwargs = tuple(map(as_section, args)), {k: as_section(v) for k, v in kwargs.items()}
         if name == "fromiter" and args:
             args = (list(args[0]), *args[1:])
@@ -119,7 +119,7 @@ def _redirected(path: str, f: Any, ufunc: Any, converted: Callable[[Any], Any]) 
             if in_block():
                 _refuse_stores(path, name, args, kwargs)
             return f(*map(plain, args), **{k: plain(v) for k, v in kwargs.items()})
-        if any(isinstance(x, Section) for x in (*args, *kwargs.values())):
+        if any(isinstance(x, PaddedSlice) for x in (*args, *kwargs.values())):
             return function_of(name, args, kwargs)
         args = tuple(_given(a, converted) for a in args)
         kwargs = {k: _given(v, converted) for k, v in kwargs.items()}

@@ -24,14 +24,14 @@ from autograph.runtime.operators.attributes import place_of
 from autograph.runtime.operators.getitem import get_item, inside
 from autograph.runtime.operators.items import del_item
 from autograph.runtime.operators.list_methods import append, clear, delete, insert, pop, remove, reverse_list
-from autograph.runtime.sequences.bounded_list import CHANGES, Growing, enlarged
+from autograph.runtime.sequences.bounded_list import CHANGES, BoundedList, enlarged
 from autograph.runtime.sequences.rows import unknown
 from autograph.runtime.state.attribute_reads import plain
-from autograph.runtime.state.captured_state import note_late, touch
+from autograph.runtime.state.captured_state import note_late, record_write
 from autograph.runtime.state.cells import location_of
-from autograph.runtime.state.length_bounds import Home
+from autograph.runtime.state.length_bounds import ListOwner
 from autograph.runtime.state.reference_counts import ARGUMENT
-from autograph.runtime.state.state_refs import Contents, HeapLocation
+from autograph.runtime.state.state_refs import ContentsRef, StateRef
 from autograph.runtime.tracing.hooks import call
 from autograph.runtime.tracing.trace_context import frames, watched
 
@@ -39,10 +39,10 @@ from autograph.runtime.tracing.trace_context import frames, watched
 def call_in(obj: Any, name: str, method: str) -> Callable[..., Any]:
     """What to call in the place of `obj.name.method`."""
     x = getattr(obj, name)
-    return _method(x, method, lambda: Home(_holder(obj, name, x)))
+    return _method(x, method, lambda: ListOwner(_holder(obj, name, x)))
 
 
-def _holder(obj: Any, name: str, x: Any) -> HeapLocation:
+def _holder(obj: Any, name: str, x: Any) -> StateRef:
     """The attribute that holds what `obj.name` gives: another one where that is a property."""
     place = place_of(obj, name)
     if place.get() is x:
@@ -52,11 +52,11 @@ def _holder(obj: Any, name: str, x: Any) -> HeapLocation:
 
 def call_at(holder: Any, key: Any, method: str) -> Callable[..., Any]:
     """What to call in the place of `holder[key].method`."""
-    if type(holder) is list and unknown(key) and method in _EVERY and all(type(x) is list or isinstance(x, Growing) for x in holder):
+    if type(holder) is list and unknown(key) and method in _EVERY and all(type(x) is list or isinstance(x, BoundedList) for x in holder):
         return functools.partial(_at_some, holder, key, method)
     if isinstance(holder, dict) and key not in holder and watched():  # a `defaultdict` is about to make it
-        touch(Contents(holder))
-    return _method(get_item(holder, key), method, lambda: Home(Contents(holder), key) if isinstance(holder, (list, dict)) else None)
+        record_write(ContentsRef(holder))
+    return _method(get_item(holder, key), method, lambda: ListOwner(ContentsRef(holder), key) if isinstance(holder, (list, dict)) else None)
 
 
 _EVERY = frozenset({"append", "extend", "insert", "remove", "reverse", "clear"})  # methods that give nothing
@@ -75,38 +75,38 @@ def _at_some(holder: list[Any], key: Any, method: str, /, *args: Any) -> None:
 
 def call_of(variable: Callable[[], Any], method: str) -> Callable[..., Any]:
     """What to call in the place of `variable.method`, given a function that reads a variable of the code around."""
-    return _method(variable(), method, lambda: Home(location_of(variable)))
+    return _method(variable(), method, lambda: ListOwner(location_of(variable)))
 
 
-def _method(x: Any, method: str, home: Callable[[], Home | None]) -> Callable[..., Any]:
+def _method(x: Any, method: str, home: Callable[[], ListOwner | None]) -> Callable[..., Any]:
     if type(x) is list and watched():
         place = home()
-        return call(getattr(x, method)) if place is None or place.get() is not x else _Method(x, method, place)
-    if isinstance(x, Growing) and method in _METHODS and (place := x.kind.bound.home or home()) is not None and place.get() is x:
-        return _Method(x.kind.bound.base, method, place)
+        return call(getattr(x, method)) if place is None or place.get() is not x else _ListMethod(x, method, place)
+    if isinstance(x, BoundedList) and method in _METHODS and (place := x.kind.bound.home or home()) is not None and place.get() is x:
+        return _ListMethod(x.kind.bound.base, method, place)
     return call(getattr(x, method))  # type: ignore[no-any-return]
 
 
-class _Method:
-    """A method of a list at home, which may become a `Growing` there before it is called."""
+class _ListMethod:
+    """A method of a list at home, which may become a `BoundedList` there before it is called."""
 
-    def __init__(self, items: list[Any], name: str, home: Home) -> None:
+    def __init__(self, items: list[Any], name: str, home: ListOwner) -> None:
         self.items, self.name, self.home = items, name, home
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         count = sys.getrefcount(args[-1]) if args else 0  # asked here: the frames behind hold it, too
         now = self.home.get()
         if (
-            isinstance(now, Growing)
+            isinstance(now, BoundedList)
             and now.kind.bound.base is self.items
             and len(args) in _METHODS.get(self.name, ())
             and (not kwargs or self.name == "sort")
         ):
             return self._changed(now, count - _GIVEN + ARGUMENT + 1, *args, **kwargs)
         note_home(self.items, self.home)
-        return call(getattr(now if isinstance(now, Growing) else self.items, self.name))(*args, **kwargs)
+        return call(getattr(now if isinstance(now, BoundedList) else self.items, self.name))(*args, **kwargs)
 
-    def _changed(self, now: Growing, count: int, *args: Any, **kwargs: Any) -> Any:
+    def _changed(self, now: BoundedList, count: int, *args: Any, **kwargs: Any) -> Any:
         """The list has become longer or shorter: its home holds the new one.  `count` says how often the item is held, as `append` counts it."""
         out: Any = None
         match self.name:
@@ -153,28 +153,28 @@ _METHODS = {
 def del_attr_item(obj: Any, name: str, i: Any) -> None:
     """`del obj.name[i]`."""
     x = getattr(obj, name)
-    if isinstance(x, Growing) and (place := x.kind.bound.home) is not None and place.get() is x:
+    if isinstance(x, BoundedList) and (place := x.kind.bound.home) is not None and place.get() is x:
         put(place, delete(x, i))
         return
-    if type(x) is list and watched() and (place := Home(_holder(obj, name, x))).get() is x:
+    if type(x) is list and watched() and (place := ListOwner(_holder(obj, name, x))).get() is x:
         note_home(x, place)
     del_item(x, i)
 
 
-def extended(x: Growing, values: Iterable[Any]) -> Growing:
+def extended(x: BoundedList, values: Iterable[Any]) -> BoundedList:
     """The list with more items, which are taken one by one."""
     for value in values:
         x = append(x, value)
     return x
 
 
-def put(home: Home, new: Any) -> None:
+def put(home: ListOwner, new: Any) -> None:
     """Let a home hold what its list has become."""
     location, old = home.location, home.get()
-    if isinstance(new, Growing) and isinstance(old, Growing) and old.kind.bound is new.kind.bound and old.kind != new.kind:
+    if isinstance(new, BoundedList) and isinstance(old, BoundedList) and old.kind.bound is new.kind.bound and old.kind != new.kind:
         old = enlarged(old, new.kind.spec, new.kind.capacity)  # an error that has occurred before chooses between them
         home.put(old)
-    if not isinstance(location, Contents):
+    if not isinstance(location, ContentsRef):
         location.put(noticed(location, new))
     elif is_selectable(old):
         home.put(unless_failed_now(new, lambda: old))
@@ -183,7 +183,7 @@ def put(home: Home, new: Any) -> None:
         home.put(new)
 
 
-def note_home(items: list[Any], home: Home) -> None:
-    """A list is about to become longer or shorter: a branch or loop around may give its home a `Growing` for it."""
+def note_home(items: list[Any], home: ListOwner) -> None:
+    """A list is about to become longer or shorter: a branch or loop around may give its home a `BoundedList` for it."""
     for f in frames():
         f.grows[id(items)] = home

@@ -15,13 +15,13 @@ from autograph.runtime.errors.source_spans import here
 from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.operators.folds import Each, collected, each
 from autograph.runtime.operators.getitem import row_of
-from autograph.runtime.sequences.bounded_list import Growing, of_rows
+from autograph.runtime.sequences.bounded_list import BoundedList, of_rows
 from autograph.runtime.sequences.derived_lists import in_order
-from autograph.runtime.sequences.dynamic_slices import Section
+from autograph.runtime.sequences.dynamic_slices import PaddedSlice
 from autograph.runtime.sequences.rows import Range, unknown
 from autograph.runtime.tracing.hooks import call
-from autograph.runtime.values.abstract_values import spec_of, types, widen
-from autograph.runtime.values.flatten import pack
+from autograph.runtime.values.abstract_values import generalize, spec_of, types
+from autograph.runtime.values.flatten import flatten
 from autograph.runtime.values.joins import Mismatch, join
 from autograph.runtime.values.values import traced
 
@@ -34,7 +34,7 @@ def sorted(items: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     """
     if not (unknown(items) or isinstance(items, Each) or _jax.recording()):
         return builtins.sorted(items, key=key, reverse=reverse)
-    if isinstance(items, Growing) and unknown(items.length):
+    if isinstance(items, BoundedList) and unknown(items.length):
         keys: Any = items if key is None else collected(each(items, call(key)))
         return in_order(items, keys, bool(reverse))
     values = builtins.list(items)
@@ -57,21 +57,21 @@ def sorted(items: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
 
 def sort(x: Any, *, key: Any = None, reverse: Any = False) -> Any:
     """`x.sort()`; gives what the name `x` is bound to afterwards."""
-    if isinstance(x, Growing) and unknown(x.length):
+    if isinstance(x, BoundedList) and unknown(x.length):
         ordered = sorted(x, key=key, reverse=reverse)
         x.kind.bound.shrunk = True
-        return Growing(x.kind, x.length, ordered.buffers)
+        return BoundedList(x.kind, x.length, ordered.buffers)
     call(x.sort)(**({} if key is None else {"key": key}), **({} if reverse is False else {"reverse": reverse}))
     return x
 
 
 def list(items: Any = (), /) -> Any:  # noqa: A001
     """`list(items)`: of what is data-dependent the length of (a list, an array, `enumerate(kept)`, `reversed(kept)`) a new list."""
-    if isinstance(items, Section) and unknown(items.length):
+    if isinstance(items, PaddedSlice) and unknown(items.length):
         return of_rows(items.rows, items.length)
     if isinstance(items, Range) and items.static is None:
         return collected(each(items, lambda x: x))
-    return items.copy() if isinstance(items, Growing) and unknown(items.length) else builtins.list(items)
+    return items.copy() if isinstance(items, BoundedList) and unknown(items.length) else builtins.list(items)
 
 
 def _told_apart(keys: Sequence[Any], reverse: bool) -> builtins.list[int] | None:
@@ -94,9 +94,9 @@ def _column(keys: Sequence[Any]) -> Any:
     try:
         for key in keys[1:]:
             joint = join(joint, spec_of(key))
-        (t,) = types([widen(joint)])
+        (t,) = types([generalize(joint)])
     except (Mismatch, ValueError):
         t = None
     if t is None or t.shape != ():
         raise NotStagedError("`sorted` by traced values that are no numbers", here(), "sort by a number, or by a tuple of numbers")
-    return jnp.stack([jnp.asarray(x) for key in keys for x in pack(key, widen(joint))])
+    return jnp.stack([jnp.asarray(x) for key in keys for x in flatten(key, generalize(joint))])

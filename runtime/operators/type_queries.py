@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.runtime.arrays.numpy_array import Numpys
+from autograph.runtime.arrays.numpy_array import MutableArray
 from autograph.runtime.effects.error_codes import checked
 from autograph.runtime.effects.optional_values import is_none, is_not_none, read
 from autograph.runtime.errors.errors import OptionalError
@@ -35,13 +35,13 @@ def _either(x: Any, test: Callable[[Any], bool], of_array: Callable[[Array, Call
 
 def _shown(x: Array) -> Any:
     """What Python's functions look at: of an array of NumPy's one that NumPy has made."""
-    return x.shadow if builtins.isinstance(x, Numpys) else x
+    return x.shadow if builtins.isinstance(x, MutableArray) else x
 
 
 def _of_array(x: Array, test: Callable[[Any], bool]) -> bool:
     """What a question answers about what an array stands for: a number that was given, or that NumPy computes; JAX's array where nobody knows."""
     answer = test(_shown(x))
-    if builtins.isinstance(x, Numpys):
+    if builtins.isinstance(x, MutableArray):
         CHANGED.numpys = CHANGED.numpys or test(x) is not answer
         return answer
     if x.ndim:
@@ -63,7 +63,7 @@ def _of_number(x: Array, test: Callable[[Any], bool], answer: bool) -> bool:
 
 def _has(x: Array, test: Callable[[Any], bool]) -> bool:
     answer = test(_shown(x))
-    return answer if x.ndim or builtins.isinstance(x, Numpys) else _of_number(x, test, answer)
+    return answer if x.ndim or builtins.isinstance(x, MutableArray) else _of_number(x, test, answer)
 
 
 def _note_asked(x: Array) -> None:
@@ -118,7 +118,7 @@ def type_of(x: Any) -> Any:
         raise OptionalError(
             "`type()` of an optional value, and it is data-dependent whether that is None", here(), "test it before: `if x is not None:`"
         )
-    if builtins.isinstance(x, Numpys):
+    if builtins.isinstance(x, MutableArray):
         CHANGED.numpys = True
         return np.ndarray
     if builtins.isinstance(x, Array):

@@ -21,7 +21,7 @@ from autograph.runtime.operators.attributes import del_attr, place_of, set_attr
 from autograph.runtime.operators.changing_methods import MUTATING, changed_by, changing_method
 from autograph.runtime.operators.container_items import OF_ITEMS
 from autograph.runtime.operators.items import del_item, store_item
-from autograph.runtime.state.captured_state import touch
+from autograph.runtime.state.captured_state import record_write
 from autograph.runtime.tracing.hooks import call
 from autograph.runtime.values.abstract_values import is_container
 
@@ -105,5 +105,5 @@ def _set_attribute(f: Any, obj: Any, name: str, value: Any) -> None:
 
 
 def _delete_attribute(f: Any, obj: Any, name: str) -> None:
-    touch(place_of(obj, name))
+    record_write(place_of(obj, name))
     f(obj, name)

@@ -10,15 +10,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from autograph.runtime.errors.source_spans import here
-from autograph.runtime.sequences.dynamic_slices import Origin, Section, counted
+from autograph.runtime.sequences.dynamic_slices import Origin, PaddedSlice, counted
 from autograph.runtime.sequences.rows import unknown, weak_integers
 from autograph.runtime.sequences.slicing import indices
-from autograph.runtime.values.abstract_values import spec_of, type_of, types, widen
-from autograph.runtime.values.flatten import pack
+from autograph.runtime.values.abstract_values import generalize, spec_of, type_of, types
+from autograph.runtime.values.flatten import flatten
 from autograph.runtime.values.value_objects import opened
 
 
-class BoundedList(Protocol):
+class OfDynamicLength(Protocol):
     """What is asked of a list of data-dependent length (`bounded_list.py`): how many items it has, and room for at most `kind.capacity`."""
 
     length: Any
@@ -31,7 +31,7 @@ class BoundedList(Protocol):
     def derived(self, length: Any, buffers: Iterable[Any], most: int, by: int | None = None) -> Any: ...
 
 
-def sliced(x: BoundedList, s: slice) -> Any:
+def sliced(x: OfDynamicLength, s: slice) -> Any:
     """`x[a:b:c]`."""
     capacity = x.kind.capacity
     start, step, count = indices(slice(*map(_bound, (s.start, s.stop, s.step))), x.length, capacity)
@@ -63,7 +63,7 @@ def _fewer(s: slice) -> int:
     return s.stop if type(s.stop) is int and s.stop < 0 and s.start is None and s.step in (None, 1) else 0
 
 
-def opposite(x: BoundedList) -> Any:
+def opposite(x: OfDynamicLength) -> Any:
     """`x[::-1]`."""
     return sliced(x, slice(None, None, -1))
 
@@ -87,7 +87,7 @@ def joined(parts: Sequence[Any]) -> Any:
     return first.derived(out.length, out.buffers, most, most - first.most())
 
 
-def in_order(x: BoundedList, keys: BoundedList, reverse: bool) -> Any:
+def in_order(x: OfDynamicLength, keys: OfDynamicLength, reverse: bool) -> Any:
     """The items in the order of `keys`, numbers or tuples of them: stable, as `sorted`."""
     if any(b.ndim != 1 for b in keys.buffers) or any(not jnp.issubdtype(b.dtype, jnp.number) and b.dtype != bool for b in keys.buffers):
         raise x.refusal("it is sorted by what is no number", "sort by a number, or by a tuple of numbers: `sorted(items, key=...)`")
@@ -102,18 +102,18 @@ def in_order(x: BoundedList, keys: BoundedList, reverse: bool) -> Any:
     return x.derived(x.length, [b[order] for b in x.buffers], x.most(), 0)
 
 
-def equal(x: BoundedList, other: Any) -> Any:
+def equal(x: OfDynamicLength, other: Any) -> Any:
     """`x == other`, of another such list or one of Python's: a traced truth value, or False where it is no list."""
     if hasattr(type(other), "derived"):
         length, most, columns = other.length, other.most(), other.buffers
     elif isinstance(other, list):
         if not other:
             return x.length == 0
-        specs = [widen(spec_of(opened(item))) for item in other]
+        specs = [generalize(spec_of(opened(item))) for item in other]
         if any([t.shape for t in types([spec])] != [t.shape for t in types([x.kind.spec])] for spec in specs):
             return False
         length, most = len(other), len(other)
-        flat = [pack(item, spec) for item, spec in zip(map(opened, other), specs, strict=True)]
+        flat = [flatten(item, spec) for item, spec in zip(map(opened, other), specs, strict=True)]
         columns = [jnp.stack([jnp.asarray(v) for v in column]) for column in zip(*flat, strict=True)]
     else:
         return False
@@ -131,7 +131,7 @@ def as_section(x: Any) -> Any:
         return x
     rows = x.buffers[0]
     there = (jnp.arange(x.kind.capacity) < x.length).reshape((-1,) + (1,) * (rows.ndim - 1))
-    return Section(counted(x.length), jnp.where(there, rows, jnp.zeros((), rows.dtype)), Origin(here(), "the length of a list", True))
+    return PaddedSlice(counted(x.length), jnp.where(there, rows, jnp.zeros((), rows.dtype)), Origin(here(), "the length of a list", True))
 
 
 def _same(a: Any, b: Any) -> Any:

@@ -1,6 +1,6 @@
 """Slices and masked items of arrays of which it is data-dependent how many rows they have: `x[:n]`, `x[x > 0]`.
 
-XLA compiles for fixed shapes, so a `Section` has as many rows as the array that it is taken from: its own come first, and zeros follow.  What it
+XLA compiles for fixed shapes, so a `PaddedSlice` has as many rows as the array that it is taken from: its own come first, and zeros follow.  What it
 can do are operations that what stands behind the end changes neither in values nor in derivatives: sums, products and extremes, what is computed
 item by item, loops over the rows, stores.  Anything else is refused by name.
 """
@@ -17,15 +17,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime.arrays.numpy_array import OPERATIONS, Numpys, moment
+from autograph.runtime.arrays.numpy_array import OPERATIONS, MutableArray, moment
 from autograph.runtime.effects.error_codes import fail
-from autograph.runtime.errors.errors import ConcreteValueError, Place, without_comment
+from autograph.runtime.errors.errors import ConcreteValueError, SourceSpan, without_comment
 from autograph.runtime.errors.source_spans import here
 from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi.jax_errors import text_of
 from autograph.runtime.sequences.rows import unknown, weak_integers
 from autograph.runtime.values.abstract_values import is_leaf
-from autograph.runtime.values.values import ARRAYS, Counted
+from autograph.runtime.values.values import ARRAYS, DynamicLength
 
 _ADVICE = (
     "use it in arithmetic or a `for` loop, by its methods `sum`, `mean`, `min`, `max`, `any` and `all`, return it from the function, "
@@ -39,7 +39,7 @@ class Origin:
     `of_numpy`: whether it is an array of NumPy's, which operators like `+=` change in place.
     """
 
-    def __init__(self, place: Place | None, what: str, of_numpy: bool = False, whole: Numpys | None = None) -> None:
+    def __init__(self, place: SourceSpan | None, what: str, of_numpy: bool = False, whole: MutableArray | None = None) -> None:
         self.place, self.what, self.of_numpy = place, what, of_numpy
         self.whole = weakref.ref(whole) if whole is not None else None
 
@@ -54,7 +54,7 @@ class Origin:
         return 0
 
 
-class Section(Counted):
+class PaddedSlice(DynamicLength):
     """The first `length` of `rows`; the others are zeros.
 
     A slice of an array of NumPy's is a view: `part` is the array (or section) and the slice, and `take` gives the rows of what that holds.  One that
@@ -75,7 +75,7 @@ class Section(Counted):
     def rows(self) -> Any:
         if self.part is not None and self.take is not None:
             whole = self.part[0]
-            return self.take(whole.rows if isinstance(whole, Section) else jnp.asarray(whole))
+            return self.take(whole.rows if isinstance(whole, PaddedSlice) else jnp.asarray(whole))
         if (lost := self.lost) is not None and lost.changed > self.since:
             raise self.refusal("it is a view that was taken in a compiled loop or branch, and the array has changed since", "take it again")
         return self.kept if self.mask is None else self.in_order(self.kept)
@@ -94,7 +94,7 @@ class Section(Counted):
         return self.part is not None and not is_leaf(self.length)
 
     @property
-    def lost(self) -> Numpys | None:
+    def lost(self) -> MutableArray | None:
         """The array that it was a view of, before it came out of a loop or branch."""
         whole = self.origin.whole
         if self.part is not None or whole is None or not isinstance(self.kept, jax.Array):  # a view, or a spec, or a block's variables
@@ -143,7 +143,7 @@ class Section(Counted):
         """The items, with another value where there is none."""
         return jnp.where(self.inside, self.items, jnp.asarray(value, self.dtype))
 
-    def mapped(self, fn: Callable[[Any], Any]) -> Section:
+    def mapped(self, fn: Callable[[Any], Any]) -> PaddedSlice:
         """`fn` of each element; what it makes of the zeros is not kept."""
         items = fn(self.items)
         return self.made(self.length, jnp.where(self.inside, items, jnp.zeros((), items.dtype)), self.mask)
@@ -189,7 +189,7 @@ class Section(Counted):
 
     def __eq__(self, other: object) -> Any:
         if is_leaf(self.length):  # a spec
-            return isinstance(other, Section) and self.length == other.length and self.rows == other.rows
+            return isinstance(other, PaddedSlice) and self.length == other.length and self.rows == other.rows
         return self.combined(other, operator.eq)
 
     def __ne__(self, other: object) -> Any:
@@ -197,29 +197,29 @@ class Section(Counted):
 
     def combined(self, other: Any, op: Callable[[Any, Any], Any], fill: int = 0) -> Any:
         """`op` of two sections of one length, or of a section and what goes with each of its rows; `fill` is behind the end of each."""
-        if not isinstance(other, (Section, jax.Array, np.ndarray, np.generic, bool, int, float, complex)):
+        if not isinstance(other, (PaddedSlice, jax.Array, np.ndarray, np.generic, bool, int, float, complex)):
             return NotImplemented
-        if not isinstance(other, Section):
+        if not isinstance(other, PaddedSlice):
             if np.ndim(other) > self.ndim:
                 raise self.refusal("an array with more axes is joined with it")
             if np.ndim(other) < self.ndim or np.shape(other)[0] == 1:
                 return self.made(self.length, op(self.filled(fill) if fill else self.items, other), self.mask).mapped(lambda items: items)
-            other = Section(counted(np.shape(other)[0]), jnp.asarray(other), self.origin)
+            other = PaddedSlice(counted(np.shape(other)[0]), jnp.asarray(other), self.origin)
         if self.mask is not None and other.mask is not None and self.mask[0] is other.mask[0]:
             a, b = (s.filled(fill) if fill else s.kept for s in (self, other))
             return self.made(self.length, op(a, b), self.mask).mapped(lambda items: items)
         count, a, b = _aligned(self, other)
         if fill:
-            a, b = (Section(count, x, self.origin.copied()).filled(fill) for x in (a, b))
+            a, b = (PaddedSlice(count, x, self.origin.copied()).filled(fill) for x in (a, b))
         return self.made(count, op(a, b)).mapped(lambda rows: rows)
 
-    def made(self, length: Any, rows: Any, mask: tuple[Any, Any] | None = None) -> Section:
+    def made(self, length: Any, rows: Any, mask: tuple[Any, Any] | None = None) -> PaddedSlice:
         """What an operation gives: a new array."""
-        return Section(length, rows, self.origin.copied(), mask=mask)
+        return PaddedSlice(length, rows, self.origin.copied(), mask=mask)
 
     def _beside_ones(self, other: Any, op: Callable[[Any, Any], Any]) -> Any:
         """An operator that zeros are no operands for (a quotient, a power): ones stand behind the end."""
-        if not isinstance(other, Section) and np.ndim(other) == 0 and unknown(other):
+        if not isinstance(other, PaddedSlice) and np.ndim(other) == 0 and unknown(other):
             other = jnp.where(self.length == 0, jnp.ones((), jnp.result_type(other)), other)
         return self.combined(other, op, fill=1)
 
@@ -229,22 +229,22 @@ class Section(Counted):
     def __rdivmod__(self, other: Any) -> Any:
         return other // self, other % self
 
-    def __neg__(self) -> Section:
+    def __neg__(self) -> PaddedSlice:
         return self.mapped(operator.neg)
 
-    def __pos__(self) -> Section:
+    def __pos__(self) -> PaddedSlice:
         return self.copy()
 
-    def __invert__(self) -> Section:
+    def __invert__(self) -> PaddedSlice:
         return self.mapped(operator.invert)
 
-    def __abs__(self) -> Section:
+    def __abs__(self) -> PaddedSlice:
         return self.mapped(operator.abs)
 
-    def astype(self, dtype: Any) -> Section:
+    def astype(self, dtype: Any) -> PaddedSlice:
         return self.mapped(lambda rows: rows.astype(dtype))
 
-    def copy(self) -> Section:
+    def copy(self) -> PaddedSlice:
         return self.mapped(lambda rows: rows)
 
     def fill(self, value: Any) -> None:
@@ -283,7 +283,7 @@ class Section(Counted):
         place = name.startswith("arg")
         empty = f"attempt to get {name} of an empty sequence" if place else f"zero-size array to reduction operation {name} which has no identity"
         fail(self.length == 0, ValueError, empty)
-        ordered = Section(self.length, self.rows, self.origin.copied()) if place else self
+        ordered = PaddedSlice(self.length, self.rows, self.origin.copied()) if place else self
         return getattr(ordered.filled(_worst(self.dtype, name.removeprefix("arg"))), name)(axis=self._axis(axis))
 
     def _axis(self, axis: Any) -> Any:
@@ -300,7 +300,7 @@ class _NoArray:
 
     __slots__ = ("_of",)
 
-    def __init__(self, of: Section) -> None:
+    def __init__(self, of: PaddedSlice) -> None:
         self._of = of
 
     def __jax_array__(self) -> Any:
@@ -314,21 +314,21 @@ def _operators() -> None:
     """The operators: beside zeros behind the end, or beside ones where a zero is no operand."""
     for name in ("add", "sub", "mul", "lt", "le", "gt", "ge", "and", "or", "xor"):
         op = getattr(operator, f"__{name}__")
-        setattr(Section, f"__{name}__", lambda self, other, op=op: self.combined(other, op))
+        setattr(PaddedSlice, f"__{name}__", lambda self, other, op=op: self.combined(other, op))
         if name not in ("lt", "le", "gt", "ge"):
-            setattr(Section, f"__r{name}__", lambda self, other, op=op: self.combined(other, lambda a, b: op(b, a)))
-            setattr(Section, f"__i{name}__", _in_place(f"__{name}__"))
+            setattr(PaddedSlice, f"__r{name}__", lambda self, other, op=op: self.combined(other, lambda a, b: op(b, a)))
+            setattr(PaddedSlice, f"__i{name}__", _in_place(f"__{name}__"))
     for name in ("truediv", "floordiv", "mod", "pow"):
         op = getattr(operator, name)
-        setattr(Section, f"__{name}__", lambda self, other, op=op: self._beside_ones(other, op))
-        setattr(Section, f"__i{name}__", _in_place(f"__{name}__"))
-        setattr(Section, f"__r{name}__", lambda self, other, op=op: self._beside_ones(other, lambda a, b: op(b, a)))
+        setattr(PaddedSlice, f"__{name}__", lambda self, other, op=op: self._beside_ones(other, op))
+        setattr(PaddedSlice, f"__i{name}__", _in_place(f"__{name}__"))
+        setattr(PaddedSlice, f"__r{name}__", lambda self, other, op=op: self._beside_ones(other, lambda a, b: op(b, a)))
     for name in ("matmul", "rmatmul"):
-        setattr(Section, f"__{name}__", lambda self, other: dot(self, other))
+        setattr(PaddedSlice, f"__{name}__", lambda self, other: dot(self, other))
 
 
 def _in_place(symbol: str) -> Callable[..., Any]:
-    def operate(self: Section, other: Any) -> Any:
+    def operate(self: PaddedSlice, other: Any) -> Any:
         return OPERATIONS["update_section"](self, symbol, other) if self.origin.of_numpy else getattr(self, symbol)(other)
 
     return operate
@@ -337,7 +337,9 @@ def _in_place(symbol: str) -> Callable[..., Any]:
 _operators()
 _jax.takes_as_array(_NoArray, _NoArray.__jax_array__, _NoArray.__jax_array__)
 
-jax.tree_util.register_pytree_node(Section, lambda s: ((s.length, s.rows), s.origin), lambda origin, parts: Section(parts[0], parts[1], origin))
+jax.tree_util.register_pytree_node(
+    PaddedSlice, lambda s: ((s.length, s.rows), s.origin), lambda origin, parts: PaddedSlice(parts[0], parts[1], origin)
+)
 
 
 def counted(n: Any) -> Any:
@@ -347,18 +349,18 @@ def counted(n: Any) -> Any:
 
 def dot(a: Any, b: Any) -> Any:
     """The inner product of two vectors."""
-    section = a if isinstance(a, Section) else b
+    section = a if isinstance(a, PaddedSlice) else b
     if np.ndim(a) != 1 or np.ndim(b) != 1:
         raise section.refusal("a product of matrices needs their shapes")
-    if not isinstance(a, Section):
+    if not isinstance(a, PaddedSlice):
         a, b = b, a
-    b = b if isinstance(b, Section) else Section(counted(np.shape(b)[0]), jnp.asarray(b), a.origin)
+    b = b if isinstance(b, PaddedSlice) else PaddedSlice(counted(np.shape(b)[0]), jnp.asarray(b), a.origin)
     fail(jnp.asarray(a.length != b.length), TypeError, "dot_general requires contracting dimensions to have the same shape")
     size = min(a.rows.shape[0], b.rows.shape[0])
     return jnp.dot(a.rows[:size], b.rows[:size])
 
 
-def _aligned(a: Section, b: Section) -> tuple[Any, Any, Any]:
+def _aligned(a: PaddedSlice, b: PaddedSlice) -> tuple[Any, Any, Any]:
     """The length of what two sections give together, and their rows; one that has a single row goes with each of the other's."""
     length = max(a.rows.shape[0], b.rows.shape[0])
     differ = jnp.asarray((a.length != b.length) & (a.length != 1) & (b.length != 1))

@@ -9,11 +9,11 @@ from types import CodeType, FrameType
 from typing import Any
 
 from autograph.runtime.errors.source_spans import caller, is_block, is_generated, is_handed_on, mark_of, read_after, shown_name, visible
-from autograph.runtime.state.length_bounds import Home
+from autograph.runtime.state.length_bounds import ListOwner
 from autograph.runtime.state.object_graph import attributes, is_state
-from autograph.runtime.state.state_refs import Attribute, Cell, HeapLocation, Variable
+from autograph.runtime.state.state_refs import AttributeRef, CellRef, NameRef, StateRef
 from autograph.runtime.values.abstract_values import is_container
-from autograph.runtime.values.values import ARRAYS, NUMBERS, Counted, Stale, ours
+from autograph.runtime.values.values import ARRAYS, NUMBERS, DynamicLength, Poison, ours
 
 
 def _frames() -> Iterator[FrameType]:
@@ -59,7 +59,7 @@ def is_held_beside(box: list[Any], names: Collection[str], held: int) -> bool:
     return not _is_counted(box, held)
 
 
-def is_unread(place: HeapLocation, held: int, blocks: Collection[CodeType]) -> bool:
+def is_unread(place: StateRef, held: int, blocks: Collection[CodeType]) -> bool:
     """Whether nothing will read a container or object any more after the branch whose sides are `blocks`: it holds what it likes then.
 
     It is unread if only variables hold it that the functions around do not read afterwards, up to the function or the body of a loop in which
@@ -91,7 +91,7 @@ def _is_unread(box: list[Any], held: int, blocks: Collection[CodeType]) -> bool:
 
 def _count(obj: Any, box: list[Any]) -> int:
     """How many attributes of an object hold something."""
-    return sum(Attribute(obj, name).get() is box[0] for name in attributes(obj))
+    return sum(AttributeRef(obj, name).get() is box[0] for name in attributes(obj))
 
 
 def _is_shared(code: CodeType, name: str, blocks: Collection[CodeType]) -> bool:
@@ -103,12 +103,12 @@ def _is_shared(code: CodeType, name: str, blocks: Collection[CodeType]) -> bool:
     return False
 
 
-def other_names(items: list[Any], home: Home) -> Iterator[str]:
+def other_names(items: list[Any], home: ListOwner) -> Iterator[str]:
     """Where variables of the functions around hold a list, or objects in them; but for its home."""
     seen = {id(items)}
     for frame in _frames():
         for variable, held in frame.f_locals.items():
-            own = isinstance(home.location, (Cell, Variable)) and home.location.variable == variable and variable in _shared(frame)
+            own = isinstance(home.location, (CellRef, NameRef)) and home.location.variable == variable and variable in _shared(frame)
             shown = shown_name(frame.f_code, variable)
             read = variable in _shared(frame) or read_after(frame, variable) or is_handed_on(frame.f_code, variable)
             if held is items and not own and read:
@@ -122,12 +122,12 @@ def _shared(frame: FrameType) -> tuple[str, ...]:
     return frame.f_code.co_cellvars + frame.f_code.co_freevars
 
 
-def _holders(items: list[Any], held: Any, home: Home | None, seen: set[int]) -> Iterator[str]:
+def _holders(items: list[Any], held: Any, home: ListOwner | None, seen: set[int]) -> Iterator[str]:
     """The paths in a value that lead to a list, but for its home."""
     todo: list[tuple[Any, str]] = [(held, "")]
     while todo:
         inside, path = todo.pop()
-        if id(inside) in seen or isinstance(inside, (*ARRAYS, *NUMBERS, str, type, Stale, Counted)):
+        if id(inside) in seen or isinstance(inside, (*ARRAYS, *NUMBERS, str, type, Poison, DynamicLength)):
             continue
         seen.add(id(inside))
         mine = home is not None and inside is home.location.obj
@@ -136,7 +136,7 @@ def _holders(items: list[Any], held: Any, home: Home | None, seen: set[int]) -> 
         elif isinstance(inside, (list, tuple)):
             parts = [(v, f"[{k}]", mine and k == home.key) for k, v in enumerate(inside)]  # type: ignore[union-attr]
         elif is_state(inside):
-            places = [Attribute(inside, name) for name in attributes(inside)]
+            places = [AttributeRef(inside, name) for name in attributes(inside)]
             parts = [(place.get(), f".{place.attribute}", home is not None and place == home.location) for place in places]
         else:
             continue

@@ -11,9 +11,9 @@ from autograph.runtime.errors.advice import changed_object
 from autograph.runtime.errors.errors import EffectError
 from autograph.runtime.errors.source_spans import here
 from autograph.runtime.jaxapi import traces as _jax
-from autograph.runtime.sequences.bounded_list import Growing, endless, grown_at_home
+from autograph.runtime.sequences.bounded_list import BoundedList, endless, grown_at_home
 from autograph.runtime.sequences.rows import Range, counted, enumerate, unknown
-from autograph.runtime.state.length_bounds import Bound, stack
+from autograph.runtime.state.length_bounds import LengthBound, stack
 
 _ITERATORS: tuple[type[Any], ...] = (
     builtins.enumerate,
@@ -28,10 +28,10 @@ Body = Callable[..., Any]
 
 
 def current(x: Any, state: Sequence[Any]) -> Any:
-    """What a list that a loop runs over is now: a variable of the loop, or its home, may hold a `Growing` in its place."""
-    base = x.base if isinstance(x, Growing) else x
+    """What a list that a loop runs over is now: a variable of the loop, or its home, may hold a `BoundedList` in its place."""
+    base = x.base if isinstance(x, BoundedList) else x
     for held in state:
-        if held is base or isinstance(held, Growing) and held.base is base:
+        if held is base or isinstance(held, BoundedList) and held.base is base:
             return held
     return next((b.home.get() for b in stack.bounds if b.home is not None and b.base is base and grown_at_home(b)), x)
 
@@ -58,19 +58,19 @@ def unchanging(r: Range, body: Body) -> Body:
     return watched
 
 
-def longest(r: Range) -> list[tuple[Bound, int]]:
+def longest(r: Range) -> list[tuple[LengthBound, int]]:
     """How many items the lists have at most that a loop runs over."""
-    return [(x.kind.bound, x.kind.bound.top) for x in r.lists if isinstance(x, Growing)]
+    return [(x.kind.bound, x.kind.bound.top) for x in r.lists if isinstance(x, BoundedList)]
 
 
-def refuse_endless(before: list[tuple[Bound, int]]) -> None:
+def refuse_endless(before: list[tuple[LengthBound, int]]) -> None:
     """Raise EffectError (AG405) if a loop without a limit has made a list longer that it runs over."""
     for bound, top in before:
         if bound.top > top:
             raise endless(bound)
 
 
-class Walk:
+class LiveWalk:
     """The items of anything static that a loop runs over, one after another; its lists may get another length."""
 
     def __init__(self, items: Any, take: Callable[[Any], Iterator[Any]] = iter) -> None:
@@ -86,7 +86,7 @@ class Walk:
             return
         while self.made < len(now := current(self.items, self.state)):
             self.made += 1
-            yield now.item(self.made - 1) if isinstance(now, Growing) else now[self.made - 1]
+            yield now.item(self.made - 1) if isinstance(now, BoundedList) else now[self.made - 1]
 
     def rest(self) -> Range | None:
         """What is left, once it is data-dependent how much that is.
@@ -95,7 +95,7 @@ class Walk:
           EffectError: (AG405) the iterator cannot go on.
         """
         now = [current(x, self.state) for x in self.lists]
-        changed = next((x for x in now if isinstance(x, Growing) and unknown(x.length)), None)
+        changed = next((x for x in now if isinstance(x, BoundedList) and unknown(x.length)), None)
         if changed is None:
             return None
         if isinstance(self.items, builtins.enumerate):
@@ -110,14 +110,14 @@ class Walk:
 
 def _lists_in(items: Any) -> list[Any]:
     """The lists that items are taken of: itself, or those below iterators of Python's."""
-    if type(items) is list or isinstance(items, Growing):
+    if type(items) is list or isinstance(items, BoundedList):
         return [items]
     if isinstance(items, GeneratorType):
         return _lists_in(items.gi_frame.f_locals.get(".0")) if items.gi_frame is not None else []
     return [x for part in items.__reduce__()[1] for x in _lists_in(part)] if isinstance(items, _ITERATORS) else []
 
 
-def _refusal(x: Growing) -> EffectError:
+def _refusal(x: BoundedList) -> EffectError:
     return EffectError(
         f"{changed_object(x.kind.bound.place)} becomes longer or shorter while a loop runs over it by an iterator", here(),
         "run over the list itself (`for x in items`, `for k, x in enumerate(items)`), or change it after the loop", [(x.kind.bound.place, "")],

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime.arrays.numpy_array import Numpys, is_known, item
+from autograph.runtime.arrays.numpy_array import MutableArray, is_known, item
 from autograph.runtime.arrays.variable_ref import value_of
 from autograph.runtime.effects.error_codes import fail
 from autograph.runtime.effects.optional_values import present, read
@@ -23,9 +23,9 @@ from autograph.runtime.errors.advice import iterated
 from autograph.runtime.errors.errors import ConcreteValueError, NotStagedError
 from autograph.runtime.errors.source_spans import here
 from autograph.runtime.jaxapi import traces as _jax
-from autograph.runtime.values.abstract_values import Spec, Type, type_of
+from autograph.runtime.values.abstract_values import AbstractValue, ArrayType, type_of
 from autograph.runtime.values.intervals import interval_of
-from autograph.runtime.values.values import Counted, Maybe
+from autograph.runtime.values.values import DynamicLength, Maybe
 
 
 class Range:
@@ -38,7 +38,7 @@ class Range:
 
     def __init__(
         self, start: Any, stop: Any, step: Any, unroll: int = 1, rolled: bool | None = None, item: Callable[[Any], Any] | None = None,
-        lists: Sequence[Counted] = (), again: Callable[[Sequence[Counted]], Range] | None = None, most: int | None = None,
+        lists: Sequence[DynamicLength] = (), again: Callable[[Sequence[DynamicLength]], Range] | None = None, most: int | None = None,
         over: Sequence[Any] = (),
     ) -> None:  # fmt: skip
         self.start, self.stop, self.step, self.unroll, self.rolled, self._item = start, stop, step, unroll, rolled, item
@@ -107,7 +107,13 @@ class Rows:
     """
 
     def __init__(
-        self, length: int, item: Callable[[Any], Any], spec: Spec, arrays: Sequence[Any], over: Sequence[Any], tail: Callable[[], Any] | None = None
+        self,
+        length: int,
+        item: Callable[[Any], Any],
+        spec: AbstractValue,
+        arrays: Sequence[Any],
+        over: Sequence[Any],
+        tail: Callable[[], Any] | None = None,
     ) -> None:
         self.length, self.item, self.spec, self.arrays, self.over, self.tail = length, item, spec, arrays, over, tail
         self.numbers: builtins.range | None = None
@@ -166,7 +172,7 @@ def rows_of(items: Any) -> Range | Rows | None:
         items = read(items)
     if isinstance(items, Stream):
         return items.rows() if _jax.compiling() else None
-    if isinstance(items, Counted):
+    if isinstance(items, DynamicLength):
         return counted([items]) if unknown(items.length) else None
     if is_known(items) or not unknown(items) and not (isinstance(items, jax.Array) and _jax.compiling()):
         return None  # of what is compiled, all rows are traced
@@ -177,7 +183,7 @@ def rows_of(items: Any) -> Range | Rows | None:
     return _rows(items)
 
 
-def counted(items: Sequence[Counted]) -> Range:
+def counted(items: Sequence[DynamicLength]) -> Range:
     """A loop over the items of which it is data-dependent how many there are."""
     (x,) = items
     if not x.can_change():
@@ -189,12 +195,16 @@ def _rows(items: Any) -> Rows:
     row = type_of(items)
     assert row is not None
     return Rows(
-        items.shape[0], lambda i: _row(items, i), Type(row.shape[1:], row.dtype, row.weak, numpys=isinstance(items, Numpys)), [items], [items]
+        items.shape[0],
+        lambda i: _row(items, i),
+        ArrayType(row.shape[1:], row.dtype, row.weak, numpys=isinstance(items, MutableArray)),
+        [items],
+        [items],
     )
 
 
 def _row(x: Any, i: Any) -> Any:
-    if isinstance(x, Numpys):
+    if isinstance(x, MutableArray):
         return item(x, i)
     return jax.lax.dynamic_index_in_dim(x, i, keepdims=False) if isinstance(i, jax.core.Tracer) else x[i]
 
@@ -280,7 +290,7 @@ def enumerate(items: Any, start: Any = 0) -> Any:
     count = type_of(counts)
     assert count is not None
     return Rows(
-        rows.length, lambda i: (i + start, rows.item(i)), (Type((), count.dtype, count.weak), rows.spec), [counts, *rows.arrays],
+        rows.length, lambda i: (i + start, rows.item(i)), (ArrayType((), count.dtype, count.weak), rows.spec), [counts, *rows.arrays],
         rows.over,
     )  # fmt: skip
 

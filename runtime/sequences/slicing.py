@@ -10,11 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from autograph.runtime.arrays.numpy_array import Numpys, View
+from autograph.runtime.arrays.numpy_array import MutableArray, View
 from autograph.runtime.effects.error_codes import fail
 from autograph.runtime.errors.source_spans import here
 from autograph.runtime.jaxapi.tracers import content
-from autograph.runtime.sequences.dynamic_slices import Origin, Section, counted
+from autograph.runtime.sequences.dynamic_slices import Origin, PaddedSlice, counted
 from autograph.runtime.sequences.rows import unknown, weak_integers
 from autograph.runtime.sequences.subscripts import is_mask, store_masked
 
@@ -47,13 +47,13 @@ def indices(i: slice, length: Any, most: int) -> tuple[Any, Any, Any]:
     return start, step, jnp.maximum((stop - start + step - jnp.sign(step)) // step if i.step is not None else stop - start, 0)
 
 
-def sliced(x: Any, i: slice) -> Section:
+def sliced(x: Any, i: slice) -> PaddedSlice:
     """`x[a:b:c]` along the first axis of an array, or of another section; of an array of NumPy's it is a view."""
-    of = x if isinstance(x, Section) else None
+    of = x if isinstance(x, PaddedSlice) else None
     if of is not None:
         all_rows, length, origin = of.rows, of.length, of.origin
     else:
-        whole = (x.root if isinstance(x, View) else x) if isinstance(x, Numpys) else None
+        whole = (x.root if isinstance(x, View) else x) if isinstance(x, MutableArray) else None
         all_rows, length, origin = jnp.asarray(x), x.shape[0], Origin(here(), _SLICE, whole is not None, whole)
     most = all_rows.shape[0]
     start, step, count = indices(i, length, most)
@@ -63,43 +63,43 @@ def sliced(x: Any, i: slice) -> Section:
             rows = rows[jnp.clip(start + jnp.arange(most) * step, 0, max(most - 1, 0))]
         elif i.start is not None and most:
             rows = lax.dynamic_slice_in_dim(jnp.concatenate([rows, jnp.zeros_like(rows)]), start, most)
-        return Section(count, rows, origin.copied()).mapped(lambda rows: rows).rows
+        return PaddedSlice(count, rows, origin.copied()).mapped(lambda rows: rows).rows
 
-    return Section(counted(count), take(all_rows), origin, *((x, i), take) if origin.of_numpy else ())
+    return PaddedSlice(counted(count), take(all_rows), origin, *((x, i), take) if origin.of_numpy else ())
 
 
-def masked(x: Any, mask: Any) -> Section:
+def masked(x: Any, mask: Any) -> PaddedSlice:
     """`x[mask]` for a mask of the first axis, or of all axes; of an array, or of a section and a mask of its length."""
-    origin = x.origin.copied() if isinstance(x, Section) else Origin(here(), "a mask", isinstance(x, Numpys))
-    rows, taken = (x.rows if isinstance(x, Section) else jnp.asarray(x)), mask
-    if isinstance(mask, Section):
-        length = x.length if isinstance(x, Section) else x.shape[0]
+    origin = x.origin.copied() if isinstance(x, PaddedSlice) else Origin(here(), "a mask", isinstance(x, MutableArray))
+    rows, taken = (x.rows if isinstance(x, PaddedSlice) else jnp.asarray(x)), mask
+    if isinstance(mask, PaddedSlice):
+        length = x.length if isinstance(x, PaddedSlice) else x.shape[0]
         fail(jnp.asarray(mask.length != length), IndexError, "boolean index did not match shape of indexed array")
         taken = mask.rows
     if taken.shape != rows.shape[: taken.ndim]:
         raise IndexError(f"boolean index did not match shape of indexed array: its shape is {taken.shape}, and the array has shape {rows.shape}")
     if taken.ndim > 1:
         rows, taken = rows.reshape(-1, *rows.shape[taken.ndim :]), taken.reshape(-1)
-    if isinstance(x, Section) and not isinstance(mask, Section):
+    if isinstance(x, PaddedSlice) and not isinstance(mask, PaddedSlice):
         raise x.refusal("a mask of known length is taken of it")
-    return Section(counted(jnp.sum(taken)), rows, origin, mask=(content(mask), taken)).mapped(lambda items: items)
+    return PaddedSlice(counted(jnp.sum(taken)), rows, origin, mask=(content(mask), taken)).mapped(lambda items: items)
 
 
-def at_places(x: Any, places: Section) -> Section:
+def at_places(x: Any, places: PaddedSlice) -> PaddedSlice:
     """`x[places]` for places whose number is data-dependent."""
-    return Section(places.length, jnp.asarray(x)[places.rows], places.origin.copied()).mapped(lambda rows: rows)
+    return PaddedSlice(places.length, jnp.asarray(x)[places.rows], places.origin.copied()).mapped(lambda rows: rows)
 
 
 def has_places(i: Any) -> bool:
     """Whether an index is, or has among its parts, places whose number is data-dependent (`np.nonzero(mask)`)."""
-    return any(isinstance(p, Section) and p.ndim == 1 and jnp.issubdtype(p.dtype, jnp.integer) for p in (i if type(i) is tuple else (i,)))
+    return any(isinstance(p, PaddedSlice) and p.ndim == 1 and jnp.issubdtype(p.dtype, jnp.integer) for p in (i if type(i) is tuple else (i,)))
 
 
-def _at_each(x: Any, i: Any) -> tuple[Section, tuple[Any, ...]]:
+def _at_each(x: Any, i: Any) -> tuple[PaddedSlice, tuple[Any, ...]]:
     """An index with places: one of them, and the index with an array for each, which is outside where there is none."""
     parts = i if type(i) is tuple else (i,)
-    places = [p for p in parts if isinstance(p, Section)]
-    if not all(isinstance(p, (Section, int, np.integer)) or p == slice(None) or isinstance(p, jax.Array) and p.ndim == 0 for p in parts):
+    places = [p for p in parts if isinstance(p, PaddedSlice)]
+    if not all(isinstance(p, (PaddedSlice, int, np.integer)) or p == slice(None) or isinstance(p, jax.Array) and p.ndim == 0 for p in parts):
         raise places[0].refusal("it is an index beside an array or a slice")
     most = max(p.most() for p in places)
     for p in places[1:]:
@@ -107,7 +107,7 @@ def _at_each(x: Any, i: Any) -> tuple[Section, tuple[Any, ...]]:
     there = jnp.arange(most) < places[0].length
     found: list[Any] = []
     for axis, p in enumerate(parts):
-        if isinstance(p, Section):
+        if isinstance(p, PaddedSlice):
             size = x.shape[axis]
             rows = jnp.pad(p.rows, (0, most - p.most()))
             fail(jnp.any(there & ((rows < -size) | (rows >= size))), IndexError, f"index is out of bounds for axis {axis} with size {size}")
@@ -116,19 +116,19 @@ def _at_each(x: Any, i: Any) -> tuple[Section, tuple[Any, ...]]:
     return places[0], tuple(found)
 
 
-def loaded_at_each(x: Any, i: Any) -> Section:
+def loaded_at_each(x: Any, i: Any) -> PaddedSlice:
     """`x[i]` of an index with several such places, as `np.nonzero(mask)` gives."""
     x = jnp.asarray(x)
     places, index = _at_each(x, i)
     rows = x.at[index].get(mode="fill", fill_value=0)
-    return Section(places.length, rows, places.origin.copied()).mapped(lambda rows: rows)
+    return PaddedSlice(places.length, rows, places.origin.copied()).mapped(lambda rows: rows)
 
 
 def stored_at_each(x: Any, i: Any, value: Any) -> Any:
     """The array after `x[i] = value` of an index with such places."""
     places, index = _at_each(x, i)
     most = next(len(p) for p in index if getattr(p, "ndim", 0) == 1)
-    if isinstance(value, Section):
+    if isinstance(value, PaddedSlice):
         fail(value.length != places.length, ValueError, "the values do not go with the places: their numbers differ")
         value = jnp.pad(value.rows, [(0, max(most - value.most(), 0)), *[(0, 0)] * (value.ndim - 1)])[:most]
     else:
@@ -170,13 +170,13 @@ def stored(x: Any, i: slice, value: Any, length: Any = None) -> Any:
     far = jnp.arange(x.shape[0]) - start
     k = far // step  # which of the rows of the value belongs to each row
     inside = ((far % step == 0) & (k >= 0) & (k < count)).reshape((-1,) + (1,) * (x.ndim - 1))
-    if not isinstance(value, Section):
+    if not isinstance(value, PaddedSlice):
         value = jnp.asarray(value)
         if value.ndim > x.ndim:
             raise ValueError(f"could not broadcast input array from shape {value.shape} into a slice of an array of shape {x.shape}")
         if value.ndim < x.ndim or value.shape[0] == 1:
             return jnp.where(inside, value.astype(x.dtype), x)
-        value = Section(counted(value.shape[0]), value, Origin(here(), _SLICE))
+        value = PaddedSlice(counted(value.shape[0]), value, Origin(here(), _SLICE))
     fits = (value.length == count) | (value.length == 1)
     fail(~jnp.asarray(fits), ValueError, "could not broadcast the values into the slice: their lengths differ")
     if not value.rows.shape[0]:
@@ -185,7 +185,7 @@ def stored(x: Any, i: slice, value: Any, length: Any = None) -> Any:
     return jnp.where(inside, taken.astype(x.dtype), x)
 
 
-def stored_masked(x: Any, mask: Any, value: Section) -> Any:
+def stored_masked(x: Any, mask: Any, value: PaddedSlice) -> Any:
     """The array after `x[mask] = value`, where the value has one row for each place."""
     if mask.shape != x.shape[: mask.ndim]:
         raise IndexError(f"boolean index did not match indexed array: its shape is {mask.shape}, and the array has shape {x.shape}")
@@ -198,13 +198,13 @@ def stored_masked(x: Any, mask: Any, value: Section) -> Any:
     return jnp.where(there, taken.astype(x.dtype), x)
 
 
-def item_of(self: Section, i: Any) -> Any:
+def item_of(self: PaddedSlice, i: Any) -> Any:
     """`x[i]` of a section."""
     if isinstance(i, slice):
         return sliced(self, i)
-    if is_mask(i) or isinstance(i, Section) and i.dtype == bool:
+    if is_mask(i) or isinstance(i, PaddedSlice) and i.dtype == bool:
         return masked(self, i)
-    if isinstance(i, tuple) and i and i[0] == slice(None) and not any(p is None or p is Ellipsis or isinstance(p, Section) for p in i):
+    if isinstance(i, tuple) and i and i[0] == slice(None) and not any(p is None or p is Ellipsis or isinstance(p, PaddedSlice) for p in i):
         return self.made(self.length, self.rows[i])
     if not _is_integer(i):
         raise self.refusal("it is indexed by more than an integer")
@@ -216,23 +216,23 @@ def _is_integer(i: Any) -> bool:
     return isinstance(i, (int, np.integer, np.ndarray, jax.Array)) and np.shape(i) == () and jnp.result_type(i).kind in "iu"
 
 
-def _from_start(x: Section, i: Any) -> Any:
+def _from_start(x: PaddedSlice, i: Any) -> Any:
     i = jnp.asarray(i)
     return jnp.where(i < 0, i + x.length, i)
 
 
-def rows_after(x: Section, rows: Any, i: Any, value: Any) -> Any:
+def rows_after(x: PaddedSlice, rows: Any, i: Any, value: Any) -> Any:
     """The rows of a section after `x[i] = value`."""
     if i is Ellipsis:
         i = slice(None)
     if isinstance(i, slice):
         return stored(rows, i, value, x.length)
-    if isinstance(i, Section) and i.dtype == bool:
+    if isinstance(i, PaddedSlice) and i.dtype == bool:
         fail(i.length != x.length, IndexError, "boolean index did not match shape of indexed array")
         size = rows.shape[0]
         mask = jnp.pad(i.rows, [(0, max(size - i.most(), 0))])[:size]
-        return stored_masked(rows, mask, value) if isinstance(value, Section) else store_masked(rows, mask, value)
-    if isinstance(i, tuple) and i and i[0] == slice(None) and not any(p is None or p is Ellipsis or isinstance(p, Section) for p in i):
+        return stored_masked(rows, mask, value) if isinstance(value, PaddedSlice) else store_masked(rows, mask, value)
+    if isinstance(i, tuple) and i and i[0] == slice(None) and not any(p is None or p is Ellipsis or isinstance(p, PaddedSlice) for p in i):
         return jnp.where(x.inside, rows.at[i].set(value), rows)
     if not _is_integer(i):
         raise x.refusal("it is stored into at more than an integer, slice or mask")
@@ -241,4 +241,4 @@ def rows_after(x: Section, rows: Any, i: Any, value: Any) -> Any:
     return rows.at[jnp.where((place < 0) | (place >= x.length), rows.shape[0], place)].set(value, mode="drop")
 
 
-Section.__getitem__ = item_of  # type: ignore[method-assign, assignment]
+PaddedSlice.__getitem__ = item_of  # type: ignore[method-assign, assignment]

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from autograph.runtime.jaxapi.origins import Rows, runs_of_rows
+from autograph.runtime.jaxapi.origins import RowOrigin, runs_of_rows
 from autograph.runtime.jaxapi.tracers import content
 from autograph.runtime.jaxapi.traces import Tracer
 from autograph.runtime.state.variable_reads import recorders
@@ -46,12 +46,12 @@ def _found(items: Sequence[Any]) -> Any:
     if not all(isinstance(x, Tracer) and not jnp.issubdtype(x.dtype, jax.dtypes.extended) for x in items):
         return None
     runs = runs_of_rows(items)
-    if len(runs) > _FEW_RUNS or any(tape.sees(r.row) != tape.sees(r.array) for tape in recorders.active for r in runs if isinstance(r, Rows)):
+    if len(runs) > _FEW_RUNS or any(tape.sees(r.row) != tape.sees(r.array) for tape in recorders.active for r in runs if isinstance(r, RowOrigin)):
         return None
     shape, dtype = jnp.shape(items[-1]), jnp.result_type(items[-1])
     if any(jnp.shape(x) != shape or jnp.result_type(x) != dtype for x in items):
         return None
-    parts = [r.value() if isinstance(r, Rows) else jnp.asarray(r)[None] for r in runs]
+    parts = [r.value() if isinstance(r, RowOrigin) else jnp.asarray(r)[None] for r in runs]
     return parts[0] if len(parts) == 1 else jnp.concatenate(parts)
 
 

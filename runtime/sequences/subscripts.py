@@ -19,7 +19,7 @@ from autograph.runtime.sequences.rows import unknown, weak_integers
 from autograph.runtime.values.intervals import interval_of
 
 
-class Span(NamedTuple):
+class DynamicSlice(NamedTuple):
     """The slice `start:start + length` whose start is traced; `inside`: it is counted from the front, and does not leave the axis."""
 
     start: Any
@@ -37,11 +37,11 @@ def span(start: Any, stop: Any, length: Any) -> Any:
     start = read(start)
     if not unknown(start) or unknown(length) or not isinstance(length, (int, np.integer)):
         return builtins.slice(start, stop)
-    return Span(start, max(int(length), 0))
+    return DynamicSlice(start, max(int(length), 0))
 
 
 def has_span(i: Any) -> bool:
-    return type(i) is Span or type(i) is tuple and any(type(part) is Span for part in i)
+    return type(i) is DynamicSlice or type(i) is tuple and any(type(part) is DynamicSlice for part in i)
 
 
 def windowed(x: Any, i: Any) -> tuple[list[Any], list[int], Any]:
@@ -49,22 +49,22 @@ def windowed(x: Any, i: Any) -> tuple[list[Any], list[int], Any]:
 
     A span that leaves the axis would be shorter in Python: that is an IndexError when the compiled program ends.
     """
-    parts = i if type(i) is tuple and type(i) is not Span else (i,)
+    parts = i if type(i) is tuple and type(i) is not DynamicSlice else (i,)
     used = sum(1 for p in parts if p is not None and p is not Ellipsis)
     starts, lengths, inner, axis = [0] * x.ndim, list(x.shape), [], 0
     for part in parts:
-        inner.append(builtins.slice(None) if type(part) is Span else part)
+        inner.append(builtins.slice(None) if type(part) is DynamicSlice else part)
         if part is Ellipsis:
             axis += x.ndim - used
             continue
-        if type(part) is Span:
+        if type(part) is DynamicSlice:
             size = x.shape[axis]
             starts[axis], lengths[axis] = _start(part, axis, size), min(part.length, size)
         axis += part is not None
     return starts, lengths, tuple(inner)
 
 
-def _start(span: Span, axis: int, size: int) -> Any:
+def _start(span: DynamicSlice, axis: int, size: int) -> Any:
     """Where a span begins, counted from the front."""
     if span.inside:
         return span.start
@@ -92,13 +92,13 @@ _leaves = jax.jit(slice_leaves_axis)
 
 def settled(x: Any, i: Any) -> tuple[Any, ...]:
     """An index with spans, which have been looked at: what a view reads later raises nothing."""
-    parts = i if type(i) is tuple and type(i) is not Span else (i,)
+    parts = i if type(i) is tuple and type(i) is not DynamicSlice else (i,)
     starts = windowed(x, i)[0]
     axes, used, axis = [], sum(1 for p in parts if p is not None and p is not Ellipsis), 0
     for part in parts:
         axes.append(axis)
         axis += x.ndim - used if part is Ellipsis else part is not None
-    return tuple(Span(starts[k], p.length, True) if type(p) is Span else p for k, p in zip(axes, parts, strict=True))
+    return tuple(DynamicSlice(starts[k], p.length, True) if type(p) is DynamicSlice else p for k, p in zip(axes, parts, strict=True))
 
 
 def load_span(x: Any, i: Any) -> Any:

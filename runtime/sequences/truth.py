@@ -20,7 +20,7 @@ from autograph.runtime.errors.errors import PredicateError
 from autograph.runtime.errors.source_spans import here
 from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi.tracers import Array
-from autograph.runtime.sequences.bounded_list import Growing, refuse_hidden
+from autograph.runtime.sequences.bounded_list import BoundedList, refuse_hidden
 from autograph.runtime.sequences.rows import unknown
 from autograph.runtime.tracing.hooks import call
 from autograph.runtime.tracing.trace_context import watched
@@ -39,7 +39,7 @@ def truth(p: Any) -> Any:
             there, inside = has_value(p), p.value if not isinstance(p.value, Blank) else False
             inside = truth(inside)
             return there if inside is True else False if inside is False else note(lax.bitwise_and(there, inside), facts_of(there))
-    if type(p) is not Array and isinstance(p, Growing):
+    if type(p) is not Array and isinstance(p, BoundedList):
         return truth(p.length > 0)
     if not _jax.concrete(p):
         if p.size != 1:

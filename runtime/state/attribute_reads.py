@@ -107,7 +107,7 @@ def unseen() -> Iterator[None]:
 _MOST_GROWN = 4  # traces that have read more than the ones before: then all is looked at
 
 
-class View(NamedTuple):
+class NamespaceView(NamedTuple):
     """What is looked at: attributes of these names, `whole`: any, and with `stores` also what may hold an array."""
 
     names: frozenset[str]
@@ -116,7 +116,7 @@ class View(NamedTuple):
     identical: bool  # are functions only themselves? The function keeps one
 
 
-EVERYTHING = View(frozenset(), True, False, False)
+EVERYTHING = NamespaceView(frozenset(), True, False, False)
 
 
 class Reads:
@@ -124,7 +124,7 @@ class Reads:
 
     def __init__(self, fn: Any) -> None:
         self.fn = fn
-        self.view = View(frozenset(), False, False, False)
+        self.view = NamespaceView(frozenset(), False, False, False)
         self._grown = 0  # how often traces have read more than was known
         self._codes: set[CodeType] = set()
         self._classes: weakref.WeakSet[type] = weakref.WeakSet()
@@ -132,12 +132,12 @@ class Reads:
     def add(self, names: Iterable[str] = (), stores: bool = False, identical: bool = False) -> bool:
         """A trace has shown more; gives whether it is more."""
         self._grown += bool(names)
-        return self._widen(View(frozenset(names), self._grown > _MOST_GROWN, stores, identical))
+        return self._widen(NamespaceView(frozenset(names), self._grown > _MOST_GROWN, stores, identical))
 
-    def _widen(self, more: View) -> bool:
+    def _widen(self, more: NamespaceView) -> bool:
         before, names = self.view, self.view.names | more.names
         whole = before.whole or more.whole or bool(names & _WHOLE)
-        self.view = View(names, whole, before.stores or more.stores, before.identical or more.identical)
+        self.view = NamespaceView(names, whole, before.stores or more.stores, before.identical or more.identical)
         return self.view != before
 
     def look(self, objects: Iterable[Any], functions: Iterable[Any]) -> bool:
@@ -157,7 +157,7 @@ class Reads:
             known = len(names)
             for cls in list(self._classes):
                 self._class(cls, names)
-        return self._widen(View(frozenset(names), False, False, False))
+        return self._widen(NamespaceView(frozenset(names), False, False, False))
 
     def _class(self, cls: type, names: set[str]) -> None:
         """The names in what Python runs of a class by itself, and in its members that are named."""
@@ -238,16 +238,16 @@ def may_hold_array(x: Any) -> bool:
     return not (type(x) is dict and {*map(type, x.values())} <= set(_CANNOT))
 
 
-class Watch:
+class ReadWatch:
     """While it is entered, reads of attributes that are not looked at are `seen`."""
 
-    def __init__(self, objects: Iterable[Any], view: View) -> None:
+    def __init__(self, objects: Iterable[Any], view: NamespaceView) -> None:
         self.seen: set[str] = set()
         self._names, self._whole = view.names, view.whole
         self._spaces = [] if view.whole else [x.__dict__ for x in objects if by_name(type(x))]
         self._changed: list[tuple[dict[str, Any], dict[str, Key]]] = []
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> ReadWatch:
         with unseen():
             for space in self._spaces:
                 if names := {n for n in list(space) if type(n) is str} - self._names:  # what a trace around watches tells already

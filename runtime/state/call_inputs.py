@@ -12,7 +12,7 @@ import numpy as np
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi.traces import ArrayImpl
 from autograph.runtime.state.object_graph import attributes, is_state
-from autograph.runtime.state.program_keys import Alike, Identity, bound, constant, key_of
+from autograph.runtime.state.program_keys import Alike, IdentityKey, bound, constant, key_of
 from autograph.runtime.values.abstract_values import is_container
 from autograph.runtime.values.values import ARRAYS, NUMBERS
 
@@ -39,14 +39,14 @@ def leaf_of_method(x: Any, function: Any) -> Leaf:
     return Leaf((_METHOD, type(x), key_of(function)))
 
 
-class Held:
+class CallInputs:
     """What the objects hold that a function reaches, as its first argument."""
 
     def __init__(self, arrays: Sequence[Any], guards: Any) -> None:
         self.arrays, self.guards = arrays, guards
 
 
-jax.tree_util.register_pytree_node(Held, lambda h: (h.arrays, h.guards), lambda guards, arrays: Held(arrays, guards))
+jax.tree_util.register_pytree_node(CallInputs, lambda h: (h.arrays, h.guards), lambda guards, arrays: CallInputs(arrays, guards))
 
 
 def is_array(x: Any) -> bool:
@@ -117,7 +117,7 @@ def unwrapped(args: Any, objects: Iterable[Any]) -> Any:
             return next(roots)
         if type(x.key) is tuple and x.key[0] is _METHOD:
             return x.key[1](x.key[2].ref(), next(roots))
-        return x.key.ref() if isinstance(x.key, Identity) else constant(x.key)
+        return x.key.ref() if isinstance(x.key, IdentityKey) else constant(x.key)
 
     return trees.map(original, args, is_leaf=lambda x: isinstance(x, Leaf))
 

@@ -19,24 +19,24 @@ from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi.tracers import Array
 from autograph.runtime.jaxapi.traces import Primitive
-from autograph.runtime.state.container_aliasing import is_spoiled, spoil, spoil_twins
-from autograph.runtime.state.state_refs import Attribute, Contents, HeapLocation, Items
-from autograph.runtime.tracing.trace_context import Frame, frames, lifting, refuse_or_decide, trace_again
+from autograph.runtime.state.container_aliasing import invalidate, is_spoiled, spoil_twins
+from autograph.runtime.state.state_refs import AttributeRef, ContainerItems, ContentsRef, StateRef
+from autograph.runtime.tracing.trace_context import TraceContext, frames, lifting, refuse_or_decide, trace_again
 from autograph.runtime.values.abstract_values import (
     BLANK,
-    Kept,
+    AbstractValue,
+    ArrayType,
+    ByReference,
     Option,
-    Spec,
     Static,
-    Type,
+    generalize,
     is_container,
     leaves,
     spec_in_block,
     spec_of,
     types,
-    widen,
 )
-from autograph.runtime.values.flatten import pack, unpack
+from autograph.runtime.values.flatten import flatten, unflatten
 from autograph.runtime.values.joins import Mismatch, join
 from autograph.runtime.values.values import NUMBERS, UNSET, Maybe, Unset, blank, is_value, parts
 
@@ -82,14 +82,14 @@ class Tag(ErrorCode):
         return hash(("tag", self.number))
 
 
-Location = ErrorCode | HeapLocation
+Location = ErrorCode | StateRef
 ERROR = ErrorCode()
-CODE = Type((), _jax.INT32, False)
+CODE = ArrayType((), _jax.INT32, False)
 
 
-def outer_spec(location: Location, around: Sequence[Frame]) -> Spec:
+def outer_spec(location: Location, around: Sequence[TraceContext]) -> AbstractValue:
     """The spec of a location as the innermost of these frames sees it."""
-    if isinstance(location, HeapLocation):
+    if isinstance(location, StateRef):
         value = location.get()
         for frame in lifting()[: len(around) - 1 if around else None : -1]:
             value = frame.saved.get(location, value)
@@ -102,27 +102,27 @@ def outer_spec(location: Location, around: Sequence[Frame]) -> Spec:
     return Static(0) if location is ERROR else BLANK
 
 
-def left_spec(location: Location, value: Any, frame: Frame) -> Spec:
+def left_spec(location: Location, value: Any, frame: TraceContext) -> AbstractValue:
     """The spec of what a block leaves in a location, as it ends."""
-    return _against(value, frame.saved[location]) if isinstance(location, HeapLocation) else spec_of(value)
+    return _against(value, frame.saved[location]) if isinstance(location, StateRef) else spec_of(value)
 
 
-def _against(value: Any, outer: Any) -> Spec:
+def _against(value: Any, outer: Any) -> AbstractValue:
     """A spec in which what is the very object that the block around has there stays that object."""
-    if not isinstance(value, Items):
+    if not isinstance(value, ContainerItems):
         return _leaf(value, outer)
-    same = isinstance(outer, Items) and outer.alike(value)
-    return Items(value.keys, [_leaf(v, outer.values[k] if same else None) for k, v in enumerate(value.values)])
+    same = isinstance(outer, ContainerItems) and outer.alike(value)
+    return ContainerItems(value.keys, [_leaf(v, outer.values[k] if same else None) for k, v in enumerate(value.values)])
 
 
-def _leaf(value: Any, outer: Any) -> Spec:
+def _leaf(value: Any, outer: Any) -> AbstractValue:
     if value is outer and not isinstance(value, Maybe):
         return Static(value)
-    changed = {id(x.obj) for x in lifting()[-1].written if isinstance(x, HeapLocation) and isinstance(x.obj, Array)} if lifting() else set()
+    changed = {id(x.obj) for x in lifting()[-1].written if isinstance(x, StateRef) and isinstance(x.obj, Array)} if lifting() else set()
     return spec_out(value, changed)  # what an array from outside holds here goes no other way, if it has changed
 
 
-def spec_out(value: Any, but: Container[int] = ()) -> Spec:
+def spec_out(value: Any, but: Container[int] = ()) -> AbstractValue:
     """The spec of what comes out of the block that is being traced: a container that it made is looked into, any other stays what it is.
 
     So does an array of the blocks around, `but` for some.
@@ -134,12 +134,12 @@ def spec_out(value: Any, but: Container[int] = ()) -> Spec:
 def _made_here(container: Any) -> bool:
     """Whether the block that is being traced has made a container, going by what it holds."""
     around = lifting()
-    if around and (Contents(container) in around[-1].saved or id(container) in around[-1].own):
+    if around and (ContentsRef(container) in around[-1].saved or id(container) in around[-1].own):
         return id(container) in around[-1].own
     own = trees.leaves(container, is_leaf=lambda x: x is not container and (is_value(x) or is_container(x)))
     if len(own) == 1 and own[0] is container:  # a `deque`, of which JAX knows nothing
-        held = Contents(container).get()
-        own = held.values if isinstance(held, Items) else []
+        held = ContentsRef(container).get()
+        own = held.values if isinstance(held, ContainerItems) else []
     return any(_made_here(v) if is_container(v) else any(map(_jax.made_here, parts(v))) for v in own)  # a list in it may have changed by itself
 
 
@@ -148,20 +148,20 @@ def goes_with_block(container: Any) -> bool:
     return id(container) in lifting()[-1].given or _made_here(container)
 
 
-def joined(location: Location, a: Spec, b: Spec) -> Spec:
+def joined(location: Location, a: AbstractValue, b: AbstractValue) -> AbstractValue:
     """The spec that covers what a location may hold; raises Mismatch, or the error of an attribute that may be missing."""
     spec = join(a, b)
-    return replace(CODE, axes=wide.axes) if location is ERROR and isinstance(wide := widen(spec), Type) else spec
+    return replace(CODE, axes=wide.axes) if location is ERROR and isinstance(wide := generalize(spec), ArrayType) else spec
 
 
-def may_be_missing(spec: Spec) -> bool:
+def may_be_missing(spec: AbstractValue) -> bool:
     """Whether a place may have nothing in it."""
-    return any(isinstance(x, Option) and x.bits & UNSET for x in trees.leaves(spec, is_leaf=lambda x: isinstance(x, (Option, Static, Type))))
+    return any(isinstance(x, Option) and x.bits & UNSET for x in trees.leaves(spec, is_leaf=lambda x: isinstance(x, (Option, Static, ArrayType))))
 
 
 def load(location: Location) -> Any:
     """The value of a location in the block that is being traced."""
-    if isinstance(location, HeapLocation):
+    if isinstance(location, StateRef):
         return location.get()
     around = lifting()
     if not around:
@@ -172,21 +172,21 @@ def load(location: Location) -> Any:
     return frame.values[location]
 
 
-def _mark(location: Location, spec: Spec, frame: Frame) -> None:
+def _mark(location: Location, spec: AbstractValue, frame: TraceContext) -> None:
     """Let the block begin with markers in a location."""
     slots = [next(_slots) for _ in types([spec])]
     frame.reads[location] = spec, slots
     markers = [_jax.bind_in(frame.trace, marker_p, slot=k, type=t) for k, t in zip(slots, types([spec]), strict=True)]
-    frame.values[location] = frame.marked[location] = unpack(spec, iter(markers))
+    frame.values[location] = frame.marked[location] = unflatten(spec, iter(markers))
 
 
 def store(location: Location, value: Any) -> None:
     """Set a location in the block that is being traced."""
-    if isinstance(location, HeapLocation):
+    if isinstance(location, StateRef):
         if is_spoiled(value):
-            spoil(location.obj, value)
+            invalidate(location.obj, value)
             return
-        touch(location, late=False)  # the block itself has seen whether an error had occurred
+        record_write(location, late=False)  # the block itself has seen whether an error had occurred
         location.put(value)
         return
     around = lifting()
@@ -208,12 +208,12 @@ def taken(locations: Iterable[Location]) -> dict[Location, Any]:
     return found
 
 
-def touch(location: HeapLocation, late: bool = True, beneath: bool = False) -> None:
+def record_write(location: StateRef, late: bool = True, beneath: bool = False) -> None:
     """Called before a place changes: the blocks around remember what it held; `beneath` another trace, it is given nothing of that one.
 
     Raises the location's error (AG401, AG405) if the object is a copy that a loop or branch carries: others may hold the original.
     """
-    if isinstance(location, Contents):
+    if isinstance(location, ContentsRef):
         if late:
             note_late(location)
         spoil_twins(location.obj)
@@ -226,7 +226,7 @@ def touch(location: HeapLocation, late: bool = True, beneath: bool = False) -> N
             return
         if location not in frame.saved:
             frame.saved[location] = before = location.get()
-            if type(before) is Unset and isinstance(location, Attribute) and location.is_first():
+            if type(before) is Unset and isinstance(location, AttributeRef) and location.is_first():
                 frame.born.add(id(location.obj))
         if location not in frame.places:
             frame.places[location] = here()
@@ -243,37 +243,37 @@ def touch(location: HeapLocation, late: bool = True, beneath: bool = False) -> N
             return
 
 
-def enter(frame: Frame) -> None:
+def enter(frame: TraceContext) -> None:
     """At the start of an iteration: the places that iterations change hold what the iteration before left."""
     for location, spec in frame.preset.items():
-        if isinstance(location, HeapLocation):
+        if isinstance(location, StateRef):
             frame.saved[location] = location.get()
             _mark(location, spec, frame)
             frame.begun[location] = new = frame.values.pop(location)
             del frame.marked[location]
             location.put(new)
-            held = [x for v in (new.values if isinstance(new, Items) else [new]) for x in parts(v)]
+            held = [x for v in (new.values if isinstance(new, ContainerItems) else [new]) for x in parts(v)]
             mine = [x for x in held if isinstance(x, Array) and x.home() is frame.trace]
             for x in mine:
                 x.lasts = True
             frame.arrived += [(location, x, x.now) for x in mine]
 
 
-def note_stored(frame: Frame) -> None:
+def note_stored(frame: TraceContext) -> None:
     """At the end of an iteration: the places that hold arrays into which it has stored."""
     for location, x, before in frame.arrived:
         if x.now is not before and not isinstance(location.get(), Array) or location.get() is x and x.now is not before:
             frame.written.setdefault(location, None)
 
 
-def at_begin(location: Location, frame: Frame) -> Any:
+def at_begin(location: Location, frame: TraceContext) -> Any:
     """What a place holds when an iteration begins."""
-    if not isinstance(location, HeapLocation):
+    if not isinstance(location, StateRef):
         return frame.marked.get(location, 0 if location is ERROR else blank)
     return frame.begun.get(location, frame.saved[location])
 
 
-def restore(frame: Frame) -> None:
+def restore(frame: TraceContext) -> None:
     """At the end of a block's trace: every place holds what it held before.
 
     The last change goes first: an attribute is an item of the object's `__dict__` too.
@@ -285,7 +285,7 @@ def restore(frame: Frame) -> None:
         trace_again(_jax.another_attempt)
 
 
-def note_late(location: HeapLocation) -> None:
+def note_late(location: StateRef) -> None:
     """Called before a change that an error before it prevents, and that no select can express: the call that commits it looks at the error."""
     around = lifting()
     if around and may_have_failed():
@@ -294,7 +294,7 @@ def note_late(location: HeapLocation) -> None:
             held.append((code, location.get()))
 
 
-def settle_late(frame: Frame, conflict: Callable[[HeapLocation, tuple[Spec, ...]], None]) -> None:
+def settle_late(frame: TraceContext, conflict: Callable[[StateRef, tuple[AbstractValue, ...]], None]) -> None:
     """At the end of a block: what has changed since an error is what it was then.
 
     Raises the location's error (AG401, AG405) if no select can express it, and `conflict` knows no way.
@@ -304,33 +304,33 @@ def settle_late(frame: Frame, conflict: Callable[[HeapLocation, tuple[Spec, ...]
             _settle(location, held, conflict)
 
 
-def _settle(location: HeapLocation, late: Iterable[tuple[Any, Any]], conflict: Callable[..., None]) -> None:
+def _settle(location: StateRef, late: Iterable[tuple[Any, Any]], conflict: Callable[..., None]) -> None:
     now = location.get()
     for code, before in reversed(list(late)):
         now = _if_fine(code, now, before, location, conflict)
     location.put(now)
 
 
-def _if_fine(code: Any, now: Any, before: Any, location: HeapLocation, conflict: Callable[..., None]) -> Any:
-    if isinstance(now, Items) and isinstance(before, Items) and now.alike(before):
-        return Items(now.keys, [_if_fine(code, a, b, location, conflict) for a, b in zip(now.values, before.values, strict=True)])
+def _if_fine(code: Any, now: Any, before: Any, location: StateRef, conflict: Callable[..., None]) -> Any:
+    if isinstance(now, ContainerItems) and isinstance(before, ContainerItems) and now.alike(before):
+        return ContainerItems(now.keys, [_if_fine(code, a, b, location, conflict) for a, b in zip(now.values, before.values, strict=True)])
     if now is before or type(now) is type(before) and isinstance(now, (*NUMBERS, str)) and repr(now) == repr(before):
         return now
     try:
-        joint = widen(join(spec_of(now), spec_of(before)))
-        if isinstance(now, Items) or is_container(now) or any(isinstance(leaf, Static) for leaf in leaves(joint)):
+        joint = generalize(join(spec_of(now), spec_of(before)))
+        if isinstance(now, ContainerItems) or is_container(now) or any(isinstance(leaf, Static) for leaf in leaves(joint)):
             raise Mismatch("", joint, joint)
     except Mismatch:
         conflict(location, (spec_of(before), spec_of(now)))
-        other = isinstance(now, Items) and isinstance(before, Items) and not now.alike(before)
+        other = isinstance(now, ContainerItems) and isinstance(before, ContainerItems) and not now.alike(before)
         change = "that it becomes longer or shorter, or gets other keys" if other else "this change"
         error = location.refusal(f"a data-dependent error before it (an index out of range, an `assert`, a `raise`) would prevent {change}", here())
         if other and now.keys is not None:
             refuse_or_decide(error)
         raise error from None
     fine = jax.lax.eq(code, jax.numpy.int32(0))
-    flat = zip(pack(now, joint), pack(before, joint), strict=True)
-    return unpack(joint, iter([jax.numpy.where(fine, new, old) for new, old in flat]))
+    flat = zip(flatten(now, joint), flatten(before, joint), strict=True)
+    return unflatten(joint, iter([jax.numpy.where(fine, new, old) for new, old in flat]))
 
 
 def reachable() -> bool:
@@ -351,6 +351,6 @@ def may_have_failed() -> bool:
     return False
 
 
-def kept(specs: Iterable[Spec]) -> set[int]:
+def kept(specs: Iterable[AbstractValue]) -> set[int]:
     """The identities of the containers that a spec hands on as they are."""
-    return {id(x.value) for x in trees.leaves(list(specs), is_leaf=lambda s: isinstance(s, (Static, Type))) if isinstance(x, Kept)}
+    return {id(x.value) for x in trees.leaves(list(specs), is_leaf=lambda s: isinstance(s, (Static, ArrayType))) if isinstance(x, ByReference)}

@@ -6,17 +6,17 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autograph.runtime.errors.errors import IntegerRangeError, LoopTypeError, Place
+from autograph.runtime.errors.errors import IntegerRangeError, LoopTypeError, SourceSpan
 from autograph.runtime.errors.large_integers import wider_instead
 from autograph.runtime.errors.source_spans import caller, place_of
 from autograph.runtime.state.type_text import describe
-from autograph.runtime.values.abstract_values import Spec
-from autograph.runtime.values.flatten import pack
+from autograph.runtime.values.abstract_values import AbstractValue
+from autograph.runtime.values.flatten import flatten
 
 LOOP, SIDES = "a loop variable", "the joint type of the two branches"
 
 
-def fitted(values: Sequence[Any], specs: Sequence[Spec], names: Callable[[], Sequence[str]], what: str) -> list[Any]:
+def cast_to_types(values: Sequence[Any], specs: Sequence[AbstractValue], names: Callable[[], Sequence[str]], what: str) -> list[Any]:
     """The arrays of some values, flat.  `names` gives their names, as far as they are known; `what` says what the types are those of.
 
     Raises:
@@ -25,7 +25,7 @@ def fitted(values: Sequence[Any], specs: Sequence[Spec], names: Callable[[], Seq
     packed: list[Any] = []
     for k, (value, spec) in enumerate(zip(values, specs, strict=True)):
         try:
-            packed += pack(value, spec)
+            packed += flatten(value, spec)
         except OverflowError as error:
             known = list(names())
             raise does_not_fit(error, what, known[k] if len(known) == len(values) else "") from None
@@ -41,7 +41,8 @@ def does_not_fit(error: OverflowError, what: str, name: str = "") -> IntegerRang
 
 
 def unsettled(
-    names: Sequence[str], before: Sequence[Spec], after: Sequence[Spec], runs: int, places: Sequence[tuple[str, Place | None]] = ()
+    names: Sequence[str], before: Sequence[AbstractValue], after: Sequence[AbstractValue], runs: int,
+    places: Sequence[tuple[str, SourceSpan | None]] = (),
 ) -> LoopTypeError:  # fmt: skip
     """The error where each run of an iteration gives other types than the one before; `places` are those outside that it changes so, and where."""
     k = next((k for k, (a, b) in enumerate(zip(before, after, strict=True)) if a != b), None)

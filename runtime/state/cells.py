@@ -13,9 +13,9 @@ from types import CellType, CodeType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from autograph.runtime.state.captured_state import touch
-from autograph.runtime.state.state_refs import Cell, HeapLocation, Variable
-from autograph.runtime.tracing.trace_context import TRACING, Frame, watched
+from autograph.runtime.state.captured_state import record_write
+from autograph.runtime.state.state_refs import CellRef, NameRef, StateRef
+from autograph.runtime.tracing.trace_context import TRACING, TraceContext, watched
 
 _EMPTY = object()
 _stored: WeakKeyDictionary[CodeType, tuple[frozenset[str], frozenset[str]]] = WeakKeyDictionary()
@@ -48,13 +48,13 @@ def rebinds(variable: Callable[[], Any]) -> None:
     """Called before a function binds a global or nonlocal variable, with a function that reads it: a block that is traced remembers its value."""
     if not watched():
         return
-    touch(location_of(variable))
+    record_write(location_of(variable))
 
 
-def location_of(variable: Callable[[], Any]) -> HeapLocation:
+def location_of(variable: Callable[[], Any]) -> StateRef:
     cells = variable.__closure__
     space: dict[str, Any] = variable.__globals__  # type: ignore[attr-defined]
-    location: HeapLocation = Cell(cells[0], variable.__code__.co_freevars[0]) if cells else Variable(space, variable.__code__.co_names[0])  # type: ignore[attr-defined]
+    location: StateRef = CellRef(cells[0], variable.__code__.co_freevars[0]) if cells else NameRef(space, variable.__code__.co_names[0])  # type: ignore[attr-defined]
     return location
 
 
@@ -90,7 +90,7 @@ def held_in(*fns: Callable[..., Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def restored(frame: Frame, *fns: Callable[..., Any]) -> Iterator[None]:
+def restored(frame: TraceContext, *fns: Callable[..., Any]) -> Iterator[None]:
     """Run blocks; afterwards the cells and globals that they assign hold what they held before."""
     cells: dict[int, tuple[CellType, Any]] = {}
     names: dict[tuple[int, str], tuple[dict[str, Any], str, Any]] = {}

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from autograph.runtime.errors.source_spans import caller, handed_to, place_of, variable_of
-from autograph.runtime.state.state_refs import Attribute, HeapLocation
+from autograph.runtime.state.state_refs import AttributeRef, StateRef
 from autograph.runtime.state.type_text import describe, described
 
 _logs: list[list[Decision]] = []  # empty where nobody asks: then a decision costs one look
@@ -52,16 +52,16 @@ def decided(
         return
     texts = [("" if s is None else describe(s)) for s in before] or [""] * len(names)
     types = tuple(zip(names, texts, map(describe, after), strict=False)) if after else tuple((n, "", "") for n in names)
-    places = tuple(dict.fromkeys((_shown(p), described(spec)) for p, spec in wrote.items() if isinstance(p, HeapLocation)))
+    places = tuple(dict.fromkeys((_shown(p), described(spec)) for p, spec in wrote.items() if isinstance(p, StateRef)))
     for log in _logs:
         log.append(Decision(place.file, place.line, kind, became, why, types, places))
 
 
-def _shown(place: HeapLocation) -> str:
+def _shown(place: StateRef) -> str:
     """A place by the user's name for its object."""
     name = place.bare
     known = variable_of(place.obj)
-    if isinstance(place, Attribute):
+    if isinstance(place, AttributeRef):
         return f"{known}.{place.attribute}" if known else name
     return known or name
 

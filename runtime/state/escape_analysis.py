@@ -22,28 +22,28 @@ from autograph.runtime.state.captured_state import Location, _settle
 from autograph.runtime.state.fresh_objects import codes_before, held_before, made_for, reached
 from autograph.runtime.state.object_graph import is_state
 from autograph.runtime.state.reference_counts import VARIABLE
-from autograph.runtime.state.state_refs import Attribute, Contents, HeapLocation, Items, changed_under, namespace
-from autograph.runtime.tracing.trace_context import Frame, frames
+from autograph.runtime.state.state_refs import AttributeRef, ContainerItems, ContentsRef, StateRef, changed_under, namespace
+from autograph.runtime.tracing.trace_context import TraceContext, frames
 from autograph.runtime.values.abstract_values import (
-    Spec,
+    AbstractValue,
     is_container,
 )
-from autograph.runtime.values.values import ARRAYS, NUMBERS, Maybe, Stale, held_by_us, ours
+from autograph.runtime.values.values import ARRAYS, NUMBERS, Maybe, Poison, held_by_us, ours
 
 
 def fewer(container: Any) -> None:
     """An item of a dict is taken away: if the blocks around cannot take that, this is the line to show."""
     for frame in frames() if isinstance(container, dict) else ():
-        frame.places[Contents(container)] = here()
+        frame.places[ContentsRef(container)] = here()
 
 
-def forget_local(frame: Frame, out: list[Any], conflict: Callable[..., None] = lambda location, specs: None) -> None:
+def forget_local(frame: TraceContext, out: list[Any], conflict: Callable[..., None] = lambda location, specs: None) -> None:
     """Forget what was done to objects that the block made, and that nothing holds but places which it changes; `out` holds its result.
 
     Raises AG405 if an error before such a change would prevent it, unless `conflict` knows a way.
     """
     inside = _forget_dead(frame, out)
-    if any(isinstance(x, HeapLocation) for x in frame.written):
+    if any(isinstance(x, StateRef) for x in frame.written):
         frame.own = made_for(frame, inside)
         mine = [x for x in _changed(frame) if id(x.obj) in frame.own]
         bound = codes_before(frame)  # if an error had occurred by then, nothing holds them
@@ -56,20 +56,20 @@ def forget_local(frame: Frame, out: list[Any], conflict: Callable[..., None] = l
     refuse_beneath(frame)
 
 
-def refuse_beneath(frame: Frame) -> None:
+def refuse_beneath(frame: TraceContext) -> None:
     """Raise AG405 for a place that a function under a transformation has changed, and that would keep a value of its trace."""
     for location, (name, place) in frame.beneath.items():
         if location in frame.saved and not holds_no_array(location.get(), frame.saved[location], live=True):
             raise changed_under(location, name, place)
 
 
-def forget_born(frame: Frame, fn: Any) -> None:
+def forget_born(frame: TraceContext, fn: Any) -> None:
     """Objects that a function under a transformation has made keep the arrays that it has set, and nothing else has changed.
 
     Sound because nobody around knows such an object yet: who takes it out of the trace takes values of the trace with it, and JAX names the leak when
     one is used, as without us.  One without attributes that the function knows by name is one of the code around.
     """
-    mine = [x for x in frame.written if isinstance(x, Attribute) and id(x.obj) in frame.born and not holds_no_array(x.get(), frame.saved[x])]
+    mine = [x for x in frame.written if isinstance(x, AttributeRef) and id(x.obj) in frame.born and not holds_no_array(x.get(), frame.saved[x])]
     if mine:
         known = reached(_named_by(inspect.unwrap(fn)))
         _forgotten(frame, [x for x in mine if id(x.obj) not in known])
@@ -86,7 +86,7 @@ def _named_by(fn: Any) -> list[Any]:
     return named
 
 
-def restore_traced(frame: Frame) -> None:
+def restore_traced(frame: TraceContext) -> None:
     """After an error: what holds values of the trace holds what it held before; other changes stay, as those of a function that raises."""
     for location, before in reversed(frame.saved.items()):
         if not holds_no_array(location.get(), before):
@@ -100,8 +100,8 @@ def holds_no_array(value: Any, before: Any = None, live: bool = False, seen: fro
     A class of trees that hides an array in its definition hides it here, too, and so does a class: JAX names the leak when the array is used.
     `seen` are the objects around.
     """
-    if isinstance(value, Items):
-        held = before.values if isinstance(before, Items) else ()
+    if isinstance(value, ContainerItems):
+        held = before.values if isinstance(before, ContainerItems) else ()
         return all(any(v is x for x in held) or holds_no_array(v, None, live, seen) for v in value.values)
     if value is before or type(value) in _PLAIN or isinstance(value, (enum.Enum, type, np.dtype)) or id(value) in seen:
         return True
@@ -147,18 +147,18 @@ _BARE: dict[tuple[bool, bool], type] = {  # by whether there is room for attribu
 _PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), type})
 
 
-def _in_result(frame: Frame, out: list[Any]) -> list[HeapLocation]:
+def _in_result(frame: TraceContext, out: list[Any]) -> list[StateRef]:
     """The attributes of objects that a whole function has made, and that its result holds: they go out with it, whoever else may know them.
 
     Sound because what was there before has attributes.  A namespace without any that the code around has made, and that the function fills and
     returns, is taken for one that it makes: the one around stays empty, and a read of an attribute of it is Python's AttributeError.
     """
-    left = [x for x in frame.written if isinstance(x, Attribute) and id(x.obj) in frame.born and id(x.obj) not in frame.own]
+    left = [x for x in frame.written if isinstance(x, AttributeRef) and id(x.obj) in frame.born and id(x.obj) not in frame.own]
     held = reached(out) if left else {}
     return [x for x in left if id(x.obj) in held]
 
 
-def _forget_dead(frame: Frame, out: list[Any]) -> Counter[int]:
+def _forget_dead(frame: TraceContext, out: list[Any]) -> Counter[int]:
     """Forget the places of objects that nobody holds: an object that is forgotten may have held others.  How often the result holds which objects.
 
     What a place held before is there again when the block ends, though nothing holds it now: another side, or an iteration that is
@@ -173,40 +173,40 @@ def _forget_dead(frame: Frame, out: list[Any]) -> Counter[int]:
 def forget_object(obj: Any) -> None:
     """What has been done to an object is no change of a place: nothing but a record of ours holds it."""
     for frame in frames():
-        _forgotten(frame, [x for x in {**frame.saved, **frame.late, **frame.written} if isinstance(x, HeapLocation) and x.obj is obj])
+        _forgotten(frame, [x for x in {**frame.saved, **frame.late, **frame.written} if isinstance(x, StateRef) and x.obj is obj])
 
 
-def _changed(frame: Frame) -> list[HeapLocation]:
+def _changed(frame: TraceContext) -> list[StateRef]:
     found = [x for x in {**frame.saved, **frame.late} if x not in frame.preset]
     return [x for x in found if not _is_hidden(x) or frame.root and not _comes_back(x.obj, frame)]  # only the home holds what it has become
 
 
-def _is_hidden(place: HeapLocation) -> bool:
-    return isinstance(place, Contents) and type(place.obj) is list and bool(place.obj) and type(place.obj[0]) is Stale
+def _is_hidden(place: StateRef) -> bool:
+    return isinstance(place, ContentsRef) and type(place.obj) is list and bool(place.obj) and type(place.obj[0]) is Poison
 
 
-def _comes_back(hidden: list[Any], frame: Frame) -> bool:
+def _comes_back(hidden: list[Any], frame: TraceContext) -> bool:
     """Whether the home of a list, which holds another in its place, will hold the list again when the trace ends."""
     home = getattr(getattr(hidden[0].make, "bound", None), "home", None)
     before = frame.saved.get(home.location) if home is not None else None
-    return any(x is hidden for x in (before.values if isinstance(before, Items) else (before,)))
+    return any(x is hidden for x in (before.values if isinstance(before, ContainerItems) else (before,)))
 
 
-def _forgotten(frame: Frame, places: list[HeapLocation]) -> bool:
+def _forgotten(frame: TraceContext, places: list[StateRef]) -> bool:
     for location in places:
         for noted in (frame.written, frame.saved, frame.late, frame.places):
             noted.pop(location, None)
     return bool(places)
 
 
-def forget_dead(places: dict[Location, Spec]) -> None:
+def forget_dead(places: dict[Location, AbstractValue]) -> None:
     """Forget the places of objects that an earlier run of the block around has made: it is only remembered what they held."""
-    while dead := _dead([x for x in places if isinstance(x, HeapLocation)], Counter()):
+    while dead := _dead([x for x in places if isinstance(x, StateRef)], Counter()):
         for place in dead:
             del places[place]
 
 
-def _dead(places: list[HeapLocation], inside: Counter[int], before: Collection[int] = ()) -> list[HeapLocation]:
+def _dead(places: list[StateRef], inside: Counter[int], before: Collection[int] = ()) -> list[StateRef]:
     """The places in objects that nobody holds but we, what is `inside` of a result, and objects of which the same is true; none of those `before`."""
     places = [x for x in places if id(x.obj) not in before]
     found = [x for x in places if sys.getrefcount(x.obj) <= ours(x.obj) + inside[id(x.obj)] + 1]
@@ -235,7 +235,7 @@ def occurrences(out: list[Any]) -> Counter[int]:
             found[id(held)] += 1  # code may have changed it itself (`self.__dict__.update(...)`)
             inside = held.values()
         for child in inside:
-            if isinstance(child, (*ARRAYS, *NUMBERS, str, type, ModuleType, FunctionType, Stale)):
+            if isinstance(child, (*ARRAYS, *NUMBERS, str, type, ModuleType, FunctionType, Poison)):
                 continue
             found[id(child)] += 1
             if found[id(child)] == 1 and sys.getrefcount(child) <= ours(child) + 1 + VARIABLE:  # the container, and this variable

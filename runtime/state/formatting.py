@@ -27,7 +27,7 @@ from autograph.runtime.jaxapi.tracers import content
 from autograph.runtime.jaxapi.traces import ArrayImpl, recording
 from autograph.runtime.state.object_graph import is_state
 from autograph.runtime.tracing.hooks import call
-from autograph.runtime.values.abstract_values import Static, Type
+from autograph.runtime.values.abstract_values import ArrayType, Static
 from autograph.runtime.values.printed import printable
 from autograph.runtime.values.values import traced
 
@@ -82,7 +82,7 @@ class Text:
 
     def _of_types(self) -> bool:
         """Whether it is the type of a text."""
-        return any(isinstance(x, (Type, Static)) for x in trees.leaves(self.values))
+        return any(isinstance(x, (ArrayType, Static)) for x in trees.leaves(self.values))
 
     def __hash__(self) -> int:
         return hash(str(self))

@@ -13,17 +13,17 @@ from typing import Any
 
 import jax
 
-from autograph.runtime.arrays.variable_ref import Handle
+from autograph.runtime.arrays.variable_ref import VariableRef
 from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.state.object_graph import attributes, is_state
-from autograph.runtime.state.state_refs import Attribute, Contents, HeapLocation, Items
-from autograph.runtime.tracing.trace_context import Frame
+from autograph.runtime.state.state_refs import AttributeRef, ContainerItems, ContentsRef, StateRef
+from autograph.runtime.tracing.trace_context import TraceContext
 from autograph.runtime.values.abstract_values import is_container
-from autograph.runtime.values.values import ARRAYS, Counted, Maybe, Unset, is_value, ours, parts
+from autograph.runtime.values.values import ARRAYS, DynamicLength, Maybe, Unset, is_value, ours, parts
 
 
-def made_for(frame: Frame, result: Counter[int]) -> dict[int, int]:
+def made_for(frame: TraceContext, result: Counter[int]) -> dict[int, int]:
     """By identity: containers and objects that nothing holds but the places that a block changes, each other and a result, and how often.
 
     `result` counts how often a result holds things.  What a place held before is none of them.
@@ -33,7 +33,7 @@ def made_for(frame: Frame, result: Counter[int]) -> dict[int, int]:
     found: dict[int, Any] = {}
     made: set[int] = set()
     for place in frame.written:
-        if isinstance(place, HeapLocation):
+        if isinstance(place, StateRef):
             _note(_held_in(place), held, found)
     going = True
     while going:
@@ -47,22 +47,24 @@ def made_for(frame: Frame, result: Counter[int]) -> dict[int, int]:
     return {key: held[key] for key in made}
 
 
-def held_before(frame: Frame) -> set[int]:
+def held_before(frame: TraceContext) -> set[int]:
     """By identity: what the places that a block changes held before."""
-    return {id(x) for held in frame.saved.values() for x in (held.values if isinstance(held, Items) else held if type(held) is tuple else [held])}
+    return {
+        id(x) for held in frame.saved.values() for x in (held.values if isinstance(held, ContainerItems) else held if type(held) is tuple else [held])
+    }
 
 
-def new_objects(frame: Frame, values: Iterable[Any]) -> list[Attribute]:
+def new_objects(frame: TraceContext, values: Iterable[Any]) -> list[AttributeRef]:
     """The attributes of objects in some values that a block has made, which hold values of its trace: the objects have none when it ends."""
-    found: list[Attribute] = []
+    found: list[AttributeRef] = []
     todo, seen = list(values), set[int]()
     while todo:
         for x in trees.leaves(todo.pop(), is_leaf=is_value):
             if isinstance(x, Maybe):
                 todo.append(x.value)
-            elif id(x) not in seen and not isinstance(x, (*ARRAYS, Counted)) and is_state(x):
+            elif id(x) not in seen and not isinstance(x, (*ARRAYS, DynamicLength)) and is_state(x):
                 seen.add(id(x))
-                for place in (Attribute(x, name) for name in attributes(x)):
+                for place in (AttributeRef(x, name) for name in attributes(x)):
                     value = place.get()
                     todo.append(value)
                     if place not in frame.saved and place not in frame.preset and _is_of_trace(frame, value):
@@ -71,11 +73,11 @@ def new_objects(frame: Frame, values: Iterable[Any]) -> list[Attribute]:
     return found
 
 
-def _is_of_trace(frame: Frame, value: Any) -> bool:
+def _is_of_trace(frame: TraceContext, value: Any) -> bool:
     """Whether a value of the trace is in a value, but for containers from outside: what they hold is a change of theirs."""
     for x in trees.leaves(value, is_leaf=lambda x: is_value(x) or is_container(x)):
         if is_container(x):
-            outside = Contents(x) in frame.saved or Contents(x) in frame.preset
+            outside = ContentsRef(x) in frame.saved or ContentsRef(x) in frame.preset
             if not outside and any(_is_of_trace(frame, v) for v in (x.values() if isinstance(x, dict) else x)):
                 return True
         elif any(map(_jax.made_here, parts(x) if isinstance(x, Maybe) else (x,))):
@@ -83,21 +85,21 @@ def _is_of_trace(frame: Frame, value: Any) -> bool:
     return False
 
 
-def codes_before(frame: Frame) -> set[int]:
+def codes_before(frame: TraceContext) -> set[int]:
     """The error codes, by identity, of the time at which the containers that the block has made were given to places: to all of them."""
-    places = [p for p in frame.written if isinstance(p, HeapLocation) and id(p.obj) not in frame.own and any(id(x) in frame.own for x in _held_in(p))]
+    places = [p for p in frame.written if isinstance(p, StateRef) and id(p.obj) not in frame.own and any(id(x) in frame.own for x in _held_in(p))]
     codes = [{id(code) for code, _ in frame.late.get(p, ())} for p in places]
     return set.intersection(*codes) if codes else set()
 
 
-def _held_in(place: HeapLocation) -> list[Any]:
+def _held_in(place: StateRef) -> list[Any]:
     value = place.get()
-    return value.values if isinstance(value, Items) else [value]
+    return value.values if isinstance(value, ContainerItems) else [value]
 
 
 def _note(values: Iterable[Any], held: Counter[int], found: dict[int, Any]) -> None:
     for x in values:
-        if is_container(x) or type(x) is tuple or is_state(x) and not isinstance(x, (Maybe, Counted, Handle)):
+        if is_container(x) or type(x) is tuple or is_state(x) and not isinstance(x, (Maybe, DynamicLength, VariableRef)):
             held[id(x)] += 1
             found[id(x)] = x
 
@@ -107,7 +109,7 @@ def _inside(x: Any) -> list[Any]:
         return list(x.values())
     if isinstance(x, (list, tuple)):
         return list(x)
-    return [Attribute(x, name).get() for name in attributes(x)] if is_state(x) else []
+    return [AttributeRef(x, name).get() for name in attributes(x)] if is_state(x) else []
 
 
 def reached(values: Iterable[Any]) -> dict[int, Any]:
@@ -134,8 +136,8 @@ class Made:
     @staticmethod
     def of(x: Any, own: dict[int, int]) -> Any:
         """A value with these in the place of the containers that the function has made; `own` says how often each is held."""
-        if isinstance(x, Items):
-            return Items(x.keys, [Made.of(v, own) for v in x.values])
+        if isinstance(x, ContainerItems):
+            return ContainerItems(x.keys, [Made.of(v, own) for v in x.values])
         if type(x) is tuple:
             return tuple(Made.of(v, own) for v in x)
         if id(x) not in own:
@@ -144,8 +146,8 @@ class Made:
             several = own[id(x)] > 1 and is_state(x) and trees.is_node(x)
             return Made(x, None, id(x)) if several else x
         like = copy.copy(x)
-        Contents(like).put(Items(type(x)() if isinstance(x, (set, bytearray)) else () if isinstance(x, dict) else None, []))
-        return Made(Made.of(Contents(x).get(), own), like, id(x) if own[id(x)] > 1 else None)
+        ContentsRef(like).put(ContainerItems(type(x)() if isinstance(x, (set, bytearray)) else () if isinstance(x, dict) else None, []))
+        return Made(Made.of(ContentsRef(x).get(), own), like, id(x) if own[id(x)] > 1 else None)
 
     def build(self, known: dict[int, Any], part: Callable[[Any], Any]) -> Any:
         """The container, made anew for each call; `known` are those of this call by their numbers."""
@@ -155,7 +157,7 @@ class Made:
         if self.number is not None:
             known[self.number] = new
         if self.like is not None:
-            Contents(new).put(Items(self.items.keys, [part(v) for v in self.items.values]))
+            ContentsRef(new).put(ContainerItems(self.items.keys, [part(v) for v in self.items.values]))
         return new
 
 

@@ -10,24 +10,24 @@ from typing import Any, NamedTuple
 
 from autograph.runtime.errors import errors
 from autograph.runtime.errors.source_spans import variable_of
-from autograph.runtime.state.captured_state import touch
-from autograph.runtime.state.state_refs import Contents, HeapLocation, Items
+from autograph.runtime.state.captured_state import record_write
+from autograph.runtime.state.state_refs import ContainerItems, ContentsRef, StateRef
 from autograph.runtime.tracing.trace_context import frames
-from autograph.runtime.values.abstract_values import Spec
+from autograph.runtime.values.abstract_values import AbstractValue
 from autograph.runtime.values.values import Record
 
 
-class Home:
+class ListOwner:
     """What holds a list that becomes longer in a staged block, where that is no variable of the block: an attribute, a variable of the code around
     (`location`), or the entry of a dict or list under `key`.
     """
 
-    def __init__(self, location: HeapLocation, key: Any = None) -> None:
+    def __init__(self, location: StateRef, key: Any = None) -> None:
         self.location, self.key = location, key
 
     @property
     def name(self) -> str:
-        if not isinstance(self.location, Contents):
+        if not isinstance(self.location, ContentsRef):
             return self.location.name
         holder = variable_of(self.location.obj)
         return f"`{holder or '...'}[{self.key!r}]`"
@@ -35,21 +35,21 @@ class Home:
     def get(self) -> Any:
         """What it holds now; None where it holds nothing."""
         held = self.location.get()
-        if not isinstance(held, Items):
+        if not isinstance(held, ContainerItems):
             return held
         found = dict(zip(range(len(held.values)) if held.keys is None else held.keys, held.values, strict=True))
         return found.get(self.key)
 
     def put(self, value: Any) -> None:
         """Let it hold a value; the blocks around remember what it held."""
-        touch(self.location, late=False)
-        if isinstance(self.location, Contents):
+        record_write(self.location, late=False)
+        if isinstance(self.location, ContentsRef):
             self.location.obj[self.key] = value
         else:
             self.location.put(value)
 
 
-class Bound(Record):
+class LengthBound(Record):
     """What is known of the length of a `Growing` while tracing: how many items there are at most, and how many exactly, if that is known.
 
     In the iteration of a loop `exact` counts from how many there were when the first iteration began, so it may be negative; it is none after a
@@ -58,7 +58,7 @@ class Bound(Record):
 
     __slots__ = ("__weakref__", "base", "by", "exact", "home", "items", "left", "of", "peak", "place", "shrunk", "spec", "top")
 
-    def __init__(self, base: list[Any], spec: Spec, place: errors.Place | None = None, home: Home | None = None) -> None:
+    def __init__(self, base: list[Any], spec: AbstractValue, place: errors.SourceSpan | None = None, home: ListOwner | None = None) -> None:
         self.spec = spec  # of an item
         self.left: Any = None  # the `Growing` that its home held before it was given something else
         self.place = place  # of the first `append`
@@ -67,7 +67,7 @@ class Bound(Record):
         self.holds(base, *base)
         self.top = self.peak = len(base)  # at most now, and at most so far
         self.exact: int | None = len(base)
-        self.of: Bound | None = None  # of the list that it was made of, and how many items more it has
+        self.of: LengthBound | None = None  # of the list that it was made of, and how many items more it has
         self.by = 0
         self.shrunk = False  # has an item been taken away or replaced?
 
@@ -77,16 +77,16 @@ class Bound(Record):
         self.exact = None if self.exact is None else self.exact + by
 
 
-class Kind:
+class ItemKind:
     """What two `Growing`s have in common that may meet in one variable."""
 
     __slots__ = ("bound", "capacity", "spec")
 
-    def __init__(self, spec: Spec, capacity: int, bound: Any) -> None:
+    def __init__(self, spec: AbstractValue, capacity: int, bound: Any) -> None:
         self.spec, self.capacity, self.bound = spec, capacity, bound
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Kind) and self.bound is other.bound and self.capacity == other.capacity and bool(self.spec == other.spec)
+        return isinstance(other, ItemKind) and self.bound is other.bound and self.capacity == other.capacity and bool(self.spec == other.spec)
 
     def __hash__(self) -> int:
         return hash((id(self.bound), self.capacity))
@@ -100,14 +100,14 @@ class Holder(NamedTuple):
     loop: bool
 
 
-class _Stack(threading.local):
+class _LengthStack(threading.local):
     def __init__(self) -> None:
         self.holders: list[Holder] = []
         self.iterated: list[tuple[int, int]] = []  # of the loops that Python makes: how many iterations are left, and how many frames there were
-        self.outside: weakref.WeakSet[Bound] = weakref.WeakSet()  # of loops and branches that no converted function calls
+        self.outside: weakref.WeakSet[LengthBound] = weakref.WeakSet()  # of loops and branches that no converted function calls
 
     @property
-    def bounds(self) -> weakref.WeakSet[Bound]:
+    def bounds(self) -> weakref.WeakSet[LengthBound]:
         """Those of the trace that runs: lists of earlier ones may be alive, in objects or in errors."""
         around = frames()
         if not (around and around[0].root):
@@ -117,8 +117,8 @@ class _Stack(threading.local):
         return around[0].bounds  # type: ignore[no-any-return]
 
 
-stack = _Stack()
-Marks = dict[Bound, tuple[int, int | None, int]]
+stack = _LengthStack()
+Marks = dict[LengthBound, tuple[int, int | None, int]]
 
 
 def held(x: list[Any], branches: bool = False) -> bool:

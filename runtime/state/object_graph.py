@@ -17,12 +17,12 @@ import numpy as np
 
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi.traces import ArrayImpl
-from autograph.runtime.state.attribute_reads import EVERYTHING, View, by_name, may_hold_array, plain, unseen
-from autograph.runtime.state.program_keys import VALUES, Identity, bound, key_of, key_of_all
-from autograph.runtime.state.state_refs import Attribute, Contents, HeapLocation, Items, is_intercepted
-from autograph.runtime.values.abstract_values import Spec, Static, is_container, one_level, type_of
+from autograph.runtime.state.attribute_reads import EVERYTHING, NamespaceView, by_name, may_hold_array, plain, unseen
+from autograph.runtime.state.program_keys import VALUES, IdentityKey, bound, key_of, key_of_all
+from autograph.runtime.state.state_refs import AttributeRef, ContainerItems, ContentsRef, StateRef, is_intercepted
+from autograph.runtime.values.abstract_values import AbstractValue, Static, is_container, one_level, type_of
 from autograph.runtime.values.abstract_values import types as types_in
-from autograph.runtime.values.values import ARRAYS, NUMBERS, Counted, Stale, Unset
+from autograph.runtime.values.values import ARRAYS, NUMBERS, DynamicLength, Poison, Unset
 
 _IDENTICAL = (type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, enum.Enum)
 
@@ -46,9 +46,9 @@ def kept(obj: Any, unseen: Unseen, made: dict[str, Any]) -> None:
             vars(unseen).setdefault(_LASTING, set()).add(name)
 
 
-def lasts(place: HeapLocation) -> bool:
+def lasts(place: StateRef) -> bool:
     """Whether an attribute stays where the trace is given up that has made it."""
-    if not isinstance(place, Attribute):
+    if not isinstance(place, AttributeRef):
         return False
     made = [x for x in getattr(place.obj, "__dict__", {}).values() if isinstance(x, Unseen)]
     return any(place.attribute in vars(x).get(_LASTING, ()) for x in made)
@@ -72,7 +72,7 @@ _NAMESPACES = {("types", "SimpleNamespace"), ("argparse", "Namespace")}  # of Py
 
 
 def _is_state(x: Any) -> bool:
-    if isinstance(x, (*_IDENTICAL, *NUMBERS, *VALUES, *ARRAYS, Unseen)) or type(x) in (Stale, Unset):
+    if isinstance(x, (*_IDENTICAL, *NUMBERS, *VALUES, *ARRAYS, Unseen)) or type(x) in (Poison, Unset):
         return False
     cls = type(x)
     if (cls.__module__, cls.__name__) in _NAMESPACES:
@@ -100,13 +100,16 @@ _known_slots: weakref.WeakKeyDictionary[type, list[str]] = weakref.WeakKeyDictio
 
 
 def attributes(x: Any) -> list[str]:
-    return [*(plain(x.__dict__) if type(x).__dictoffset__ else ()), *(s for s in slots_of(type(x)) if not isinstance(Attribute(x, s).get(), Unset))]
+    return [
+        *(plain(x.__dict__) if type(x).__dictoffset__ else ()),
+        *(s for s in slots_of(type(x)) if not isinstance(AttributeRef(x, s).get(), Unset)),
+    ]
 
 
-def places_in(x: Any) -> list[HeapLocation]:
+def places_in(x: Any) -> list[StateRef]:
     """The places of an object that the walk looks into."""
-    held: list[HeapLocation] = [Contents(x)] if is_container(x) else []
-    return held + [Attribute(x, a) for a in own_attributes(x)]
+    held: list[StateRef] = [ContentsRef(x)] if is_container(x) else []
+    return held + [AttributeRef(x, a) for a in own_attributes(x)]
 
 
 def own_attributes(x: Any) -> list[str]:
@@ -114,7 +117,7 @@ def own_attributes(x: Any) -> list[str]:
     return attributes(x) if not is_container(x) or is_state(x) and getattr(x, "__dict__", None) is not x else []
 
 
-class Walk:
+class ObjectWalk:
     """What some objects hold: `objects` in the order they were met, `arrays` with the places they stand in, `functions`, and `guards`.
 
     `dynamic` are places (the number of an object, and a name) whose numbers are inputs, because the function changes them; `variables` are the
@@ -127,18 +130,18 @@ class Walk:
     def __init__(
         self,
         roots: Sequence[Any],
-        places: Iterable[HeapLocation],
+        places: Iterable[StateRef],
         dynamic: set[Any],
         variables: dict[str, Any],
         pinned: Set[Any] = frozenset(),
         made: Set[Any] = frozenset(),
-        view: View = EVERYTHING,
+        view: NamespaceView = EVERYTHING,
         slots: bool = False,
     ) -> None:
         self.objects: list[Any] = []
         self.arrays: list[Any] = []
         self.guards: list[Any] = []
-        self._slots: list[tuple[HeapLocation, Spec]] | None = [] if slots else None
+        self._slots: list[tuple[StateRef, AbstractValue]] | None = [] if slots else None
         self.roots, self.places = roots, list(places)
         self.dynamic, self.variables, self.pinned, self.made, self.view = dynamic, variables, pinned, made, view
         self.unread: dict[int, frozenset[str]] = {}  # by identity of an object: the attributes that are not looked at
@@ -156,19 +159,21 @@ class Walk:
         self._given = False
         for k, place in enumerate(self.places):
             met = id(place.obj) in self._seen
-            if isinstance(place, Contents):
+            if isinstance(place, ContentsRef):
                 if not met:
                     self._visit(place.obj)
-            elif not (met and isinstance(place, Attribute) and place.attribute in own_attributes(place.obj)):  # else it is among those of the object
+            elif not (
+                met and isinstance(place, AttributeRef) and place.attribute in own_attributes(place.obj)
+            ):  # else it is among those of the object
                 self._take(place, place.get(), ("place", k))
         self.shared = self._shared()
         self.guards.append(self.shared)
 
     @property
-    def slots(self) -> list[tuple[HeapLocation, Spec]]:
+    def slots(self) -> list[tuple[StateRef, AbstractValue]]:
         """The places in which the arrays stand, with what they are."""
         if self._slots is None:
-            self._slots = Walk(self.roots, self.places, self.dynamic, self.variables, self.pinned, self.made, self.view, slots=True).slots
+            self._slots = ObjectWalk(self.roots, self.places, self.dynamic, self.variables, self.pinned, self.made, self.view, slots=True).slots
         return self._slots
 
     def _shared(self) -> Any:
@@ -197,10 +202,10 @@ class Walk:
         number = self._seen[id(x)] = len(self.objects)
         self.objects.append(x)
         if type(x) is list:
-            self._take((Contents, x), Items(None, x), (number, None))
+            self._take((ContentsRef, x), ContainerItems(None, x), (number, None))
             self._given = False
         elif is_container(x):
-            self._take((Contents, x), Contents(x).get(), (number, None))
+            self._take((ContentsRef, x), ContentsRef(x).get(), (number, None))
             self._given = False
         names = own_attributes(x)
         if names or not is_container(x):
@@ -213,7 +218,7 @@ class Walk:
             names = looked_at
             self.guards.append(tuple(names))
         for name in names:
-            self._take((Attribute, x, name), own[name] if name in own else Attribute(x, name).get(), (number, name))
+            self._take((AttributeRef, x, name), own[name] if name in own else AttributeRef(x, name).get(), (number, name))
 
     def _skips(self, own: dict[str, Any], name: str) -> bool:
         """Whether an attribute of which the function does not know the name is not looked at: its values are no matter."""
@@ -223,8 +228,8 @@ class Walk:
     def _take(self, place: Any, held: Any, name: Any) -> None:
         """What a place holds; the place is given, or how it is made."""
         around, self._taken = self._taken, []
-        if not isinstance(held, Items):
-            spec: Spec = self._spec(held, name)
+        if not isinstance(held, ContainerItems):
+            spec: AbstractValue = self._spec(held, name)
         else:
             keys = held.keys
             self.guards.append(
@@ -234,13 +239,13 @@ class Walk:
                 self.guards.append(key)
                 self._taken = around
                 return
-            spec = Items(keys, [self._spec(v, (*name, k)) for k, v in enumerate(held.values)])
+            spec = ContainerItems(keys, [self._spec(v, (*name, k)) for k, v in enumerate(held.values)])
         self.arrays += self._taken  # after those of the objects in it
         if self._taken and self._slots is not None:
-            self._slots.append((place if isinstance(place, HeapLocation) else place[0](*place[1:]), spec))
+            self._slots.append((place if isinstance(place, StateRef) else place[0](*place[1:]), spec))
         self._taken = around
 
-    def _spec(self, v: Any, name: Any) -> Spec:
+    def _spec(self, v: Any, name: Any) -> AbstractValue:
         """The spec of a value whose arrays are inputs; notes them, and the guards of everything else."""
         if type(v) is ArrayImpl and self._slots is None:
             self.guards.append("array")
@@ -258,8 +263,8 @@ class Walk:
                 return type_of(v)
             self.guards.append(key_of(v))
             return Static(v)
-        if isinstance(v, Counted) and (kind := v.kind_of()) is not None:  # in a trace around
-            self.guards.append((Identity(kind[0]), kind[1]))
+        if isinstance(v, DynamicLength) and (kind := v.kind_of()) is not None:  # in a trace around
+            self.guards.append((IdentityKey(kind[0]), kind[1]))
         elif not self.view.identical and (method := bound(v)) is not None and is_object(method[1]):
             self.guards.append((type(v), key_of(method[0])))
             self.functions.append(method[0])

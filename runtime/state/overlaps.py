@@ -15,12 +15,12 @@ import numpy as np
 
 from autograph.runtime.errors.errors import ArrayStoreError
 from autograph.runtime.errors.source_spans import here
-from autograph.runtime.state.object_graph import Walk
+from autograph.runtime.state.object_graph import ObjectWalk
 
 Named = tuple[str, Any]
 
 
-def refuse_overlaps(fn: Callable[..., Any], inputs: Iterable[int], stored: dict[str, Any], walk: Walk, args: Any, kwargs: Any) -> None:
+def refuse_overlaps(fn: Callable[..., Any], inputs: Iterable[int], stored: dict[str, Any], walk: ObjectWalk, args: Any, kwargs: Any) -> None:
     """Called before a call's changes are committed: `inputs` are the arrays of the walk that change, `stored` the arguments that do, by name.
 
     Raises:

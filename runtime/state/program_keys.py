@@ -30,7 +30,7 @@ _MOST_OBJECTS = 1000  # items of an array of objects
 _FEW = 8
 
 
-class Identity:
+class IdentityKey:
     """An object as part of the key of a compiled program: equal only to itself, and held weakly where its type allows."""
 
     __slots__ = ("hash", "ref")
@@ -43,13 +43,13 @@ class Identity:
             self.ref = lambda: obj
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is Identity and self.ref() is other.ref() is not None
+        return type(other) is IdentityKey and self.ref() is other.ref() is not None
 
     def __hash__(self) -> int:
         return self.hash
 
 
-class Alike(Identity):
+class Alike(IdentityKey):
     """An object that another one of the same structure stands for as well."""
 
     __slots__ = ("structure",)
@@ -62,7 +62,7 @@ class Alike(Identity):
     def __eq__(self, other: object) -> bool:
         return type(other) is Alike and self.structure == other.structure
 
-    __hash__ = Identity.__hash__
+    __hash__ = IdentityKey.__hash__
 
 
 def key_of(x: Any, identical: bool = False) -> Any:
@@ -78,7 +78,7 @@ def key_of(x: Any, identical: bool = False) -> Any:
                 return Alike(x, structure)
         except _OnlyItself:
             pass
-    return Identity(x)
+    return IdentityKey(x)
 
 
 class _OnlyItself(Exception):
@@ -111,7 +111,7 @@ def _structure(x: Any, around: tuple[Any, ...]) -> Any:
 
 def _item(x: Any) -> Any:
     """An item of an array of objects: a program sees which object it is, or its value."""
-    return Identity(x) if (value := _of_value(x)) is None else value
+    return IdentityKey(x) if (value := _of_value(x)) is None else value
 
 
 def _fixed(x: Any, around: tuple[Any, ...]) -> Any:
@@ -121,7 +121,7 @@ def _fixed(x: Any, around: tuple[Any, ...]) -> Any:
     if type(x) is tuple:
         return "tuple", _all_fixed(x, around)
     if isinstance(x, (type, ModuleType, enum.Enum, ArrayImpl)) or _is_librarys(x):
-        return Identity(x)
+        return IdentityKey(x)
     if (structure := _structure(x, around)) is None or structure[0] == "objects":
         raise _OnlyItself
     return structure
@@ -162,7 +162,7 @@ def _of_function(f: FunctionType, around: tuple[Any, ...]) -> Any:
     defaults = f.__kwdefaults__ or {}
     given = _all_fixed(f.__defaults__ or (), around), tuple(defaults), _all_fixed(defaults.values(), around)
     said = f.__name__, f.__qualname__, f.__doc__, tuple(f.__annotations__), _all_fixed(f.__annotations__.values(), around)
-    return "function", f.__code__, Identity(module), cells, given, said, tuple(read), _all_fixed([f.__globals__[n] for n in read], around)
+    return "function", f.__code__, IdentityKey(module), cells, given, said, tuple(read), _all_fixed([f.__globals__[n] for n in read], around)
 
 
 def _of_cell(cell: CellType, around: tuple[Any, ...]) -> Any:

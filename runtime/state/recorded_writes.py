@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from autograph.runtime.state.captured_state import may_have_failed
-from autograph.runtime.state.state_refs import Contents, HeapLocation
+from autograph.runtime.state.state_refs import ContentsRef, StateRef
 from autograph.runtime.tracing.trace_context import frames
 from autograph.runtime.values.abstract_values import is_container
 
@@ -23,7 +23,7 @@ def is_remembered(x: Any) -> bool:
     """Whether the blocks around have noted what a container held, though perhaps nobody has told this run of a change."""
     if not is_container(x):
         return False
-    place = Contents(x)
+    place = ContentsRef(x)
     for frame in reversed(frames()):
         if place not in frame.saved:
             return False
@@ -32,7 +32,7 @@ def is_remembered(x: Any) -> bool:
     return False
 
 
-def note_told(location: HeapLocation) -> None:
+def note_told(location: StateRef) -> None:
     """A container has changed, and everything has been done about it."""
     if not frames():
         return

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from autograph.runtime.arrays.variable_ref import Handle
-from autograph.runtime.state.state_refs import HeapLocation
+from autograph.runtime.arrays.variable_ref import VariableRef
+from autograph.runtime.state.state_refs import StateRef
 from autograph.runtime.tracing.trace_context import Retrace, frames
 
 
@@ -18,15 +18,15 @@ class NeedsState(Retrace):
     """
 
     def __init__(
-        self, places: Sequence[HeapLocation] = (), dynamic: Collection[Any] = (),
-        pinned: Sequence[HeapLocation] = (), refusal: Exception | None = None,
+        self, places: Sequence[StateRef] = (), dynamic: Collection[Any] = (),
+        pinned: Sequence[StateRef] = (), refusal: Exception | None = None,
         names: frozenset[str] = frozenset(), stores: bool = False, identical: bool = False,
     ) -> None:  # fmt: skip
         self.places, self.dynamic, self.pinned, self.refusal = places, set(dynamic), pinned, refusal
         self.names, self.stores, self.identical = names, stores, identical
 
 
-class Enough(Retrace):
+class StopTracing(Retrace):
     """A trace that is made again has seen what the function changes: the iterations of a long loop would be made for nothing."""
 
 
@@ -34,7 +34,7 @@ def end_if_made_again() -> None:
     """Called after some iterations of a long loop.
 
     Raises:
-      Enough: the function changes Variables that are not among its inputs, so that it is traced again.
+      StopTracing: the function changes Variables that are not among its inputs, so that it is traced again.
     """
     if any(f.changed for f in frames()):  # what Python has done would be done once more
         return
@@ -42,6 +42,6 @@ def end_if_made_again() -> None:
     if (
         frame is not None
         and frame.rehearsal is not None
-        and any(isinstance(p.obj, Handle) and p not in frame.rehearsal for p in frame.written if isinstance(p, HeapLocation))
+        and any(isinstance(p.obj, VariableRef) and p not in frame.rehearsal for p in frame.written if isinstance(p, StateRef))
     ):
-        raise Enough
+        raise StopTracing

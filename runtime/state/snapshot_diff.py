@@ -9,10 +9,10 @@ from typing import Any
 
 from autograph.runtime.errors.raise_sites import is_users
 from autograph.runtime.jaxapi import trees
-from autograph.runtime.state.captured_state import touch
+from autograph.runtime.state.captured_state import record_write
 from autograph.runtime.state.container_aliasing import is_spoiled, is_told
 from autograph.runtime.state.object_graph import places_in
-from autograph.runtime.state.state_refs import Contents
+from autograph.runtime.state.state_refs import ContentsRef
 from autograph.runtime.tracing.trace_context import frames, lifting
 from autograph.runtime.values.abstract_values import is_container
 from autograph.runtime.values.values import traced
@@ -29,7 +29,7 @@ def making_keys(cls: Any) -> Callable[..., Any]:
     def make(*args: Any, **kwargs: Any) -> Any:
         made = cls(*args, **kwargs)
         if (frame := next((f for f in frames() if f.root), None)) is not None:
-            frame.defaults.append(Contents(made))
+            frame.defaults.append(ContentsRef(made))
         return made
 
     return make
@@ -41,7 +41,7 @@ class Watch:
     def __init__(self, values: Iterable[Any], captured: Iterable[Any] = ()) -> None:
         given = [x for v in values for x in (v if type(v) is tuple else (v,))]
         found = {id(x): x for x in given if is_container(x)}
-        self.before = [(location := Contents(x), location.get()) for x in found.values()]
+        self.before = [(location := ContentsRef(x), location.get()) for x in found.values()]
         self.nodes = [place for x in [*given, *captured] if trees.is_own_node(x) and is_librarys(type(x)) for place in places_in(x)]
         self.held = [place.get() for place in self.nodes]
 
@@ -59,7 +59,7 @@ class Watch:
                 ):
                     frame.saved[location] = before  # a key had been made when code told of a change
                 location.put(before)
-                touch(location, late=False)
+                record_write(location, late=False)
                 location.put(now)
         for place, before in zip(self.nodes, self.held, strict=True):
             if place.get() is not before and place not in lifting()[-1].written and not traced(place.get()):

@@ -22,7 +22,7 @@ from autograph.runtime.state.captured_state import restore
 from autograph.runtime.state.iterators import Positions
 from autograph.runtime.state.length_bounds import marks, reset, stack
 from autograph.runtime.state.recorded_writes import forget_told
-from autograph.runtime.tracing.trace_context import Frame, frames, innermost, lifting
+from autograph.runtime.tracing.trace_context import TraceContext, frames, innermost, lifting
 
 _OF_STATE = ("values", "written", "saved", "twins", "spoiled")  # what the innermost region around has noted of the state outside
 _OF_OBJECTS = ("copied", "grows", "choices", "fresh", "columns")  # what every frame around has noted of objects
@@ -48,7 +48,7 @@ class Speculation:
         """How many equations had been recorded."""
         return self._equations
 
-    def is_final(self, run: Frame) -> bool:
+    def is_final(self, run: TraceContext) -> bool:
         """Whether the attempt, of which `run` is the frame, has done what cannot be undone."""
         return run.changed or self.has_moved()
 
@@ -56,7 +56,7 @@ class Speculation:
         """Whether an iterator has given items since."""
         return self._positions is not None and self._positions.moved()
 
-    def roll_back(self, run: Frame) -> None:
+    def roll_back(self, run: TraceContext) -> None:
         """Undo the attempt; what it has recorded is dead, as nothing uses it."""
         del stack.holders[self._holders :]
         _jax.drop_effects(self._equations)

@@ -13,12 +13,12 @@ from typing import Any
 
 import jax
 
-from autograph.runtime.errors.errors import AttributeStateError, EffectError, GlobalStateError, Place, StagingError
+from autograph.runtime.errors.errors import AttributeStateError, EffectError, GlobalStateError, SourceSpan, StagingError
 from autograph.runtime.errors.source_spans import here, variable_of
 from autograph.runtime.values.values import Record, Unset
 
 
-class HeapLocation(Record):
+class StateRef(Record):
     """A place in an object.  `key` identifies it: two names for one object are one place."""
 
     error: type[StagingError] = EffectError
@@ -30,7 +30,7 @@ class HeapLocation(Record):
         self.holds(obj)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, HeapLocation) and self.key == other.key
+        return isinstance(other, StateRef) and self.key == other.key
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -53,11 +53,11 @@ class HeapLocation(Record):
         """Whether it is a place of something that was made in a trace of JAX's: there, its changes are nobody's matter."""
         return False
 
-    def refusal(self, why: str, place: Place | None, advice: str = "") -> StagingError:
+    def refusal(self, why: str, place: SourceSpan | None, advice: str = "") -> StagingError:
         return self.error(f"{self.name} is changed in a compiled loop or branch: {why}", place, advice or self.advice)
 
 
-class Attribute(HeapLocation):
+class AttributeRef(StateRef):
     """`obj.name`, in the object's `__dict__`, a slot, or a class."""
 
     error = AttributeStateError
@@ -151,12 +151,12 @@ def is_intercepted(obj: Any) -> bool:
     return any(isinstance(obj, cls) for found in INTERCEPTED.values() for cls, _ in found)
 
 
-class Contents(HeapLocation):
+class ContentsRef(StateRef):
     """What a list, dict, set, deque or bytearray holds."""
 
     advice = "use a `jnp` array of known size"
 
-    def refusal(self, why: str, place: Place | None, advice: str = "") -> StagingError:
+    def refusal(self, why: str, place: SourceSpan | None, advice: str = "") -> StagingError:
         known = variable_of(self.obj)
         name = f"`{known}`, {self.name}," if known else self.name
         return self.error(f"{name} is changed in a compiled loop or branch: {why}", place, advice or self.advice)
@@ -166,15 +166,15 @@ class Contents(HeapLocation):
         if isinstance(obj, collections.deque):
             self.advice = "use a list, which may become longer and shorter (`append`, `pop(0)`), or a `jnp` array of known size"
 
-    def get(self) -> Items:
+    def get(self) -> ContainerItems:
         obj, base = self.obj, base_of(self.obj)
         if isinstance(obj, dict):
-            return Items(tuple(base.__iter__(obj)), list(base.values(obj)))
+            return ContainerItems(tuple(base.__iter__(obj)), list(base.values(obj)))
         if isinstance(obj, (set, bytearray)):
-            return Items(base(base.__iter__(obj)), [])
-        return Items(None, list(base.__iter__(obj)))
+            return ContainerItems(base(base.__iter__(obj)), [])
+        return ContainerItems(None, list(base.__iter__(obj)))
 
-    def put(self, value: Items) -> None:
+    def put(self, value: ContainerItems) -> None:
         obj, base = self.obj, base_of(self.obj)
         if isinstance(obj, (list, bytearray)):
             base.__setitem__(obj, slice(None), value.values if value.keys is None else value.keys)
@@ -200,8 +200,8 @@ def own_method(x: Any, name: str) -> FunctionType | None:
     return found if isinstance(found, FunctionType) else None
 
 
-class Entry(HeapLocation):
-    """An item of a list or dict: what it holds changes with the `Contents`, and only which array it is gets known by the item."""
+class EntryRef(StateRef):
+    """An item of a list or dict: what it holds changes with the `ContentsRef`, and only which array it is gets known by the item."""
 
     def __init__(self, container: Any, item: Any) -> None:
         self.obj, self.item, self.key = container, item, (id(container), "item", item)
@@ -212,14 +212,14 @@ class Entry(HeapLocation):
         return f"`{variable_of(self.obj) or type(self.obj).__name__}[{self.item!r}]`"
 
     def get(self) -> Any:
-        return self.inside(Contents(self.obj).get()) if isinstance(self.obj, (list, dict)) else Unset(self.name)
+        return self.inside(ContentsRef(self.obj).get()) if isinstance(self.obj, (list, dict)) else Unset(self.name)
 
     def put(self, value: Any) -> None:
         base_of(self.obj).__setitem__(self.obj, self.item, value)
 
     def inside(self, items: Any) -> Any:
         """What contents of the container have there."""
-        if not isinstance(items, Items):
+        if not isinstance(items, ContainerItems):
             return Unset(self.name)
         keys = range(len(items.values)) if items.keys is None else items.keys
         for key, x in zip(keys, items.values, strict=True):
@@ -228,14 +228,14 @@ class Entry(HeapLocation):
         return Unset(self.name)
 
 
-def entries(container: Any, items: Items) -> list[Entry]:
+def entries(container: Any, items: ContainerItems) -> list[EntryRef]:
     """The items of a list or dict, which holds `items`."""
     if not isinstance(container, (list, dict)):
         return []
-    return [Entry(container, k) for k in (range(len(items.values)) if items.keys is None else items.keys)]
+    return [EntryRef(container, k) for k in (range(len(items.values)) if items.keys is None else items.keys)]
 
 
-def one_way_only(changed: Iterable[Any], sides: Iterable[tuple[Iterable[Any], Mapping[Any, Place | None]]]) -> None:
+def one_way_only(changed: Iterable[Any], sides: Iterable[tuple[Iterable[Any], Mapping[Any, SourceSpan | None]]]) -> None:
     """Check that no side of a branch changes an attribute as such and another in the object's `__dict__`: it would hand on one place as two.
 
     `sides` are the places that each changes, and where.
@@ -243,9 +243,9 @@ def one_way_only(changed: Iterable[Any], sides: Iterable[tuple[Iterable[Any], Ma
     Raises:
       AttributeStateError: (AG401)
     """
-    dicts = {id(x.obj): x for x in changed if isinstance(x, Contents) and isinstance(x.obj, dict)}
+    dicts = {id(x.obj): x for x in changed if isinstance(x, ContentsRef) and isinstance(x.obj, dict)}
     for x in changed if dicts else ():
-        if isinstance(x, Attribute) and (whole := dicts.get(id(namespace(x.obj)))) is not None:
+        if isinstance(x, AttributeRef) and (whole := dicts.get(id(namespace(x.obj)))) is not None:
             for wrote, places in sides:
                 if (x in wrote) != (whole in wrote):
                     raise AttributeStateError(
@@ -261,7 +261,7 @@ def namespace(obj: Any) -> Any:
     return None if getter is None else getter.__get__(obj)
 
 
-class Variable(HeapLocation):
+class NameRef(StateRef):
     """A global variable."""
 
     error = GlobalStateError
@@ -281,7 +281,7 @@ class Variable(HeapLocation):
             self.obj[self.variable] = value
 
 
-class Cell(HeapLocation):
+class CellRef(StateRef):
     """A variable that functions share."""
 
     error = GlobalStateError
@@ -304,7 +304,7 @@ class Cell(HeapLocation):
             del self.obj.cell_contents
 
 
-class Items(Record):
+class ContainerItems(Record):
     """What a container holds: keys (None of a list) and values, which are the children of a pytree in the container's order."""
 
     __slots__ = ("keys", "values")
@@ -315,15 +315,15 @@ class Items(Record):
 
     def __eq__(self, other: object) -> bool:
         """Whether two specs of contents are the same."""
-        return isinstance(other, Items) and self.alike(other) and self.values == other.values
+        return isinstance(other, ContainerItems) and self.alike(other) and self.values == other.values
 
     __hash__ = None  # type: ignore[assignment]
 
-    def same(self, other: Items) -> bool:
+    def same(self, other: ContainerItems) -> bool:
         """Whether nothing has changed: the very same objects under the same keys."""
         return self.alike(other) and all(a is b for a, b in zip(self.values, other.values, strict=True))
 
-    def alike(self, other: Items) -> bool:
+    def alike(self, other: ContainerItems) -> bool:
         return len(self.values) == len(other.values) and self.keys == other.keys
 
 
@@ -342,19 +342,19 @@ class _Keys:
         return hash(self.count)
 
 
-def _flatten(items: Items) -> tuple[list[Any], _Keys]:
+def _flatten(items: ContainerItems) -> tuple[list[Any], _Keys]:
     return items.values, _Keys(items.keys, len(items.values))
 
 
-def _flatten_with_keys(items: Items) -> tuple[list[tuple[Any, Any]], _Keys]:
+def _flatten_with_keys(items: ContainerItems) -> tuple[list[tuple[Any, Any]], _Keys]:
     names = range(len(items.values)) if items.keys is None else items.keys
     return [(jax.tree_util.DictKey(k), v) for k, v in zip(names, items.values, strict=False)], _flatten(items)[1]
 
 
-jax.tree_util.register_pytree_with_keys(Items, _flatten_with_keys, lambda aux, values: Items(aux.keys, list(values)), _flatten)
+jax.tree_util.register_pytree_with_keys(ContainerItems, _flatten_with_keys, lambda aux, values: ContainerItems(aux.keys, list(values)), _flatten)
 
 
-def changed_under(location: HeapLocation, name: str, place: Place | None) -> EffectError:
+def changed_under(location: StateRef, name: str, place: SourceSpan | None) -> EffectError:
     """The refusal of a change in a function that is given to JAX."""
     return EffectError(
         f"{location.name} is changed by a function under {name} of JAX, and would keep a traced value", place,
@@ -362,7 +362,7 @@ def changed_under(location: HeapLocation, name: str, place: Place | None) -> Eff
     )  # fmt: skip
 
 
-def under_vmap(location: HeapLocation, place: Place | None) -> EffectError:
+def under_vmap(location: StateRef, place: SourceSpan | None) -> EffectError:
     """The refusal of a change that each lane of `jax.vmap` makes."""
     return EffectError(
         f"{location.name} is changed under `vmap`, differently for each batch element", place,

@@ -7,11 +7,11 @@ import functools
 from typing import Any
 
 from autograph.runtime.errors.advice import for_keys, for_length
-from autograph.runtime.errors.errors import Place
+from autograph.runtime.errors.errors import SourceSpan
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.state.formatting import Text
-from autograph.runtime.state.state_refs import Attribute, HeapLocation, Items
-from autograph.runtime.values.abstract_values import Option, Spec, Static, Type, is_leaf, type_of
+from autograph.runtime.state.state_refs import AttributeRef, ContainerItems, StateRef
+from autograph.runtime.values.abstract_values import AbstractValue, ArrayType, Option, Static, is_leaf, type_of
 from autograph.runtime.values.joins import Mismatch, is_blank
 from autograph.runtime.values.values import ARRAYS, NONE, NUMBERS, UNSET
 
@@ -19,14 +19,14 @@ OF_UNKNOWN_LENGTH = "a list of data-dependent length"  # as `describe` shows the
 _TEXTS = "a compiled program selects only numbers and arrays: keep a number, and make the text from it outside"
 
 
-def describe(spec: Spec) -> str:
+def describe(spec: AbstractValue) -> str:
     """A spec as an error shows it."""
     if isinstance(spec, Static):
         v = spec.value
         if type(v) in NUMBERS:
             return f"the number {v!r}"
         return _value_text(v, repr(spec))
-    if isinstance(spec, Type):
+    if isinstance(spec, ArrayType):
         return f"{spec!r}" + (" (weak)" if spec.weak else "")
     if isinstance(spec, Option):
         others = [word for bit, word in ((UNSET, "unset"), (NONE, "None")) if spec.bits & bit]
@@ -48,9 +48,9 @@ def _value_text(v: Any, text: str) -> str:
     return f"a `{type(v).__name__}`" if " at 0x" in text or "Tracer" in text else text
 
 
-def instead(a: Spec, b: Spec, usual: str, place: Place | None = None) -> str:
+def instead(a: AbstractValue, b: AbstractValue, usual: str, place: SourceSpan | None = None) -> str:
     """What to write instead where two values have no joint type: the usual advice, or what helps for values that are no arrays."""
-    if isinstance(a, Items) and isinstance(b, Items):
+    if isinstance(a, ContainerItems) and isinstance(b, ContainerItems):
         return usual if not isinstance(a.keys, tuple) else for_keys(place)
     if isinstance(a, dict) and isinstance(b, dict) and (only := [k for k in (*a, *b) if not (k in a and k in b)]):
         return f"give both dicts the same keys: {', '.join(map(repr, only))} {'is' if len(only) == 1 else 'are'} in one of them only"
@@ -76,9 +76,9 @@ def _has_fields(v: Any) -> bool:
     return hasattr(v, "__dict__") or bool(getattr(type(v), "__slots__", ()))
 
 
-def instead_of_change(m: Mismatch, location: HeapLocation, place: Place | None, usual: str) -> str:
+def instead_of_change(m: Mismatch, location: StateRef, place: SourceSpan | None, usual: str) -> str:
     """`instead`, where what differs is what a place holds: of a list or deque how many items there are."""
-    if isinstance(m.a, Items) and isinstance(m.b, Items) and m.a.keys is None:
+    if isinstance(m.a, ContainerItems) and isinstance(m.b, ContainerItems) and m.a.keys is None:
         return for_length(place, type(location.obj).__name__)
     return instead(m.a, m.b, usual, place)
 
@@ -118,9 +118,9 @@ def pair(a: str, b: str) -> tuple[str, str]:
     return a, f"another {b[2:]}" if a == b and b.startswith("a `") else b
 
 
-def described(spec: Spec) -> str:
+def described(spec: AbstractValue) -> str:
     """What a place holds, as an error shows it."""
-    if not isinstance(spec, Items):
+    if not isinstance(spec, ContainerItems):
         return describe(spec)
     if isinstance(spec.keys, tuple):
         return f"it has the key{'s' * (len(spec.keys) != 1)} {', '.join(map(repr, spec.keys))}" if spec.keys else "it has no key"
@@ -128,19 +128,19 @@ def described(spec: Spec) -> str:
     return f"it has {count} items" if count != 1 else "it has 1 item"
 
 
-def _tree_text(spec: Spec) -> str:
-    inner = trees.map(lambda s: _Shown(describe(s)), spec, is_leaf=lambda x: is_leaf(x) or isinstance(x, (Option, Text)))
+def _tree_text(spec: AbstractValue) -> str:
+    inner = trees.map(lambda s: _ShownType(describe(s)), spec, is_leaf=lambda x: is_leaf(x) or isinstance(x, (Option, Text)))
     return repr(inner)
 
 
-class _Shown(str):
+class _ShownType(str):
     def __repr__(self) -> str:
         return str(self)
 
 
-def where_to_begin(place: HeapLocation, block: str) -> str:
+def where_to_begin(place: StateRef, block: str) -> str:
     """What to write where an attribute or variable has no value before a loop or branch that gives it one."""
-    if not isinstance(place, Attribute) or isinstance(place.obj, type):
+    if not isinstance(place, AttributeRef) or isinstance(place.obj, type):
         return f"give it a value before the {block}"
     if isinstance(getattr(type(place.obj), place.attribute, None), functools.cached_property):
         return f"read it before the {block}: what it keeps is an attribute from then on"

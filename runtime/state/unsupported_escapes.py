@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from types import FunctionType, GeneratorType
 from typing import Any
 
-from autograph.runtime.arrays.variable_ref import Handle
+from autograph.runtime.arrays.variable_ref import VariableRef
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.state.cells import held_in_cells
 from autograph.runtime.state.fresh_objects import reached
 from autograph.runtime.state.object_graph import Unseen, is_state, places_in
-from autograph.runtime.state.state_refs import HeapLocation, Items
+from autograph.runtime.state.state_refs import ContainerItems, StateRef
 from autograph.runtime.state.variable_reads import Created
 from autograph.runtime.values.values import ITERATORS, Maybe, traced
 
@@ -25,7 +25,7 @@ def cannot_keep(value: Any, own: Mapping[int, int]) -> str | None:
         return holding if isinstance(value, GeneratorType) and traced(_held(value)) else made
     if isinstance(value, (FunctionType, functools.partial, BaseException)):
         return holding if traced(_held(value)) else None
-    if isinstance(value, (Maybe, Handle)) or not (is_state(value) and not trees.is_node(value)):
+    if isinstance(value, (Maybe, VariableRef)) or not (is_state(value) and not trees.is_node(value)):
         return None
     return holding if traced(*vars(value).values() if hasattr(value, "__dict__") else ()) else made if id(value) in own else None
 
@@ -36,17 +36,17 @@ def holds_variables(value: Any, created: Created) -> bool:
     It may be kept: such a function is traced at each call that makes one.
     """
     held = [value, *(v for x in reached([value]).values() for v in _attributes(x))]
-    return any(isinstance(v, Handle) and v in created for v in held)
+    return any(isinstance(v, VariableRef) and v in created for v in held)
 
 
-def made_places(objects: Iterable[Any]) -> list[HeapLocation]:
+def made_places(objects: Iterable[Any]) -> list[StateRef]:
     """The places in some objects, and in what they hold, with values of the trace."""
-    return [place for x in reached(objects).values() if not isinstance(x, Handle) for place in places_in(x) if traced(_values(place))]
+    return [place for x in reached(objects).values() if not isinstance(x, VariableRef) for place in places_in(x) if traced(_values(place))]
 
 
-def _values(place: HeapLocation) -> Any:
+def _values(place: StateRef) -> Any:
     held = place.get()
-    return [*held.values] if isinstance(held, Items) else held
+    return [*held.values] if isinstance(held, ContainerItems) else held
 
 
 def _attributes(x: Any) -> list[Any]:

@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any, Protocol
 
-from autograph.runtime.errors.errors import Place, TapeError, VariableStateError
+from autograph.runtime.errors.errors import SourceSpan, TapeError, VariableStateError
 from autograph.runtime.errors.source_spans import here, transformation
 from autograph.runtime.jaxapi.tracers import content
 from autograph.runtime.jaxapi.traces import Tracer
 from autograph.runtime.state.escape_analysis import occurrences
-from autograph.runtime.state.state_refs import Attribute, HeapLocation
-from autograph.runtime.tracing.trace_context import Frame, frames, watched
+from autograph.runtime.state.state_refs import AttributeRef, StateRef
+from autograph.runtime.tracing.trace_context import TraceContext, frames, watched
 from autograph.runtime.values.values import ours, traced
 
 
@@ -58,7 +58,7 @@ recorders = _Recorders()  # the tapes that this thread is in
 restorations: list[Any] = []  # of checkpoints, those with values for Variables that are not there yet
 
 
-class Held(Attribute):
+class Held(AttributeRef):
     """The place in which a Variable holds its array."""
 
     def __init__(self, variable: Any, attribute: str = "_array") -> None:
@@ -80,7 +80,7 @@ def note_read(variable: Any) -> None:
         note_place(Held(variable))
 
 
-def note_place(place: Attribute) -> None:
+def note_place(place: AttributeRef) -> None:
     """The place is read in which a Variable, or what stands for one in another library, holds its array."""
     around = frames()
     for frame in around:
@@ -99,7 +99,7 @@ def note_place(place: Attribute) -> None:
                 _note(place.obj, frame.saved[place], [r for r in recorders.active if _level(r.home, around) < inside])
 
 
-def _noted(variable: Any, value: Any, around: Sequence[Frame]) -> tuple[Any, int]:
+def _noted(variable: Any, value: Any, around: Sequence[TraceContext]) -> tuple[Any, int]:
     """What a Variable holds from now on, of which the tapes around note that it is read; and the block in which that was made, if it is new.
 
     It is another array where somebody may have taken the value before this tape, or a tape has seen it computed, which an assignment has cut.
@@ -123,14 +123,14 @@ def _note(variable: Any, value: Any, tapes: Iterable[Recorder]) -> None:
             recorder.note_read(variable, value)
 
 
-def _level(trace: Any, around: Sequence[Frame]) -> int:
+def _level(trace: Any, around: Sequence[TraceContext]) -> int:
     """How deep the block is that a trace traces, and -1 of what is outside of all; a block without a trace of its own is part of the one around."""
     if trace is None:
         return next((k for k in reversed(range(len(around))) if around[k].trace is not None), -1)
     return next((k for k in reversed(range(len(around))) if around[k].trace is trace), -1)
 
 
-def refuse_assigned(frame: Frame) -> None:
+def refuse_assigned(frame: TraceContext) -> None:
     """At the end of the trace of a function that is not an `ag.function`: a Variable would keep a value of the trace.
 
     Raises:
@@ -159,7 +159,7 @@ def refuse_watched(changes: Iterable[Any], walk: Any) -> None:
             )  # fmt: skip
 
 
-def would_keep(name: str, place: Place | None, compiled: bool = False) -> VariableStateError:
+def would_keep(name: str, place: SourceSpan | None, compiled: bool = False) -> VariableStateError:
     """The error of an assignment under a transformation of JAX's own, which `compiled` code is called by."""
     return VariableStateError(
         f"{name} is assigned in a function under {transformation()} of JAX, and would keep a traced value", place,
@@ -168,7 +168,7 @@ def would_keep(name: str, place: Place | None, compiled: bool = False) -> Variab
     )  # fmt: skip
 
 
-def unknown(frame: Frame, known: Container[Any], out: list[Any]) -> list[HeapLocation]:
+def unknown(frame: TraceContext, known: Container[Any], out: list[Any]) -> list[StateRef]:
     """The Variables that the trace of a function has read and that are no inputs of it, but for those that go away with it; `out` is its result."""
     read = [place for place in frame.variables if place not in known and not traced(place.get())]
     inside = occurrences(out) if read else {}

@@ -69,7 +69,7 @@ class Decisions:
         return number, known
 
 
-class Frame:
+class TraceContext:
     """A run of a block, traced or not: its place, how many operators it has called, and what it has seen of the state outside it."""
 
     __slots__ = tuple(
@@ -163,7 +163,7 @@ class Frame:
 
 class _Stack(threading.local):
     def __init__(self) -> None:
-        self.frames: list[Frame] = []
+        self.frames: list[TraceContext] = []
         self.attempts = 0
         self.contexts = ExitStack()  # of JAX's, that end with the outermost trace
         self.again: Callable[[], AbstractContextManager[Any]] | None = None
@@ -233,7 +233,7 @@ def unwatched() -> Iterator[None]:
         _stack.frames = before
 
 
-def innermost() -> Frame | None:
+def innermost() -> TraceContext | None:
     return _stack.frames[-1] if _stack.frames else None
 
 
@@ -252,17 +252,17 @@ def stands() -> None:
         _stack.again = None
 
 
-def of_block() -> Frame | None:
+def of_block() -> TraceContext | None:
     """The innermost frame of a block or function, not of an iteration in it that is re-rolled."""
     return next((f for f in reversed(_stack.frames) if f.lifting), innermost())
 
 
-def lifting() -> list[Frame]:
+def lifting() -> list[TraceContext]:
     """The frames that see state outside their parameters, outermost first."""
     return [f for f in _stack.frames if f.lifting]
 
 
-def frames() -> list[Frame]:
+def frames() -> list[TraceContext]:
     return _stack.frames
 
 
@@ -288,9 +288,9 @@ def _make_room(depth: int) -> None:
 
 
 @contextmanager
-def root(trace: Any, values: dict[Any, Any], checked: bool) -> Iterator[Frame]:
+def root(trace: Any, values: dict[Any, Any], checked: bool) -> Iterator[TraceContext]:
     """The trace of a whole function; if it is `checked`, its caller reads the error code."""
-    frame = Frame((), {}, staged=False, root=True, checked=checked)
+    frame = TraceContext((), {}, staged=False, root=True, checked=checked)
     frame.trace, frame.values = trace, values
     if not _stack.frames:
         put_in_all(frame.exchanged)
@@ -370,7 +370,7 @@ def attempt() -> Iterator[None]:
             roots[-1].refusal = before
 
 
-class Place:
+class CallSite:
     """The place of one operator call in the trace, and what is remembered there."""
 
     __slots__ = ("key", "memory")
@@ -397,9 +397,9 @@ class Place:
             self.memory[self.key] = what
 
     @contextmanager
-    def scope(self, part: Any, staged: bool = False, again: Frame | None = None) -> Iterator[Frame]:
+    def scope(self, part: Any, staged: bool = False, again: TraceContext | None = None) -> Iterator[TraceContext]:
         """A run of `part` of the operator; or one that goes on (`again`), whose operators are at the places of those before."""
-        frame = again or Frame((*self.key, part), self.memory, staged)
+        frame = again or TraceContext((*self.key, part), self.memory, staged)
         frame.count = 0
         if staged and len(_stack.frames) > _DEEP:
             _make_room(sum(f.staged for f in _stack.frames))

@@ -1,4 +1,4 @@
-"""The spec of a value: the same tree with `Type` where an array goes and `Static` elsewhere; and how two specs are joined."""
+"""The spec of a value: the same tree with `ArrayType` where an array goes and `Static` elsewhere; and how two specs are joined."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any, Final
 import jax
 import numpy as np
 
-from autograph.runtime.arrays.numpy_array import Numpys
-from autograph.runtime.arrays.variable_ref import Handle
+from autograph.runtime.arrays.numpy_array import MutableArray
+from autograph.runtime.arrays.variable_ref import VariableRef
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi.tracers import Array
 from autograph.runtime.jaxapi.traces import ShapedArray, Tracer, axes_of, shaped
@@ -24,16 +24,16 @@ from autograph.runtime.values.values import (
     ITERATORS,
     LASTING,
     NUMBERS,
-    Counted,
+    DynamicLength,
     Maybe,
+    Poison,
     Record,
-    Stale,
     Unset,
     blank,
     is_value,
 )
 
-Spec = Any  # a pytree of Type and Static
+AbstractValue = Any  # a pytree of Type and Static
 LASTING.add(__name__)
 
 
@@ -47,7 +47,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Type:
+class ArrayType:
     """Shape, dtype and weak type of an array, and over which axes of a mesh it varies; `numpys`: in Python it is an array or a number of NumPy's."""
 
     shape: tuple[int, ...]
@@ -63,7 +63,7 @@ class Type:
         return f"{self.dtype.name}[{','.join(map(str, self.shape))}]"
 
 
-class Node:
+class TreeNode:
     """An object of a class that is registered as a pytree: its structure, one level deep, and what stands for its parts.
 
     No object of the class is made for what is no value: its own code could make nothing of it.
@@ -85,7 +85,7 @@ class Node:
 
     def __eq__(self, other: object) -> bool:
         """Whether two specs of objects are the same."""
-        return isinstance(other, Node) and self.tree == other.tree and list(self.parts) == list(other.parts)
+        return isinstance(other, TreeNode) and self.tree == other.tree and list(self.parts) == list(other.parts)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -95,13 +95,13 @@ class Node:
 
 
 jax.tree_util.register_pytree_with_keys(
-    Node, lambda n: (list(zip(n.keys, n.parts, strict=True)), (n.tree, n.keys)), lambda aux, parts: Node(aux[0], aux[1], list(parts)),
+    TreeNode, lambda n: (list(zip(n.keys, n.parts, strict=True)), (n.tree, n.keys)), lambda aux, parts: TreeNode(aux[0], aux[1], list(parts)),
     lambda n: (n.parts, (n.tree, n.keys)),
 )  # fmt: skip
 
 
 def described(leaf: Callable[[Any], Any], value: Any, is_leaf: Callable[[Any], bool]) -> Any:
-    """`trees.map(leaf, value)` whose results are no values: a `Node` stands for each object of a registered class."""
+    """`trees.map(leaf, value)` whose results are no values: a `TreeNode` stands for each object of a registered class."""
 
     def each(x: Any) -> Any:
         if is_leaf(x) or not trees.is_own_node(x):
@@ -116,7 +116,7 @@ def one_level(f: Callable[[Any], Any], x: Any) -> Any:
     if not trees.is_own_node(x):
         return trees.map(f, x, is_leaf=lambda part: part is not x)
     parts, tree = trees.with_paths(x, is_leaf=lambda part: part is not x)
-    return Node(tree, tuple(path[0] for path, _ in parts), [f(part) for _, part in parts])
+    return TreeNode(tree, tuple(path[0] for path, _ in parts), [f(part) for _, part in parts])
 
 
 class Static(Record):
@@ -132,7 +132,7 @@ class Static(Record):
     def __repr__(self) -> str:
         if isinstance(self.value, Unset):
             return "unset"
-        if type(self.value) is Stale:
+        if type(self.value) is Poison:
             return "what may have changed"
         try:
             text = repr(self.value)
@@ -142,11 +142,11 @@ class Static(Record):
 
     def __eq__(self, other: object) -> bool:
         a, b = self.value, other.value if isinstance(other, Static) else other
-        if a is b or type(a) is not type(b) or isinstance(a, Handle):
+        if a is b or type(a) is not type(b) or isinstance(a, VariableRef):
             return a is b
         if isinstance(a, jax.Array):  # a comparison would be recorded, perhaps of a value that is of another trace
             return False
-        if isinstance(a, (Unset, Stale)):
+        if isinstance(a, (Unset, Poison)):
             return True
         if type(a) in NUMBERS:
             return repr(a) == repr(b)  # 0.0 is not -0.0, and nan is nan
@@ -168,7 +168,7 @@ def _compares_itself(cls: type) -> bool:
 _COMPARED: Final = frozenset({*sys.stdlib_module_names, "autograph", "jax", "jaxlib", "numpy"}) - {"__main__"}
 
 
-class Kept(Static):
+class ByReference(Static):
     """A list, dict, set, deque or view that is the same object before and after a block; what it holds is state of its own."""
 
     __slots__ = ()
@@ -177,48 +177,48 @@ class Kept(Static):
         return f"the {type(self.value).__name__}"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Kept) and self.value is other.value
+        return isinstance(other, ByReference) and self.value is other.value
 
     __hash__ = None  # type: ignore[assignment]
 
 
-TAG: Final = Type((), np.dtype("int8"), False)
+TAG: Final = ArrayType((), np.dtype("int8"), False)
 BLANK: Final = Static(blank)
 jax.tree_util.register_pytree_node(Option, lambda o: ((o.value, TAG), (o.bits, o.name)), lambda aux, children: Option(children[0], *aux))
 _WEAK_TYPES: Final = {bool: False, int: True, float: True, complex: True}
 SCALARS: Final = {"i": int, "u": int, "f": float, "c": complex}
 
 
-def type_of(v: Any) -> Type | None:
+def type_of(v: Any) -> ArrayType | None:
     """The type of an array or number; of a spec's leaf; None of what stays Python."""
     if isinstance(v, Tracer):
         return _of_tracer(v)
-    if isinstance(v, Type):
+    if isinstance(v, ArrayType):
         return v
-    if isinstance(v, Kept):
+    if isinstance(v, ByReference):
         return None
     if isinstance(v, Static):
         return type_of(v.value) if isinstance(v.value, (*NUMBERS, *ARRAYS)) else None
     if isinstance(v, NUMBERS) and not isinstance(v, np.generic):
         kind = next(k for k in NUMBERS if isinstance(v, k))  # a member of an IntEnum is an int
-        return Type((), jax.dtypes.canonicalize_dtype(kind), _WEAK_TYPES[kind])
+        return ArrayType((), jax.dtypes.canonicalize_dtype(kind), _WEAK_TYPES[kind])
     if isinstance(v, np.ndarray) and (v.dtype.kind in "OSUMm" or v.dtype.names):  # of objects, texts, dates: it stays Python's
         return None
     aval = jax.typeof(v)
     dtype = jax.dtypes.canonicalize_dtype(aval.dtype) if isinstance(aval.dtype, np.dtype) else aval.dtype
-    return Type(aval.shape, dtype, aval.weak_type and aval.dtype != bool, axes_of(aval), isinstance(v, np.ndarray) and v.ndim > 0)
+    return ArrayType(aval.shape, dtype, aval.weak_type and aval.dtype != bool, axes_of(aval), isinstance(v, np.ndarray) and v.ndim > 0)
 
 
-def _of_tracer(v: Any) -> Type:
-    return of_aval(v.aval, bool(v.scalar) if type(v) is Array else isinstance(v, Numpys))
+def _of_tracer(v: Any) -> ArrayType:
+    return of_aval(v.aval, bool(v.scalar) if type(v) is Array else isinstance(v, MutableArray))
 
 
-def of_aval(aval: Any, numpys: bool = False) -> Type:
+def of_aval(aval: Any, numpys: bool = False) -> ArrayType:
     # Comparing two weak values gives a weak bool; a bool has nothing to be weak about.
-    return Type(aval.shape, aval.dtype, bool(getattr(aval, "weak_type", False)) and aval.dtype != bool, axes_of(aval), numpys)
+    return ArrayType(aval.shape, aval.dtype, bool(getattr(aval, "weak_type", False)) and aval.dtype != bool, axes_of(aval), numpys)
 
 
-def spec_of(v: Any) -> Spec:
+def spec_of(v: Any) -> AbstractValue:
     """The spec of a value: arrays become types, the rest stays what it is."""
     if isinstance(v, Tracer):
         return _of_tracer(v)
@@ -231,19 +231,21 @@ def spec_of(v: Any) -> Spec:
     return described(_leaf_spec, v, is_leaf=is_value)
 
 
-def spec_in_block(v: Any, inside: Callable[[Any], bool] = lambda container: False, kept: Callable[[Any], bool] = lambda array: False) -> Spec:
+def spec_in_block(
+    v: Any, inside: Callable[[Any], bool] = lambda container: False, kept: Callable[[Any], bool] = lambda array: False
+) -> AbstractValue:
     """The spec of what goes into a block or comes out of it: lists, dicts, sets and deques stay the objects that they are.
 
     Those for which `inside` holds are looked into.  So do the arrays for which `kept` holds.
     """
 
-    def leaf(x: Any) -> Spec:
+    def leaf(x: Any) -> AbstractValue:
         if is_container(x) or _is_view(x):
-            return spec_of(x) if inside(x) else Kept(x)
-        return Kept(x) if isinstance(x, Array) and kept(x) else _leaf_spec(x)
+            return spec_of(x) if inside(x) else ByReference(x)
+        return ByReference(x) if isinstance(x, Array) and kept(x) else _leaf_spec(x)
 
     if type(v) is Array:  # whose class is not to be asked for (`ArrayTracer.__class__`)
-        return Kept(v) if kept(v) else _of_tracer(v)
+        return ByReference(v) if kept(v) else _of_tracer(v)
     if type(v) in ATOMS:
         return spec_of(v)
     if isinstance(v, ARRAYS):
@@ -256,7 +258,7 @@ def spec_in_block(v: Any, inside: Callable[[Any], bool] = lambda container: Fals
 
 
 def _is_view(x: Any) -> bool:
-    return isinstance(x, Counted) and x.is_view()
+    return isinstance(x, DynamicLength) and x.is_view()
 
 
 def is_container(x: Any) -> bool:
@@ -264,39 +266,39 @@ def is_container(x: Any) -> bool:
     return isinstance(x, CONTAINERS)
 
 
-def _leaf_spec(x: Any) -> Spec:
+def _leaf_spec(x: Any) -> AbstractValue:
     return array_spec(x) if isinstance(x, ARRAYS) else spec_of(x) if isinstance(x, Maybe) else Static(x)
 
 
-def array_spec(v: Any) -> Spec:
+def array_spec(v: Any) -> AbstractValue:
     if isinstance(v, np.ndarray) and v.dtype.kind not in "biufcV":
         return Static(v)  # strings and objects
     return type_of(v)
 
 
-def is_leaf(spec: Spec) -> bool:
-    return isinstance(spec, (Type, Static))
+def is_leaf(spec: AbstractValue) -> bool:
+    return isinstance(spec, (ArrayType, Static))
 
 
-def leaves(spec: Spec) -> list[Any]:
+def leaves(spec: AbstractValue) -> list[Any]:
     return [spec] if is_leaf(spec) else trees.leaves(spec)
 
 
-def types(specs: Iterable[Spec]) -> list[Type]:
+def types(specs: Iterable[AbstractValue]) -> list[ArrayType]:
     """The array types in some specs, in order."""
-    return [leaf for spec in specs for leaf in leaves(spec) if isinstance(leaf, Type)]
+    return [leaf for spec in specs for leaf in leaves(spec) if isinstance(leaf, ArrayType)]
 
 
-def widen(spec: Spec) -> Spec:
+def generalize(spec: AbstractValue) -> AbstractValue:
     """The spec in which Python numbers are weakly typed arrays, as a staged loop needs them."""
     return (type_of(spec) or spec) if is_leaf(spec) else trees.map(lambda s: type_of(s) or s, spec)
 
 
-def over(spec: Spec, axes: frozenset[str]) -> Spec:
+def over(spec: AbstractValue, axes: frozenset[str]) -> AbstractValue:
     """The spec of values that vary over some axes of a mesh as well."""
     if not axes:
         return spec
-    return trees.map(lambda s: replace(s, axes=s.axes | axes) if isinstance(s, Type) else s, spec, is_leaf=is_leaf)
+    return trees.map(lambda s: replace(s, axes=s.axes | axes) if isinstance(s, ArrayType) else s, spec, is_leaf=is_leaf)
 
 
 def children(v: Any) -> tuple[list[Any], Any]:
@@ -309,6 +311,6 @@ def children(v: Any) -> tuple[list[Any], Any]:
 _LEAF = trees.structure(0)
 
 
-def has_option(spec: Spec) -> bool:
+def has_option(spec: AbstractValue) -> bool:
     """Whether a value of this spec may be unset or None in part."""
     return any(isinstance(x, Option) for x in trees.leaves(spec, is_leaf=lambda s: is_leaf(s) or isinstance(s, Option)))

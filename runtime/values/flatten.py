@@ -15,7 +15,7 @@ from autograph.runtime.arrays.variable_ref import value_of
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi.tracers import Array
 from autograph.runtime.jaxapi.traces import convert_type, varying
-from autograph.runtime.values.abstract_values import SCALARS, TAG, Node, Option, Spec, Static, Type, children, is_leaf, type_of
+from autograph.runtime.values.abstract_values import SCALARS, TAG, AbstractValue, ArrayType, Option, Static, TreeNode, children, is_leaf, type_of
 from autograph.runtime.values.joins import covers
 from autograph.runtime.values.values import NONE, NUMBERS, SET, UNSET, Blank, Maybe, Unset, blank
 
@@ -29,12 +29,12 @@ class _Uses(threading.local):
 blank_uses: Final = _Uses()
 
 
-def to_type(x: Any, t: Type) -> Any:
+def to_type(x: Any, t: ArrayType) -> Any:
     """`x` widened to an array of type `t`; never narrowed."""
     return varying(_to_type(x, t), t.axes) if t.axes else _to_type(x, t)
 
 
-def _to_type(x: Any, t: Type) -> Any:
+def _to_type(x: Any, t: ArrayType) -> Any:
     traced = type(x) is Array
     if not traced and isinstance(x, Blank):
         blank_uses.count += x is blank
@@ -56,9 +56,9 @@ def _to_type(x: Any, t: Type) -> Any:
     return x if have.shape == t.shape else lax.broadcast(x, t.shape)
 
 
-def pack(v: Any, spec: Spec, convert: Callable[[Any, Type], Any] = to_type) -> list[Any]:
+def flatten(v: Any, spec: AbstractValue, convert: Callable[[Any, ArrayType], Any] = to_type) -> list[Any]:
     """The arrays of a value in the form that `spec` wants, flat."""
-    if isinstance(spec, Type):
+    if isinstance(spec, ArrayType):
         return [convert(value_of(v), spec)]
     if isinstance(spec, Static):
         return []
@@ -69,35 +69,35 @@ def pack(v: Any, spec: Spec, convert: Callable[[Any, Type], Any] = to_type) -> l
             inner, tag = v.value, v.tag
         else:
             inner, tag = (blank, UNSET) if isinstance(v, Unset) else (blank, NONE) if v is None else (v, SET)
-        return pack(inner, spec.value, convert) + [convert(np.int8(tag) if type(tag) is int else tag, TAG)]
+        return flatten(inner, spec.value, convert) + [convert(np.int8(tag) if type(tag) is int else tag, TAG)]
     inner_specs = children(spec)[0]
     values = [v] * len(inner_specs) if isinstance(v, Blank) else children(v)[0]
-    return [x for w, s in zip(values, inner_specs, strict=True) for x in pack(w, s, convert)]
+    return [x for w, s in zip(values, inner_specs, strict=True) for x in flatten(w, s, convert)]
 
 
-def unpack(spec: Spec, flat: Iterator[Any]) -> Any:
+def unflatten(spec: AbstractValue, flat: Iterator[Any]) -> Any:
     """The value of `spec` whose arrays are the next ones of `flat`."""
-    return _unpacked(spec, flat, Node.made)
+    return _unpacked(spec, flat, TreeNode.made)
 
 
-def unpack_variables(spec: Spec, flat: Iterator[Any]) -> Any:
-    """The same of variables of a jaxpr, for `pack`: no object of the user's is made of them."""
-    return _unpacked(spec, flat, lambda node, parts: Node(node.tree, node.keys, parts))
+def unpack_variables(spec: AbstractValue, flat: Iterator[Any]) -> Any:
+    """The same of variables of a jaxpr, for `flatten`: no object of the user's is made of them."""
+    return _unpacked(spec, flat, lambda node, parts: TreeNode(node.tree, node.keys, parts))
 
 
-def _unpacked(spec: Spec, flat: Iterator[Any], make: Callable[[Node, list[Any]], Any]) -> Any:
-    if isinstance(spec, Type):
+def _unpacked(spec: AbstractValue, flat: Iterator[Any], make: Callable[[TreeNode, list[Any]], Any]) -> Any:
+    if isinstance(spec, ArrayType):
         return numpys(next(flat)) if spec.numpys else next(flat)
     if isinstance(spec, Static):
         return spec.value
     if isinstance(spec, Option):
         value = _unpacked(spec.value, flat, make)
         return Maybe(value, next(flat), spec.bits, spec.name)
-    if isinstance(spec, Node):
+    if isinstance(spec, TreeNode):
         return make(spec, [_unpacked(part, flat, make) for part in spec.parts])
-    return trees.map(lambda s: _unpacked(s, flat, make), spec, is_leaf=lambda s: is_leaf(s) or isinstance(s, (Option, Node)))
+    return trees.map(lambda s: _unpacked(s, flat, make), spec, is_leaf=lambda s: is_leaf(s) or isinstance(s, (Option, TreeNode)))
 
 
-def as_is(x: Any, _: Type) -> Any:
-    """For `pack`: no conversion."""
+def as_is(x: Any, _: ArrayType) -> Any:
+    """For `flatten`: no conversion."""
     return x

@@ -18,17 +18,17 @@ IS_SET = 4  # beside the bits UNSET and NONE: the tag SET
 Fact = tuple[Any, int]  # a tag, and the bits that it does not have
 
 
-class Facts(NamedTuple):
+class PathFacts(NamedTuple):
     """What is known where a predicate holds, and where it does not."""
 
     true: tuple[Fact, ...] = ()
     false: tuple[Fact, ...] = ()
 
 
-_noted: dict[int, tuple[weakref.ref[Any], Facts]] = {}
+_noted: dict[int, tuple[weakref.ref[Any], PathFacts]] = {}
 
 
-def note(p: Any, facts: Facts) -> Any:
+def note(p: Any, facts: PathFacts) -> Any:
     """Attach facts to a traced predicate."""
     if not isinstance(p, bool) and (facts.true or facts.false):
         key = id(p)
@@ -36,9 +36,9 @@ def note(p: Any, facts: Facts) -> Any:
     return p
 
 
-def facts_of(p: Any) -> Facts:
+def facts_of(p: Any) -> PathFacts:
     found = _noted.get(id(p))
-    return found[1] if found is not None and found[0]() is p else Facts()
+    return found[1] if found is not None and found[0]() is p else PathFacts()
 
 
 def assume(facts: Iterable[Fact]) -> None:

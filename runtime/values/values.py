@@ -74,7 +74,7 @@ class Record:
                 del held[key]
 
 
-class Counted:
+class DynamicLength:
     """Items of which it is data-dependent how many there are: `length`, of which `row(i)` is one."""
 
     length: Any
@@ -114,9 +114,9 @@ class Counted:
         raise NotImplementedError
 
 
-def counted_in(value: Any) -> Counted | None:
+def counted_in(value: Any) -> DynamicLength | None:
     """The first of its parts of which it is data-dependent how many items it has."""
-    return next((x for x in trees.leaves(value, is_leaf=lambda x: is_value(x) or isinstance(x, Counted)) if isinstance(x, Counted)), None)
+    return next((x for x in trees.leaves(value, is_leaf=lambda x: is_value(x) or isinstance(x, DynamicLength)) if isinstance(x, DynamicLength)), None)
 
 
 class Found:
@@ -143,7 +143,7 @@ class Copied(Record):
         self.holds(value, *(() if of is None else (of,)))
 
 
-class Stale:
+class Poison:
     """What a container holds that may be one that has changed: reading it is an error.
 
     `make` gives the error, of a read at this line or else of the change.

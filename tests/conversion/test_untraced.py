@@ -22,7 +22,7 @@ import pytest
 import autograph as ag
 from autograph.runtime.native import run_natively as native
 from autograph.runtime.native.code_facts import facts_of
-from autograph.runtime.state.state_refs import Contents
+from autograph.runtime.state.state_refs import ContentsRef
 
 TABLE = [3, 1, 4, 1, 5]
 MEMO: dict[int, int] = {}
@@ -737,13 +737,13 @@ def while_python_knows(x: Any, n: int) -> Any:
 @pytest.mark.parametrize("f", [in_a_range, over_a_list, over_pairs, over_two, left_early, while_python_knows])
 def test_turns_look_at_no_list_that_they_change(f: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a loop takes the square of its turns: what a list held is noted once a loop, not once a turn."""
-    looked, get = [0], Contents.get
+    looked, get = [0], ContentsRef.get
 
-    def counted(self: Contents) -> Any:
+    def counted(self: ContentsRef) -> Any:
         looked[0] += 1
         return get(self)
 
-    monkeypatch.setattr(Contents, "get", counted)
+    monkeypatch.setattr(ContentsRef, "get", counted)
     found = {}
     for n in (50, 200):
         looked[0] = 0

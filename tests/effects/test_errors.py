@@ -35,7 +35,7 @@ def test_every_error_has_an_id_and_a_builtin() -> None:
 def test_errors_can_be_pickled() -> None:
     import pickle
 
-    error = errors.LoopTypeError("message", errors.Place("file.py", 3), "advice")
+    error = errors.LoopTypeError("message", errors.SourceSpan("file.py", 3), "advice")
     again = pickle.loads(pickle.dumps(error))
     assert str(again) == str(error) and type(again) is errors.LoopTypeError
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.runtime.branches.traced_region import Block
+from autograph.runtime.branches.traced_region import TracedRegion
 from autograph.runtime.loops.reroll import record_iterations as repeats
 
 pytest.importorskip("optax", reason="optimizers need the extra `train`")
@@ -166,8 +166,8 @@ def test_one_compiled_turn_that_is_traced_once(program: Callable[..., Any]) -> N
 def blocks_traced(monkeypatch: pytest.MonkeyPatch) -> int:
     found = []
     with monkeypatch.context() as patch:
-        begin = Block.__init__
-        patch.setattr(Block, "__init__", lambda self, *args, **kwargs: found.append(self) or begin(self, *args, **kwargs))
+        begin = TracedRegion.__init__
+        patch.setattr(TracedRegion, "__init__", lambda self, *args, **kwargs: found.append(self) or begin(self, *args, **kwargs))
         ag.function(best_and_a_log)(*given())
     return len(found)
 

@@ -187,6 +187,42 @@ def test_slots_that_higher_layers_fill_are_listed() -> None:
     assert {(of, into) for of, into in found if not into.startswith(("jaxapi.traces.", "tracing.hooks."))} == SLOTS
 
 
+# Private words that the code once had, and that stand in no name of a file or class: the glossary has those of the field.
+OLD_FILES = frozenset(
+    "frames settling stage repeats rolling exact turn_numbers replayed known_whiles limits trial lifted ties turns identity choices told held reach "
+    "native deferred later leaving kinds said reporting shown changes traced entry shortcut mentioned managers loading made forgetting needs watching "
+    "opaque reading recording objects growing room regrown live sections lengths columns series fitting knowledge taking suspended overriding loads "
+    "branch_binding alike openings registers spans passing lanes active quiet numpys parts handles outside listing plans tails unsure resets "
+    "appends".split()
+)
+OLD_CLASSES = frozenset(
+    "Place HeapLocation Block Frame Settling Stage MadeTurns Inexact Slot Identity Who Turns Twin Stale Exit Begin Change Enough Walk Growing Left "
+    "Home Section Counted Spec Kept Turn Keys Numpys Part Handle Given Held".split()
+)
+OF_KERAS = frozenset(  # names that Keras has twice as well: of losses, and of metrics
+    "MeanSquaredError MeanAbsoluteError BinaryCrossentropy CategoricalCrossentropy SparseCategoricalCrossentropy KLDivergence".split()
+)
+
+
+def classes() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(module(path))
+    return found
+
+
+def test_a_class_name_stands_for_one_class() -> None:
+    assert {name: where for name, where in classes().items() if len(where) > 1 and name not in OF_KERAS} == {}
+
+
+def test_names_of_files_and_classes_are_words_of_the_field() -> None:
+    held_variable = {"autograph.runtime.state.variable_reads"}
+    assert [p for p in FILES if p.stem in OLD_FILES and "eager" not in p.parts] == []
+    assert {n: where for n, where in classes().items() if n in OLD_CLASSES and set(where) - held_variable} == {}
+
+
 def test_packages_say_what_they_hold() -> None:
     for whole in (ROOT / "runtime", ROOT / "autograph"):
         for package in sorted(p for p in whole.iterdir() if (p / "__init__.py").exists() and p.name != "runtime"):

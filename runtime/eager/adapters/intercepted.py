@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograph.runtime.branches.state_writes import noticed
-from autograph.runtime.state.state_refs import INTERCEPTED, Attribute, Interception
+from autograph.runtime.state.state_refs import INTERCEPTED, AttributeRef, Interception
 from autograph.runtime.state.variable_reads import note_place, recorders
 from autograph.runtime.tracing.class_members import everywhere
 from autograph.runtime.tracing.trace_context import watched
@@ -25,7 +25,7 @@ class Intercepted(Interception):
       place: what stands for it in an object; a `Held` if it is an array that tapes watch.
     """
 
-    def __init__(self, cls: type, name: str, place: Callable[[Any, str], Attribute] = Attribute) -> None:
+    def __init__(self, cls: type, name: str, place: Callable[[Any, str], AttributeRef] = AttributeRef) -> None:
         self._slot: Any = vars(cls).get(name)
         self._name, self._place = name, place
         INTERCEPTED.setdefault(name, []).append((cls, self))

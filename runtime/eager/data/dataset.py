@@ -20,9 +20,9 @@ from autograph.runtime.calls.function import jit
 from autograph.runtime.calls.input_signature import TensorSpec
 from autograph.runtime.eager.data.element_specs import DatasetSpec as DatasetSpec
 from autograph.runtime.eager.data.element_specs import agree, shown, signature
-from autograph.runtime.eager.data.functions import Filter, Flat, Interleave, Map, Padded, Unbatch, pad_each
+from autograph.runtime.eager.data.functions import Filter, FlatMapped, Interleave, Map, Padded, Unbatch, pad_each
 from autograph.runtime.eager.data.item_order import Irregular, Step
-from autograph.runtime.eager.data.items import Items
+from autograph.runtime.eager.data.items import DatasetItems
 from autograph.runtime.eager.data.iterators import DatasetIterator as DatasetIterator
 from autograph.runtime.eager.data.sources import Arrays, Iterated, Joined, Kept, Zipped, of_lists
 from autograph.runtime.errors.errors import DatasetError
@@ -43,7 +43,7 @@ AUTOTUNE = -1  # for `prefetch`, as in TensorFlow
 INFINITE_CARDINALITY, UNKNOWN_CARDINALITY = -1, -2  # what `cardinality` gives
 
 
-class Dataset(Items):
+class Dataset(DatasetItems):
     """Items, one after the other: rows of arrays, batches of them, or what a function makes of these.
 
     Python iterates it; `for x, y in dataset:` in an `ag.function` is one compiled loop, in which the arrays are inputs and no constants.  Each method
@@ -382,7 +382,7 @@ class Dataset(Items):
         >>> [int(x) for x in dataset.flat_map(ag.data.Dataset.from_tensor_slices)]
         [1, 2, 3, 4]
         """
-        return self._and(Flat(map_func, self._opening(), self._fixed_spec()))
+        return self._and(FlatMapped(map_func, self._opening(), self._fixed_spec()))
 
     def interleave(
         self, map_func: Callable[..., Any], cycle_length: int | None = None, block_length: int = 1, num_parallel_calls: int | None = None,
@@ -525,7 +525,7 @@ class Dataset(Items):
         """
         if _jax.compiling() or self._traced:
             raise DatasetError("`as_numpy_iterator` is called in a compiled function", here(), "write the loop over the dataset: `for x in dataset:`")
-        return map(lambda item: trees.map(lambda x: x if isinstance(x, Items) else np.asarray(x)[()], item), iter(self))
+        return map(lambda item: trees.map(lambda x: x if isinstance(x, DatasetItems) else np.asarray(x)[()], item), iter(self))
 
     def _and(self, *steps: Any) -> Dataset:
         return Dataset(self._source, (*self._steps, *steps), self._ahead)

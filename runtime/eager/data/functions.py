@@ -68,7 +68,7 @@ class Filter(Map):
         return (x for x in items() if self.compiled(x))
 
 
-class Flat(Map):
+class FlatMapped(Map):
     """`flat_map`: where all datasets have one known number of items, `count`, these have numbers; else Python goes over one after the other."""
 
     name = "flat_map"
@@ -123,7 +123,7 @@ class Flat(Map):
         return itertools.chain.from_iterable(map(self.items_of, items()))
 
 
-class Unbatch(Flat):
+class Unbatch(FlatMapped):
     """`unbatch`."""
 
     name = "unbatch"
@@ -132,7 +132,7 @@ class Unbatch(Flat):
         return self.function(item)
 
 
-class Interleave(Flat):
+class Interleave(FlatMapped):
     """`interleave`: some datasets are open at a time, of each of which a few items come in turn."""
 
     name = "interleave"

@@ -14,7 +14,7 @@ import numpy as np
 from autograph.runtime.calls.function import jit
 from autograph.runtime.eager.data import item_order as orders
 from autograph.runtime.eager.data.element_specs import DatasetSpec, longer, merged, padding, struct
-from autograph.runtime.eager.data.functions import Filter, Flat, Map, Padded, each_part
+from autograph.runtime.eager.data.functions import Filter, FlatMapped, Map, Padded, each_part
 from autograph.runtime.eager.data.item_order import Base, Irregular, Shape, Step, count_after, order, order_on_host, shape_after, shuffles
 from autograph.runtime.eager.data.iterators import DatasetIterator
 from autograph.runtime.eager.data.parallel_reading import addressed, numbered
@@ -29,7 +29,7 @@ from autograph.runtime.sequences.rows import Rows, Stream
 Method = Step | Map | Padded
 
 
-class Items(Stream):
+class DatasetItems(Stream):
     """A source and the methods that were called since."""
 
     def __init__(self, source: Source, steps: tuple[Method, ...] = (), ahead: int = 0) -> None:
@@ -114,7 +114,7 @@ class Items(Stream):
 
     def _numbers(self) -> tuple[Step, ...]:
         """The methods that say which items come when."""
-        return tuple(s if isinstance(s, Step) else s.step for s in self._steps if isinstance(s, (Step, Flat, Padded)))
+        return tuple(s if isinstance(s, Step) else s.step for s in self._steps if isinstance(s, (Step, FlatMapped, Padded)))
 
     def _base(self) -> Base:
         """The orders that what is beside or behind another dataset is made of."""
@@ -152,7 +152,7 @@ class Items(Stream):
         """What the methods make of an item of the source; `axes`: how many axes of batches it has."""
         left = iter(counts)
         for step in self._steps:
-            if isinstance(step, Flat):
+            if isinstance(step, FlatMapped):
                 item = step.numbered(item, next(left), axes)
             elif isinstance(step, Map):
                 item = step.of(item, axes)
@@ -267,7 +267,7 @@ class Items(Stream):
         """The same, of windows before they are datasets."""
         spec = trees.map(struct, self._source.spec(more))
         for step in self._steps:
-            if isinstance(step, Flat):
+            if isinstance(step, FlatMapped):
                 found: list[Any] = []
                 jax.eval_shape(lambda x: found.append(step.dataset(x)._spec(more)), spec)
                 spec = found[0]

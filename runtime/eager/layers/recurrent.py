@@ -16,7 +16,7 @@ from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.loops.for_loop import for_loop
 
 
-class Cell(Layer):
+class RecurrentCell(Layer):
     """One step of a recurrent layer: `cell(inputs, states)` gives an output and the new states.
 
     A cell of one's own has `units`, `build` and `call(inputs, states)`, where `states` is a list of as many arrays of shape (batch, units) as
@@ -34,7 +34,7 @@ class Cell(Layer):
         raise NotImplementedError
 
 
-class _OfMatrices(Cell):
+class _OfMatrices(RecurrentCell):
     """A cell whose step is a function of its weights: `kernel`, `recurrent_kernel` and `bias`, for some gates each."""
 
     gates = 1
@@ -160,7 +160,7 @@ class RNN(Layer):
     """A cell, step by step over sequences.
 
     Args:
-      cell: a `Cell`; one of one's own too.
+      cell: a `RecurrentCell`; one of one's own too.
       return_sequences: whether the outputs of all steps are given, of shape (batch, steps, units), or that of the last one.
       return_state: whether the last states are given too, after the output.
       go_backwards: whether the last step comes first.
@@ -195,7 +195,7 @@ class RNN(Layer):
         steps = jnp.swapaxes(inputs, 0, 1)
         steps = steps[::-1] if self.go_backwards else steps
         if isinstance(self.cell, _OfMatrices):
-            states, outputs = _scanned(_Step(self.cell), self.cell.weights_now(), steps, states)
+            states, outputs = _scanned(_RecurrentStep(self.cell), self.cell.weights_now(), steps, states)
             last = states[0]
         else:
             last, states, outputs = self._by_steps(steps, states)
@@ -222,7 +222,7 @@ class RNN(Layer):
         return found[-1], states, found
 
 
-class _Step:
+class _RecurrentStep:
     """The step of a cell as something that JAX finds again: equal for cells that compute the same."""
 
     def __init__(self, cell: _OfMatrices) -> None:
@@ -230,14 +230,14 @@ class _Step:
         self._key = (type(cell), *cell.functions())
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Step) and self._key == other._key
+        return isinstance(other, _RecurrentStep) and self._key == other._key
 
     def __hash__(self) -> int:
         return hash(self._key)
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _scanned(step: _Step, weights: tuple[Any, ...], steps: Any, states: list[Any]) -> Any:
+def _scanned(step: _RecurrentStep, weights: tuple[Any, ...], steps: Any, states: list[Any]) -> Any:
     def turn(states: list[Any], x: Any) -> Any:
         new = step.cell.step(weights, x, states)
         return new, new[0]

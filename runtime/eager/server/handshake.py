@@ -29,7 +29,7 @@ def _signed(key: bytes, *parts: bytes) -> bytes:
     return hmac.digest(key, b"".join(len(p).to_bytes(8, "big") + p for p in parts), "sha256")
 
 
-class Session:
+class SignedSession:
     """A connection whose sides know each other: messages are sent and received in order, each signed."""
 
     def __init__(self, connection: socket.socket, key: bytes, mine: bytes, theirs: bytes) -> None:
@@ -65,7 +65,7 @@ class Session:
         return message
 
 
-def admit(connection: socket.socket, key: bytes) -> Session:
+def admit(connection: socket.socket, key: bytes) -> SignedSession:
     """The server's side.
 
     Raises:
@@ -81,10 +81,10 @@ def admit(connection: socket.socket, key: bytes) -> Session:
         send_all(connection, bytes(_SIZE))
         raise Refused("it does not know the key")
     send_all(connection, _signed(key, b"server", challenge, theirs))
-    return Session(connection, _signed(key, b"session", challenge, theirs), b"server", b"worker")
+    return SignedSession(connection, _signed(key, b"session", challenge, theirs), b"server", b"worker")
 
 
-def introduce(connection: socket.socket, key: bytes) -> Session:
+def introduce(connection: socket.socket, key: bytes) -> SignedSession:
     """The worker's side.
 
     Raises:
@@ -101,4 +101,4 @@ def introduce(connection: socket.socket, key: bytes) -> Session:
     proof = exactly(connection, _SIZE, until)
     if not hmac.compare_digest(proof, _signed(key, b"server", challenge, mine)):
         raise Refused("it does not know the key")
-    return Session(connection, _signed(key, b"session", challenge, mine), b"worker", b"server")
+    return SignedSession(connection, _signed(key, b"session", challenge, mine), b"worker", b"server")

@@ -22,7 +22,7 @@ import jax.numpy as jnp
 
 from autograph.runtime.arrays.variable_ref import value_of
 from autograph.runtime.eager.graph_of_objects import variables_in
-from autograph.runtime.eager.server.handshake import Refused, Session, admit, introduce
+from autograph.runtime.eager.server.handshake import Refused, SignedSession, admit, introduce
 from autograph.runtime.eager.server.wire import MOST_BYTES, Closed, Malformed
 from autograph.runtime.eager.tape import GradientTape
 from autograph.runtime.errors.errors import ServerError
@@ -153,7 +153,7 @@ class Server:
 
     def _serve(self, connection: socket.socket) -> None:
         """One worker, as long as it is there."""
-        session: Session | None = None
+        session: SignedSession | None = None
         try:
             session = admit(connection, self._key)
             with self._lock:
@@ -242,7 +242,7 @@ class Worker:
         self._number = time.time_ns()  # larger than those of a worker of the same name that has died
         self._steps = 0
         self._connection: socket.socket | None = None
-        self._session: Session | None = None
+        self._session: SignedSession | None = None
         self._key = _bytes(key)
 
     def __enter__(self) -> Worker:

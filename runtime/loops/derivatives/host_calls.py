@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from autograph.runtime.errors.errors import NotDifferentiableError, Place
+from autograph.runtime.errors.errors import NotDifferentiableError, SourceSpan
 from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi.strip_effects import prints, quiet
 from autograph.runtime.jaxapi.traces import ClosedJaxpr, Literal
@@ -38,7 +38,7 @@ class Log:
       NotDifferentiableError: (AG602) of any method that evaluates the iteration: a function is called in a branch or loop of it.
     """
 
-    def __init__(self, iteration: ClosedJaxpr, place: Place | None) -> None:
+    def __init__(self, iteration: ClosedJaxpr, place: SourceSpan | None) -> None:
         self._iteration, self._place = iteration, place
         self._silent = quiet(iteration) if prints(iteration) else iteration
         self._runs: OrderedDict[int, dict[Any, Any]] = OrderedDict()

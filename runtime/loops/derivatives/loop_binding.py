@@ -11,7 +11,7 @@ import jax
 import numpy as np
 from jax import lax
 
-from autograph.runtime.errors.errors import Place
+from autograph.runtime.errors.errors import SourceSpan
 from autograph.runtime.errors.source_spans import in_kernel
 from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi.forward_only import forward_only
@@ -19,14 +19,14 @@ from autograph.runtime.jaxapi.ordered_stores import ordered
 from autograph.runtime.jaxapi.strip_effects import prints, quiet
 from autograph.runtime.jaxapi.traces import ClosedJaxpr
 from autograph.runtime.loops.derivatives.host_calls import Log, on_host
-from autograph.runtime.loops.derivatives.loop_data import Loop, inexact, is_zero
+from autograph.runtime.loops.derivatives.loop_data import LoopData, inexact, is_zero
 from autograph.runtime.loops.derivatives.loop_primitives import bind
 from autograph.runtime.loops.derivatives.loop_rules import instantiated
 from autograph.runtime.loops.derivatives.masks import merge, split
 
 
 def bind_while(
-    test: ClosedJaxpr, turn: ClosedJaxpr, tested: Sequence[Any], consts: Sequence[Any], carry: Sequence[Any], place: Place | None,
+    test: ClosedJaxpr, turn: ClosedJaxpr, tested: Sequence[Any], consts: Sequence[Any], carry: Sequence[Any], place: SourceSpan | None,
     checkpoints: int | None = None,
 ) -> list[Any]:  # fmt: skip
     """`while test(*tested, *carry): carry = turn(*consts, *carry)` on arrays.
@@ -48,23 +48,23 @@ def bind_while(
 
 
 def _derivative_of(
-    plain: Callable[..., Any], test: ClosedJaxpr, turn: ClosedJaxpr, tests: int, fixed: int, place: Place | None, checkpoints: int | None
+    plain: Callable[..., Any], test: ClosedJaxpr, turn: ClosedJaxpr, tests: int, fixed: int, place: SourceSpan | None, checkpoints: int | None
 ) -> Callable[..., list[Any]]:
     """The derivative of a loop of JAX's, as a function of its flat operands and their tangents."""
 
     @functools.cache
-    def as_data() -> Loop:  # only when it is differentiated
+    def as_data() -> LoopData:  # only when it is differentiated
         types = [v.aval for v in turn.jaxpr.invars]
         silent = quiet(turn) if prints(turn) else turn
         run, again, asked = (_jax.jaxpr_as_fun(j) for j in (turn, silent, test))
-        return Loop(
+        return LoopData(
             lambda tc, x: asked(*tc, *x)[0], lambda c, x: list(run(*c, *x)), lambda c, x: list(again(*c, *x)),
             tuple(v.aval for v in test.jaxpr.invars[:tests]), tuple(types[:fixed]), tuple(types[fixed:]),
             (False,) * fixed, (False,) * (len(types) - fixed), frozenset(test.effects | turn.effects), checkpoints,
             "custom_vjp_call" in _jax.primitives(turn), place=place,
         )  # fmt: skip
 
-    def with_log(log: Log) -> Loop:
+    def with_log(log: Log) -> LoopData:
         """The loop whose functions on the host are called once: its first constant is the number of the run."""
         loop = as_data()
         return dataclasses.replace(

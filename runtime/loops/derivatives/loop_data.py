@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from autograph.runtime.errors.errors import AutographError, NotDifferentiableError, Place
+from autograph.runtime.errors.errors import AutographError, NotDifferentiableError, SourceSpan
 from autograph.runtime.errors.raise_sites import is_users
 from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi.mesh import Axes, count_type
@@ -42,7 +42,7 @@ def is_zero(tangent: Any) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Loop:
+class LoopData:
     """`while test(tc, x): x = turn(c, x)`, closed over no tracer; `quiet` is the iteration without what it prints, to be made again.
 
     `via_pullback`: the iteration has no derivative of its own in forward mode, because a `jax.custom_vjp` is in it.  `order` counts the derivatives
@@ -61,8 +61,8 @@ class Loop:
     checkpoints: int | None = None
     via_pullback: bool = False
     order: int = 1
-    place: Place | None = None
-    same: Loop | None = None  # a loop with the same dependencies
+    place: SourceSpan | None = None
+    same: LoopData | None = None  # a loop with the same dependencies
 
     def __repr__(self) -> str:
         return f"<loop at {self.place}>" if self.place else "<loop>"
@@ -123,7 +123,7 @@ class Loop:
                 return tuple(found)
             found = new
 
-    def activated(self, consts: Sequence[bool], carry: Sequence[bool]) -> Loop:
+    def activated(self, consts: Sequence[bool], carry: Sequence[bool]) -> LoopData:
         """The loop whose active leaves are those that some leaves reach."""
         const_active = tuple(f and inexact(a) for f, a in zip(consts, self.const_types, strict=True))
         carry_active = self.reached(const_active, carry, inexact)
@@ -151,7 +151,7 @@ class Loop:
         return merge(self.carry_active, on, off), tangents
 
     @functools.cached_property
-    def doubled(self) -> Loop:
+    def doubled(self) -> LoopData:
         """The loop over the carry and its tangents."""
         const_types = (*self.const_types, *map(strong, pick(self.const_active, self.const_types)))
         carry_types = (*self.carry_types, *map(strong, pick(self.carry_active, self.carry_types)))
@@ -166,13 +166,13 @@ class Loop:
                 return traced(step, const_types, carry_types)
 
         turn = both(self.turn)
-        return Loop(
+        return LoopData(
             lambda tc, x: self.test(tc, x[: self.carry]), turn, turn if self.quiet is self.turn else both(self.quiet),
             self.test_types, const_types, carry_types, self.const_active + (True,) * self.active_consts,
             self.carry_active + (True,) * self.active_carry, self.effects, self.checkpoints, self.via_pullback, self.order + 1, self.place,
         )  # fmt: skip
 
-    def masked(self, axes: Axes) -> Loop:
+    def masked(self, axes: Axes) -> LoopData:
         """A loop that counts its iterations, and in which nothing changes after `n` of them: n and a carry that is safe to evaluate are constants."""
         count = count_type(axes)
 
@@ -183,13 +183,13 @@ class Loop:
             after = self.quiet(c, [jnp.where(going, v, w) for v, w in zip(x, safe, strict=True)])
             return [i + 1, *(jnp.where(going, v, w) for v, w in zip(after, x, strict=True))]
 
-        return Loop(
+        return LoopData(
             self.test, step, step, (), (count, *self.carry_types, *self.const_types), (count, *self.carry_types),
             (False,) * (1 + self.carry) + self.const_active, (False, *self.carry_active),
             checkpoints=self.checkpoints, via_pullback=self.via_pullback, order=self.order, place=self.place,
         )  # fmt: skip
 
-    def batched(self, lanes: Callable[[Turn, list[Any], list[Any]], Turn], const_types: Types, carry_types: Types, c: Any, x: Any) -> Loop:
+    def batched(self, lanes: Callable[[Turn, list[Any], list[Any]], Turn], const_types: Types, carry_types: Types, c: Any, x: Any) -> LoopData:
         """All lanes as one loop of a known number of iterations."""
         turn = lanes(self.quiet, [0 if b else None for b in c], [0 if b else None for b in x])
         return dataclasses.replace(
@@ -204,7 +204,7 @@ class Loop:
 class _Named:
     """As a context: not one that `contextlib` makes, whose frames would be in the user's traceback."""
 
-    def __init__(self, place: Place | None) -> None:
+    def __init__(self, place: SourceSpan | None) -> None:
         self.place = place
 
     def __enter__(self) -> None:
@@ -225,11 +225,11 @@ class _Named:
         ) from (error if _jax.full() else None)  # fmt: skip
 
 
-def _operation(error: BaseException) -> Place | None:
+def _operation(error: BaseException) -> SourceSpan | None:
     """Where the user has written the operation that failed: JAX keeps what led to it as the error's cause."""
     tb, place = error.__cause__.__traceback__ if error.__cause__ is not None else None, None
     while tb is not None:
-        place = Place(tb.tb_frame.f_code.co_filename, tb.tb_lineno) if is_users(tb.tb_frame.f_code.co_filename) else place
+        place = SourceSpan(tb.tb_frame.f_code.co_filename, tb.tb_lineno) if is_users(tb.tb_frame.f_code.co_filename) else place
         tb = tb.tb_next
     return place
 

@@ -26,7 +26,7 @@ from autograph.runtime.jaxapi.batch_params import Lanes, Stack, all_lanes, vmapp
 from autograph.runtime.jaxapi.mesh import like
 from autograph.runtime.jaxapi.traces import Primitive, axes_of, batching, mlir, with_axis
 from autograph.runtime.loops.derivatives import sweeps
-from autograph.runtime.loops.derivatives.loop_data import Loop, strong
+from autograph.runtime.loops.derivatives.loop_data import LoopData, strong
 from autograph.runtime.loops.derivatives.masks import merge, pick, split
 
 
@@ -35,20 +35,20 @@ class Kind(NamedTuple):
 
     primitive: Primitive
     compute: Callable[..., list[Any]]
-    fixed: Callable[[Loop], int]  # the number of operands that it is not linear in
-    types: Callable[[Loop], list[Any]]
+    fixed: Callable[[LoopData], int]  # the number of operands that it is not linear in
+    types: Callable[[LoopData], list[Any]]
     tests: bool = False  # whether it finds the number of iterations itself, and does what the iterations do besides
 
 
-def _active(loop: Loop) -> list[Any]:
+def _active(loop: LoopData) -> list[Any]:
     return [strong(a) for a in pick(loop.carry_active, loop.carry_types)]
 
 
-def _grown(loop: Loop) -> list[Any]:
+def _grown(loop: LoopData) -> list[Any]:
     return [strong(a) for a in pick(loop.const_active, loop.const_types)] + _active(loop)
 
 
-def _operands(loop: Loop) -> int:
+def _operands(loop: LoopData) -> int:
     return len(loop.test_types) + loop.consts + loop.carry
 
 
@@ -69,7 +69,7 @@ KINDS = {
 }  # fmt: skip
 
 
-def bind(kind: str, loop: Loop, *operands: Any) -> list[Any]:
+def bind(kind: str, loop: LoopData, *operands: Any) -> list[Any]:
     """Bind a primitive.
 
     Devices of a mesh whose numbers of iterations differ all make as many as the longest: the transposed iteration may hold a collective operation,
@@ -83,7 +83,7 @@ def bind(kind: str, loop: Loop, *operands: Any) -> list[Any]:
     return list(KINDS[kind].primitive.bind(*found, loop=loop, stack=()))
 
 
-def _with_counts(loop: Loop, operands: list[Any], longest: Any, n: Any, start: Any, safe: list[Any]) -> list[Any]:
+def _with_counts(loop: LoopData, operands: list[Any], longest: Any, n: Any, start: Any, safe: list[Any]) -> list[Any]:
     """What belongs to the operands of a loop, as it belongs to those of the masked loop."""
     return [longest, n, *safe, *operands[1 : 1 + loop.consts], start, *operands[1 + loop.consts :]]
 
@@ -92,16 +92,16 @@ def _define(name: str, kind: Kind) -> None:
     p = kind.primitive
     p.multiple_results = True
 
-    def compute(*operands: Any, loop: Loop, stack: Stack) -> Any:
+    def compute(*operands: Any, loop: LoopData, stack: Stack) -> Any:
         counted = {} if name not in ("adj", "adjb", "adjt") else {"lanes": math.prod(lanes.size for lanes in stack)}
         with loop.errors():
             return all_lanes(lambda *ops: kind.compute(loop, list(ops), **counted), stack)(*operands)
 
     @functools.lru_cache(maxsize=512)
-    def compiled(loop: Loop, stack: Stack) -> Any:
+    def compiled(loop: LoopData, stack: Stack) -> Any:
         return jax.jit(functools.partial(compute, loop=loop, stack=stack))
 
-    def types(*_: Any, loop: Loop, stack: Stack) -> Any:
+    def types(*_: Any, loop: LoopData, stack: Stack) -> Any:
         return wide(kind.types(loop), stack), loop.effects if kind.tests else frozenset()
 
     p.def_impl(lambda *operands, loop, stack: compiled(loop, stack)(*operands))
@@ -122,7 +122,7 @@ def _options(axis: Any) -> tuple[tuple[str, Any], ...]:
     return tuple(found.items())
 
 
-def _batch(name: str, axis: Any, args: Sequence[Any], dims: Sequence[Any], *, loop: Loop, stack: Stack) -> Any:
+def _batch(name: str, axis: Any, args: Sequence[Any], dims: Sequence[Any], *, loop: LoopData, stack: Stack) -> Any:
     kind, options = KINDS[name], _options(axis)
     named = any(k == "axis_name" for k, _ in options)  # an iteration may hold a collective operation over the lanes
     operands = [jnp.moveaxis(a, d, 0) if d not in (None, 0) else a for a, d in zip(args, dims, strict=True)]
@@ -148,7 +148,7 @@ def _batch(name: str, axis: Any, args: Sequence[Any], dims: Sequence[Any], *, lo
     return kind.primitive.bind(*operands, loop=loop, stack=(*stack, more)), list(axes)
 
 
-def _own_counts(loop: Loop, operands: list[Any], batched: list[bool], stack: Stack) -> tuple[Loop, list[Any], list[bool], Stack]:
+def _own_counts(loop: LoopData, operands: list[Any], batched: list[bool], stack: Stack) -> tuple[LoopData, list[Any], list[bool], Stack]:
     """Lanes with numbers of iterations of their own: as many as the longest are made, masked.
 
     A lane that has finished is evaluated where it began; one that makes no iteration, where the longest begins: an iteration may have no derivative
@@ -170,7 +170,7 @@ def _own_counts(loop: Loop, operands: list[Any], batched: list[bool], stack: Sta
     return loop.masked(axes_of(jax.typeof(n))), operands, flags, tuple(map(shifted, stack))
 
 
-def _one_loop(loop: Loop, operands: list[Any], batched: list[bool], size: int, options: tuple[tuple[str, Any], ...], named: bool) -> Any:
+def _one_loop(loop: LoopData, operands: list[Any], batched: list[bool], size: int, options: tuple[tuple[str, Any], ...], named: bool) -> Any:
     """The tangents of all lanes by one loop over the whole batch."""
     n, c, x, dc, dx = split(operands, 1, loop.consts, loop.carry, loop.active_consts)
     _, c_in, x_in, dc_in, dx_in = split(batched, 1, loop.consts, loop.carry, loop.active_consts)

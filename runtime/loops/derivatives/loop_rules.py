@@ -11,11 +11,11 @@ import jax.numpy as jnp
 from autograph.runtime.jaxapi.batch_params import Stack, all_lanes, wide
 from autograph.runtime.jaxapi.mesh import zeros
 from autograph.runtime.jaxapi.traces import Literal, ad, pe, set_current_trace
-from autograph.runtime.loops.derivatives.loop_data import Loop, is_zero
+from autograph.runtime.loops.derivatives.loop_data import LoopData, is_zero
 from autograph.runtime.loops.derivatives.loop_primitives import KINDS, Kind, bind
 from autograph.runtime.loops.derivatives.masks import merge, pick, split
 
-Rule = Callable[[list[Any], list[Any], Loop], tuple[list[Any], list[Any]]]
+Rule = Callable[[list[Any], list[Any], LoopData], tuple[list[Any], list[Any]]]
 
 
 def _array(tangent: Any, primal: Any) -> Any:
@@ -30,7 +30,7 @@ def instantiated(active: Sequence[bool], tangents: list[Any], primals: list[Any]
 class _Widened:
     """The loop with more active leaves, because some have tangents; lists of the leaves active before are spread over those active now."""
 
-    def __init__(self, loop: Loop, consts: list[Any], carry: list[Any]) -> None:
+    def __init__(self, loop: LoopData, consts: list[Any], carry: list[Any]) -> None:
         self.old = loop
         self.loop = loop.activated(
             [a or not is_zero(t) for a, t in zip(loop.const_active, consts, strict=True)],
@@ -62,7 +62,7 @@ def _kept(old: Sequence[bool], new: Sequence[bool], values: list[Any]) -> list[A
 # --- forward mode ----------------------------------------------------------------------------------------------------------------------------
 
 
-def _run_jvp(primals: list[Any], tangents: list[Any], loop: Loop) -> tuple[list[Any], list[Any]]:
+def _run_jvp(primals: list[Any], tangents: list[Any], loop: LoopData) -> tuple[list[Any], list[Any]]:
     tests = len(loop.test_types)
     _, c, x = split(primals, tests, loop.consts)
     _, dc, dx = split(tangents, tests, loop.consts)
@@ -75,7 +75,7 @@ def _run_jvp(primals: list[Any], tangents: list[Any], loop: Loop) -> tuple[list[
     return values, [None, *merge(loop.carry_active, on, [None] * (loop.carry - loop.active_carry))]
 
 
-def _both_jvp(primals: list[Any], tangents: list[Any], loop: Loop) -> tuple[list[Any], list[Any]]:
+def _both_jvp(primals: list[Any], tangents: list[Any], loop: LoopData) -> tuple[list[Any], list[Any]]:
     counts = len(loop.test_types), loop.consts, loop.carry, loop.active_consts
 
     def of_doubled(operands: list[Any]) -> list[Any]:
@@ -85,7 +85,7 @@ def _both_jvp(primals: list[Any], tangents: list[Any], loop: Loop) -> tuple[list
     return _run_jvp(of_doubled(primals), of_doubled(tangents), loop.doubled)
 
 
-def _lin_jvp(primals: list[Any], tangents: list[Any], loop: Loop) -> tuple[list[Any], list[Any]]:
+def _lin_jvp(primals: list[Any], tangents: list[Any], loop: LoopData) -> tuple[list[Any], list[Any]]:
     counts = 1, loop.consts, loop.carry, loop.active_consts
     (n,), c, x, dc, dx = split(primals, *counts)
     _, ct, xt, dct, dxt = split(tangents, *counts)
@@ -102,7 +102,7 @@ def _lin_jvp(primals: list[Any], tangents: list[Any], loop: Loop) -> tuple[list[
     return out, widened.kept_carry(found[w.active_carry :])
 
 
-def _adj_jvp(primals: list[Any], tangents: list[Any], loop: Loop) -> tuple[list[Any], list[Any]]:
+def _adj_jvp(primals: list[Any], tangents: list[Any], loop: LoopData) -> tuple[list[Any], list[Any]]:
     counts = 1, loop.consts, loop.carry
     (n,), c, x, cotangents = split(primals, *counts)
     _, ct, xt, cotangents_t = split(tangents, *counts)
@@ -119,7 +119,7 @@ def _adj_jvp(primals: list[Any], tangents: list[Any], loop: Loop) -> tuple[list[
     return widened.kept_consts(consts) + widened.kept_carry(carry), widened.kept_consts(dconsts) + widened.kept_carry(dcarry)
 
 
-def _adjb_jvp(primals: list[Any], tangents: list[Any], loop: Loop) -> tuple[list[Any], list[Any]]:
+def _adjb_jvp(primals: list[Any], tangents: list[Any], loop: LoopData) -> tuple[list[Any], list[Any]]:
     def of_doubled(operands: list[Any]) -> list[Any]:
         n, c, x, ct, dc, dx, dct = split(operands, 1, loop.consts, loop.carry, loop.active_carry, loop.active_consts, loop.active_carry)
         return [*n, *c, *dc, *x, *dx, *dct, *ct]
@@ -132,7 +132,7 @@ def _adjb_jvp(primals: list[Any], tangents: list[Any], loop: Loop) -> tuple[list
     return parts(out), parts(out_t)
 
 
-def _adjt_jvp(primals: list[Any], tangents: list[Any], loop: Loop) -> tuple[list[Any], list[Any]]:
+def _adjt_jvp(primals: list[Any], tangents: list[Any], loop: LoopData) -> tuple[list[Any], list[Any]]:
     out, out_t = _adjb_jvp(primals, tangents, loop)
     linear = slice(loop.active_consts + loop.active_carry, None)
     return out[linear], out_t[linear]
@@ -141,7 +141,7 @@ def _adjt_jvp(primals: list[Any], tangents: list[Any], loop: Loop) -> tuple[list
 def _lifted(rule: Rule) -> Callable[..., Any]:
     """The rule for one lane, over all lanes."""
 
-    def jvp(primals: Sequence[Any], tangents: Sequence[Any], *, loop: Loop, stack: Stack) -> Any:
+    def jvp(primals: Sequence[Any], tangents: Sequence[Any], *, loop: LoopData, stack: Stack) -> Any:
         there = [not is_zero(t) for t in tangents]
         results: list[bool] = []
 
@@ -185,24 +185,24 @@ class _Split(NamedTuple):
     whole: Kind
     known: Kind
     linear: str  # the name of the linear part
-    values: Callable[[Loop], int]  # the number of results that are values
+    values: Callable[[LoopData], int]  # the number of results that are values
     counts: bool  # whether the number of iterations is a result of the known part, and the operands of the test are not needed any more
 
-    def known_stack(self, loop: Loop, stack: Stack) -> Stack:
+    def known_stack(self, loop: LoopData, stack: Stack) -> Stack:
         fixed, values = self.whole.fixed(loop), self.values(loop)
         return tuple(lanes._replace(operands=lanes.operands[:fixed], results=lanes.results[:values]) for lanes in stack)
 
-    def linear_stack(self, loop: Loop, stack: Stack) -> Stack:
+    def linear_stack(self, loop: LoopData, stack: Stack) -> Stack:
         values = self.values(loop)
         return tuple(
             lanes._replace(operands=tuple(self.operands(loop, lanes.results[0], lanes.operands)), results=lanes.results[values:]) for lanes in stack
         )
 
-    def operands(self, loop: Loop, count: Any, operands: Sequence[Any]) -> list[Any]:
+    def operands(self, loop: LoopData, count: Any, operands: Sequence[Any]) -> list[Any]:
         """What belongs to the operands of the linear part, of what belongs to those of the whole."""
         return [count, *operands[len(loop.test_types) :]] if self.counts else list(operands)
 
-    def partial_eval(self, trace: Any, *tracers: Any, loop: Loop, stack: Stack) -> list[Any]:
+    def partial_eval(self, trace: Any, *tracers: Any, loop: LoopData, stack: Stack) -> list[Any]:
         """Known values and unknown tangents: the values are computed now, and the linear part is left."""
         fixed = self.whole.fixed(loop)
         known = [t.is_known() for t in tracers]
@@ -246,21 +246,21 @@ for _split in (
 # --- transposition ---------------------------------------------------------------------------------------------------------------------------
 
 
-def _lin_transpose(fixed: list[Any], cotangents: list[Any], loop: Loop) -> list[Any]:
+def _lin_transpose(fixed: list[Any], cotangents: list[Any], loop: LoopData) -> list[Any]:
     return bind("adj", loop, *fixed, *cotangents)
 
 
-def _adj_transpose(fixed: list[Any], cotangents: list[Any], loop: Loop) -> list[Any]:
+def _adj_transpose(fixed: list[Any], cotangents: list[Any], loop: LoopData) -> list[Any]:
     return bind("lin", loop, *fixed, *cotangents)
 
 
-def _adjt_transpose(fixed: list[Any], cotangents: list[Any], loop: Loop) -> list[Any]:
+def _adjt_transpose(fixed: list[Any], cotangents: list[Any], loop: LoopData) -> list[Any]:
     before, ct = split(fixed, 1 + loop.consts + loop.carry)
     return [*bind("adjt", loop, *fixed, *cotangents, *map(jnp.zeros_like, ct)), *bind("lin", loop, *before, *cotangents)]
 
 
 def _transposed(kind: Kind, rule: Callable[..., list[Any]]) -> Callable[..., Any]:
-    def transpose(cotangents: Sequence[Any], *operands: Any, loop: Loop, stack: Stack) -> list[Any]:
+    def transpose(cotangents: Sequence[Any], *operands: Any, loop: LoopData, stack: Stack) -> list[Any]:
         count = kind.fixed(loop)
         fixed, linear = list(operands[:count]), operands[count:]
         types = wide(kind.types(loop), stack)

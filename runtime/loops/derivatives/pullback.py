@@ -15,7 +15,7 @@ from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi.mesh import room, zeros
 from autograph.runtime.jaxapi.traces import Literal
-from autograph.runtime.loops.derivatives.loop_data import Loop, inexact
+from autograph.runtime.loops.derivatives.loop_data import LoopData, inexact
 from autograph.runtime.loops.derivatives.masks import drop, merge, pick
 
 BUDGET = 32 * 2**20  # bytes of stored states, all levels together
@@ -39,7 +39,7 @@ class Pullback:
     written to, is not stored.
     """
 
-    def __init__(self, loop: Loop) -> None:
+    def __init__(self, loop: LoopData) -> None:
         found: dict[str, Any] = {}
 
         def linear(c: list[Any], x: list[Any]) -> list[Any]:
@@ -92,7 +92,7 @@ class Pullback:
         return list(consts), list(carry)
 
 
-def loop_closed(loop: Loop, needed: list[bool]) -> tuple[bool, ...]:
+def loop_closed(loop: LoopData, needed: list[bool]) -> tuple[bool, ...]:
     """The leaves of the carry that some of them are computed from in any number of iterations."""
     while True:
         more = [n or any(m and depends[loop.consts + k] for m, depends in zip(needed, loop.dependencies, strict=True)) for k, n in enumerate(needed)]
@@ -101,7 +101,7 @@ def loop_closed(loop: Loop, needed: list[bool]) -> tuple[bool, ...]:
         needed = more
 
 
-class Plan(NamedTuple):
+class PullbackPlan(NamedTuple):
     """How the way back through a loop is swept: what the innermost level stores (residuals if `dense`, else states) and how many rows of it,
     the rows of each level above, the number of levels, and the rows of the buffers for short loops."""
 
@@ -112,7 +112,7 @@ class Plan(NamedTuple):
     short: tuple[int, ...]
 
 
-def pullback_of(loop: Loop) -> Pullback:
+def pullback_of(loop: LoopData) -> Pullback:
     """The pullback of a loop, traced once."""
     found: Pullback | None = vars(loop).get("pullback")
     if found is None:
@@ -120,13 +120,13 @@ def pullback_of(loop: Loop) -> Pullback:
     return found
 
 
-def plan(loop: Loop, lanes: int = 1) -> Plan:
+def plan(loop: LoopData, lanes: int = 1) -> PullbackPlan:
     """The fewest levels that reach `REACH` iterations within the budget; `checkpoints` rows in each, if that is what the user said."""
     back = pullback_of(loop)
     state, residuals = lanes * back.state_size, lanes * back.residual_size
     if loop.checkpoints:
         k = loop.checkpoints
-        return Plan(k * residuals <= DENSE, k, k, max(2, math.ceil(math.log(REACH, max(2, k)))), ())
+        return PullbackPlan(k * residuals <= DENSE, k, k, max(2, math.ceil(math.log(REACH, max(2, k)))), ())
     single = back.has_loops or loop.order > 1  # much work in an iteration: one copy of it, or nested loops and hessians grow too large
     inner = min(128 if single else 1024, DENSE // residuals)
     dense = inner >= ROWS
@@ -145,4 +145,4 @@ def plan(loop: Loop, lanes: int = 1) -> Plan:
         while few * row <= held // 2 and (few < inner or not dense) and len(short) < 2:
             short.append(few)
             few *= 8
-    return Plan(dense, inner, rows, levels, tuple(short))
+    return PullbackPlan(dense, inner, rows, levels, tuple(short))

@@ -15,14 +15,14 @@ from jax import lax
 
 from autograph.runtime.jaxapi.mesh import like, room, zeros
 from autograph.runtime.jaxapi.traces import varying
-from autograph.runtime.loops.derivatives.loop_data import Loop, strong
+from autograph.runtime.loops.derivatives.loop_data import LoopData, strong
 from autograph.runtime.loops.derivatives.masks import pick, split
 from autograph.runtime.loops.derivatives.pullback import Pullback, plan, pullback_of
 
 Sums = tuple[list[Any], list[Any]]  # the cotangents of the carry, and those of the constants so far
 
 
-def run(loop: Loop, operands: list[Any]) -> list[Any]:
+def run(loop: LoopData, operands: list[Any]) -> list[Any]:
     """The number of iterations, and the carry after them."""
     tc, c, x = split(operands, len(loop.test_types), loop.consts)
     start = varying(jnp.int32(0), loop.test_axes)
@@ -30,13 +30,13 @@ def run(loop: Loop, operands: list[Any]) -> list[Any]:
     return [n, *x]
 
 
-def both(loop: Loop, operands: list[Any]) -> list[Any]:
+def both(loop: LoopData, operands: list[Any]) -> list[Any]:
     """The number of iterations, the carry after them, and the tangents of its active leaves."""
     tc, c, x, dc, dx = split(operands, len(loop.test_types), loop.consts, loop.carry, loop.active_consts)
     return run(loop.doubled, [*tc, *c, *dc, *x, *dx])
 
 
-def tangents(loop: Loop, operands: list[Any]) -> list[Any]:
+def tangents(loop: LoopData, operands: list[Any]) -> list[Any]:
     """The tangents after a known number of iterations."""
     (n,), c, x, dc, dx = split(operands, 1, loop.consts, loop.carry, loop.active_consts)
 
@@ -48,13 +48,13 @@ def tangents(loop: Loop, operands: list[Any]) -> list[Any]:
     return out
 
 
-def cotangents(loop: Loop, operands: list[Any], lanes: int = 1) -> list[Any]:
+def cotangents(loop: LoopData, operands: list[Any], lanes: int = 1) -> list[Any]:
     """The cotangents of the active constants and of the carry before a known number of iterations."""
     (n,), c, x, ct = split(operands, 1, loop.consts, loop.carry)
     return _Sweep(loop, n, c, x, lanes).cotangents(ct)
 
 
-def cotangents_and_tangents(loop: Loop, operands: list[Any], lanes: int = 1) -> list[Any]:
+def cotangents_and_tangents(loop: LoopData, operands: list[Any], lanes: int = 1) -> list[Any]:
     """What `cotangents` gives, and its derivative in the direction of some tangents: by one sweep of the loop of values and tangents."""
     (n,), c, x, ct, dc, dx, dct = split(operands, 1, loop.consts, loop.carry, loop.active_carry, loop.active_consts, loop.active_carry)
     out = cotangents(loop.doubled, [n, *c, *dc, *x, *dx, *dct, *ct], lanes)
@@ -62,7 +62,7 @@ def cotangents_and_tangents(loop: Loop, operands: list[Any], lanes: int = 1) -> 
     return [*consts, *carry, *dconsts, *dcarry]
 
 
-def tangents_of_cotangents(loop: Loop, operands: list[Any], lanes: int = 1) -> list[Any]:
+def tangents_of_cotangents(loop: LoopData, operands: list[Any], lanes: int = 1) -> list[Any]:
     """The derivative of `cotangents` alone."""
     return cotangents_and_tangents(loop, operands, lanes)[loop.active_consts + loop.active_carry :]
 
@@ -84,7 +84,7 @@ def _down(count: Any, turn: Callable[[Any, Sums], Sums], sums: Sums) -> Sums:
 class _Sweep:
     """The way back through `n` iterations from `x`: states at fixed strides in each level, what the pullbacks read in the innermost."""
 
-    def __init__(self, loop: Loop, n: Any, c: list[Any], x: list[Any], lanes: int) -> None:
+    def __init__(self, loop: LoopData, n: Any, c: list[Any], x: list[Any], lanes: int) -> None:
         self.loop, self.n, self.c = loop, n, c
         self.back: Pullback = pullback_of(loop)
         self.plan = plan(loop, lanes)

@@ -19,10 +19,10 @@ from autograph.runtime.jaxapi.traces import Literal, Tracer
 from autograph.runtime.loops.reroll.literal_abstraction import is_open, numbers_in, without_numbers
 
 
-class Turn:
+class IterationTrace:
     """The equations of one iteration, the key that iterations alike have in common, and what it takes from outside, by position."""
 
-    def __init__(self, eqns: Sequence[Any], keys: Keys, size: int) -> None:
+    def __init__(self, eqns: Sequence[Any], keys: StructuralKeys, size: int) -> None:
         self.eqns, self.size = eqns, size
         self.taken: list[Any] = []  # variables, literals, and numbers inside of equations
         self.tracers: list[Any] = []  # what stands for the variables
@@ -64,7 +64,7 @@ class Turn:
         self.tracers.append(tracer)
 
 
-class Keys:
+class StructuralKeys:
     """Keys of what equations have as parameters: equal where those mean the same."""
 
     def __init__(self) -> None:

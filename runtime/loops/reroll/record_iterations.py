@@ -18,10 +18,10 @@ from contextlib import contextmanager
 from autograph.runtime.errors.errors import LargeUnrollWarning
 from autograph.runtime.errors.source_spans import here
 from autograph.runtime.jaxapi import traces as _jax
-from autograph.runtime.jaxapi.equation_ranges import Span, may_loop, span
+from autograph.runtime.jaxapi.equation_ranges import EquationRange, may_loop, span
 from autograph.runtime.loops.reroll.compile_size import LONG, size_of, size_of_all
-from autograph.runtime.loops.reroll.iteration_equivalence import Keys, Turn
-from autograph.runtime.loops.reroll.unrolled_loop import Loop, NotAlike
+from autograph.runtime.loops.reroll.iteration_equivalence import IterationTrace, StructuralKeys
+from autograph.runtime.loops.reroll.unrolled_loop import NotAlike, UnrolledLoop
 from autograph.runtime.state.retrace import end_if_made_again
 from autograph.runtime.state.variable_reads import Recorder, recorders
 from autograph.runtime.values.loop_options import rolling
@@ -41,7 +41,7 @@ _unrolled = _Unrolled()
 class MadeTurns:
     """The iterations that Python makes of a loop; none where operations are not recorded as they are."""
 
-    def __init__(self, span: Span | None, wanted: bool = True) -> None:
+    def __init__(self, span: EquationRange | None, wanted: bool = True) -> None:
         self._span, self._tapes = span, recorders.active
         self._wanted, self._before = wanted, _jax.equations()
         self._inside = _unrolled.size
@@ -100,7 +100,7 @@ def made_turns(wanted: bool = True) -> Iterator[MadeTurns]:
         yield MadeTurns(found)
 
 
-def _join(span: Span, tape: Recorder | None, counts: Sequence[int]) -> bool:
+def _join(span: EquationRange, tape: Recorder | None, counts: Sequence[int]) -> bool:
     """`counts`: how many operations the tape had recorded at each mark."""
     sections = span.sections()
     sizes = [size_of_all(eqns) for eqns in sections] if len(sections) >= _FEWEST else []
@@ -108,13 +108,13 @@ def _join(span: Span, tape: Recorder | None, counts: Sequence[int]) -> bool:
         return False
     if any(not may_loop(e.effects) or any(_jax.axes_of(v.aval) for v in e.outvars) for eqns in sections for e in eqns):
         return False
-    keys = Keys()
-    turns = [Turn(eqns, keys, size) for eqns, size in zip(sections, sizes, strict=True)]
+    keys = StructuralKeys()
+    turns = [IterationTrace(eqns, keys, size) for eqns, size in zip(sections, sizes, strict=True)]
     first, last = _alike(turns)
     if last - first < _FEWEST:
         return False
     try:
-        loop = Loop(span, turns[first:last])
+        loop = UnrolledLoop(span, turns[first:last])
     except NotAlike:
         return False
     taken = tape.take(counts[first], counts[last], loop.defined, loop.given_to()) if tape is not None else None
@@ -132,7 +132,7 @@ def _join(span: Span, tape: Recorder | None, counts: Sequence[int]) -> bool:
     return True
 
 
-def _alike(turns: Sequence[Turn]) -> tuple[int, int]:
+def _alike(turns: Sequence[IterationTrace]) -> tuple[int, int]:
     """The iterations without those at both ends that are like no other."""
     counts = Counter(t.key for t in turns)
     alone = [counts[t.key] == 1 for t in turns]

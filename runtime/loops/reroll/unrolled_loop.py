@@ -16,10 +16,10 @@ import numpy as np
 from jax import lax
 
 from autograph.runtime.jaxapi import traces as _jax
-from autograph.runtime.jaxapi.equation_ranges import Span, equation, jaxpr_of
+from autograph.runtime.jaxapi.equation_ranges import EquationRange, equation, jaxpr_of
 from autograph.runtime.jaxapi.traces import Literal, Tracer, Var
 from autograph.runtime.loops.reroll.carry_allocation import Need, Registers, Way
-from autograph.runtime.loops.reroll.iteration_equivalence import Turn, known
+from autograph.runtime.loops.reroll.iteration_equivalence import IterationTrace, known
 from autograph.runtime.loops.reroll.literal_abstraction import numbers_in, with_numbers
 
 _MOST_KINDS = 16
@@ -32,17 +32,17 @@ class NotAlike(Exception):
     """The iterations are too different, or hand on what no compiled loop can."""
 
 
-class _Known:
+class _KnownValues:
     """A number that is known and stands before the loop where iterations give others."""
 
     def __init__(self, value: Any, aval: Any) -> None:
         self.value, self.aval = value, aval
 
 
-class Loop:
+class UnrolledLoop:
     """Some iterations as one loop: what each position takes, what is handed on, and what is given after the loop."""
 
-    def __init__(self, span: Span, turns: Sequence[Turn]) -> None:
+    def __init__(self, span: EquationRange, turns: Sequence[IterationTrace]) -> None:
         self.span, self.turns = span, turns
         self.kinds: dict[Hashable, list[int]] = {}
         for k, t in enumerate(turns):
@@ -54,7 +54,7 @@ class Loop:
         self.tables: dict[tuple[Hashable, int], Any] = {}  # by position: an array with a row for each iteration
         self.same: dict[tuple[Hashable, int], Any] = {}  # what all iterations of a kind take
         self.handed: dict[Hashable, list[int]] = {}  # the positions that take what iterations hand on
-        self.of_numbers: dict[tuple[Any, bytes], _Known] = {}
+        self.of_numbers: dict[tuple[Any, bytes], _KnownValues] = {}
         self.tracers: dict[Any, Any] = {}
         for kind, of in self.kinds.items():
             for p in range(len(turns[of[0]].taken)):
@@ -89,7 +89,7 @@ class Loop:
         atom, tracer = self.turns[k].taken[p], self.turns[k].tracers[p]
         if isinstance(atom, Literal):
             data = np.asarray(atom.val)
-            return self.of_numbers.setdefault((atom.aval, data.tobytes()), _Known(data, atom.aval))
+            return self.of_numbers.setdefault((atom.aval, data.tobytes()), _KnownValues(data, atom.aval))
         if atom not in self.defined:
             self.tracers[atom] = tracer
         return atom
@@ -182,7 +182,7 @@ class Loop:
         value = self.registers.first.get(register)
         if value is None:
             return _of_type(jnp.zeros(aval.shape, aval.dtype), aval)
-        return _of_type(jnp.asarray(value.value), aval) if isinstance(value, _Known) else self.given.get(value, self.tracers[value])
+        return _of_type(jnp.asarray(value.value), aval) if isinstance(value, _KnownValues) else self.given.get(value, self.tracers[value])
 
     def _side(self, kind: Hashable, way: Way, numbers: dict[tuple[Hashable, int], int]) -> Any:
         """A function of the registers and of the rows of tables: the registers after an iteration of a kind, and what it gives after the loop."""
@@ -211,7 +211,7 @@ class Loop:
 
         return side
 
-    def _made(self, turn: Turn, kind: Hashable, outvars: list[Any]) -> tuple[Any, list[Any]]:
+    def _made(self, turn: IterationTrace, kind: Hashable, outvars: list[Any]) -> tuple[Any, list[Any]]:
         """An iteration as a function of what its positions take, and their types."""
         avals = [_type(atom) for atom in turn.taken]
         invars = [Var(a) for a in avals]

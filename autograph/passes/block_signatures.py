@@ -10,7 +10,7 @@ from autograph.analysis.names import NONE, Names, binds_itself, free, surely_bin
 from autograph.analysis.scopes import Scope
 from autograph.passes.context import Context
 from autograph.passes.exits import falls_through, returns
-from autograph.passes.unsure import lazy_operands
+from autograph.passes.maybe_unbound import lazy_operands
 from autograph.trees import syntax as s
 
 _FAR, _NEAR = (1 << 30, 0), (0, 0)

@@ -22,9 +22,9 @@ from autograph.passes.callables import CHANGING
 from autograph.passes.context import Context
 from autograph.passes.indices import index_of
 from autograph.passes.list_names import Uses
+from autograph.passes.list_rebinding import resets
 from autograph.passes.new_lists import is_remade
 from autograph.passes.pops import hoisted, popped
-from autograph.passes.resets import resets
 from autograph.trees import syntax as s
 from autograph.trees.quote import quote, quote_expr
 
