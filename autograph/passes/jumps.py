@@ -25,7 +25,7 @@ from autograph.analysis.names import Names, State, binds, reads
 from autograph.passes.context import Context
 from autograph.passes.exits import falls_through, jumps, returns
 from autograph.passes.generators import kept, yields
-from autograph.passes.tail_position import nest
+from autograph.passes.tail_position import nest_remaining
 from autograph.trees import syntax as s
 from autograph.trees.quote import quote, quote_expr
 
@@ -33,7 +33,7 @@ from autograph.trees.quote import quote, quote_expr
 def lower_jumps(fn: Any, context: Context) -> None:
     returning = any(isinstance(j, s.Return) for stmt in s.own_statements(fn.body) if isinstance(stmt, s.LOOPS) for j in jumps([stmt]))
     bound = Bound(fn.body, frozenset(s.parameter_names(fn.args)), context.memo).before if returning else {}
-    body = nest(_block(fn.body, context, bound), context)
+    body = nest_remaining(_block(fn.body, context, bound), context)
     if any(isinstance(j, s.Return) for j in jumps(body)):
         _return_none(body)
     fn.body = body
@@ -55,7 +55,7 @@ def _block(block: list[Any], context: Context, bound: Mapping[Any, State]) -> li
 
 
 def _loop(loop: Any, context: Context, bound: Mapping[Any, State]) -> list[Any]:
-    loop.body, orelse = nest(_block(loop.body, context, bound), context), _block(loop.orelse, context, bound)
+    loop.body, orelse = nest_remaining(_block(loop.body, context, bound), context), _block(loop.orelse, context, bound)
     if not context.fresh.kinds.isdisjoint(s.YIELDS) and yields(loop):
         loop.orelse = orelse
         return [loop]

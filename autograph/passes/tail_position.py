@@ -22,7 +22,7 @@ from autograph.trees import syntax as s
 from autograph.trees.quote import quote
 
 
-def nest(block: list[Any], context: Context) -> list[Any]:
+def nest_remaining(block: list[Any], context: Context) -> list[Any]:
     """`block` with all jumps out of it in tail position, and without what follows a jump."""
     guards = [k for k, stmt in enumerate(block) if isinstance(stmt, s.If) and any(jumps([stmt]))]
     if len(guards) > DEEPEST:
@@ -34,18 +34,18 @@ def nest(block: list[Any], context: Context) -> list[Any]:
             continue
         before, rest = block[:i], block[i + 1 :]
         if isinstance(stmt, (s.Try, s.TryStar)) and any(jumps(stmt.finalbody)):
-            return [*before, *nest(_overridden(stmt, rest, context), context)]
+            return [*before, *nest_remaining(_overridden(stmt, rest, context), context)]
         if not isinstance(stmt, s.If):
             if not rest and not else_after_jump(stmt):
                 for inner in s.blocks(stmt):
-                    inner[:] = nest(inner, context)
+                    inner[:] = nest_remaining(inner, context)
                 return block
-            return [*before, *nest(_guarded(stmt, rest, context), context)]
+            return [*before, *nest_remaining(_guarded(stmt, rest, context), context)]
         body, orelse = falls_through(stmt.body), falls_through(stmt.orelse)
         if body and orelse and rest:
-            return [*before, *nest(_guarded(stmt, rest, context), context)]
-        stmt.body = nest(stmt.body + (rest if body else []), context)
-        stmt.orelse = nest(stmt.orelse + (rest if orelse else []), context)
+            return [*before, *nest_remaining(_guarded(stmt, rest, context), context)]
+        stmt.body = nest_remaining(stmt.body + (rest if body else []), context)
+        stmt.orelse = nest_remaining(stmt.orelse + (rest if orelse else []), context)
         return [*before, stmt]
     return block
 
@@ -54,7 +54,7 @@ def _guarded(stmt: Any, rest: list[Any], context: Context) -> list[Any]:
     """`stmt` with flags for its jumps, and `if flag: jump else: rest`."""
     flags = Flags([stmt], context)
     for inner in s.blocks(stmt):
-        inner[:] = nest(inner, context)
+        inner[:] = nest_remaining(inner, context)
     flagged = flags.set([stmt])
     return [*flags.before(stmt), *flagged, *flags.jumping(rest, stmt)]
 
@@ -80,11 +80,11 @@ def _overridden(stmt: Any, rest: list[Any], context: Context) -> list[Any]:
     final, stmt.finalbody = stmt.finalbody[: len(stmt.finalbody) - len(marks)], []
     flags, own = Flags(final, context), Flags([stmt], context)
     for inner in s.blocks(stmt)[:-1]:
-        inner[:] = nest(inner, context)
+        inner[:] = nest_remaining(inner, context)
     flagged = own.set([stmt])
     leaves = context.fresh("leaves")
     stmt.finalbody = [
-        *flags.set(nest(final, context)),
+        *flags.set(nest_remaining(final, context)),
         *quote("$leaves.jumps = $any", last, leaves=leaves, any=flags.any(last)),
         *(quote("ag.finished($any)", last, any=flags.any(last)) if marks else []),
     ]
@@ -102,7 +102,7 @@ def _grouped(block: list[Any], guards: list[int], context: Context) -> list[Any]
     for begin, end in zip(cuts, cuts[1:], strict=False):
         group = block[begin:end]
         at = group[0]
-        group = flags.set(nest(group, context))
+        group = flags.set(nest_remaining(group, context))
         out += group if begin == 0 else quote("if not $any:\n    $group", at, any=flags.any(at), group=group)
     kinds = list(flags.flags)
     for kind in kinds:
@@ -111,4 +111,4 @@ def _grouped(block: list[Any], guards: list[int], context: Context) -> list[Any]
             out += jump
         elif kind is not s.Continue:
             out += quote("if $flag:\n    $jump", block[-1], flag=flags.flags[kind], jump=jump)
-    return nest(out, context) if len(kinds) > 1 or not always else out
+    return nest_remaining(out, context) if len(kinds) > 1 or not always else out

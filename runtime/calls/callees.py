@@ -26,7 +26,7 @@ from autograph.runtime.indexing.slice_functions import function_of
 from autograph.runtime.jaxapi import trees
 from autograph.runtime.jaxapi.tracers import Array
 from autograph.runtime.jaxapi.traces import recording
-from autograph.runtime.native.run_natively import call_known, may_be_known
+from autograph.runtime.native.run_natively import call_natively, may_be_known
 from autograph.runtime.operators.changing_methods import MUTATING, changing_method
 from autograph.runtime.operators.math_functions import math_call
 from autograph.runtime.operators.numpy_functions import numpy_call
@@ -74,7 +74,7 @@ def adopt(cls: type) -> None:
 def call(f: Any) -> Any:
     """What to call in the place of `f`: `call(f)(x)` is `f(x)` with `f` converted, if it is the user's and can be."""
     if type(f) is FunctionType and recording() and may_be_known(f):
-        return functools.partial(call_known, f, _called)
+        return functools.partial(call_natively, f, _called)
     if watched():
         if type(f) in _CHANGING or getattr(f, "__module__", None) == "_operator":
             found = importlib.import_module("autograph.runtime.operators.unbound_methods").instead_of(f)

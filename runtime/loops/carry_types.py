@@ -86,12 +86,12 @@ def unless_failed(p: Any) -> Any:
     return fine() if p is True else note(lax.bitwise_and(p, fine()), PathFacts(true=facts_of(p).true))
 
 
-def listed(out: Any, count: int) -> list[Any]:
+def as_list(out: Any, count: int) -> list[Any]:
     """What a body returned, as a list of `count` values."""
     return [out] if count == 1 else list(out or ())
 
 
-def given(state: Sequence[Any]) -> Any:
+def as_result(state: Sequence[Any]) -> Any:
     """A state as the operator returns it: one value, or a tuple."""
     return state[0] if len(state) == 1 else tuple(state) or None
 
@@ -142,7 +142,7 @@ class CarryTypeFixpoint:
 
     def _of_fields(self, body: Callable[..., Any]) -> Callable[..., Any]:
         """The body as one that takes and gives fields of objects."""
-        return lambda *args: given([opened(x) for x in listed(body(*map(closed, args)), len(self.state) - self.extra)])
+        return lambda *args: as_result([opened(x) for x in as_list(body(*map(closed, args)), len(self.state) - self.extra)])
 
     def asking(self, test: Callable[..., Any]) -> Callable[..., Any]:
         """The test as one of what the loop carries."""
@@ -296,10 +296,10 @@ class CarryTypeFixpoint:
         self.extra, body, count = len(tags), self.body, len(self.state)
 
         def tagging(*args: Any) -> Any:
-            outs = listed(body(*args[: len(args) - len(tags)]), count)
+            outs = as_list(body(*args[: len(args) - len(tags)]), count)
             flat = [x for o, s in zip(outs, self.specs, strict=False) for x in flatten(o, s, as_is)]
             flat += [x for location in self.places for x in flatten(location.get(), self.preset[location], as_is)]
-            return given([*outs, *self.loop.numbers(flat)])
+            return as_result([*outs, *self.loop.numbers(flat)])
 
         self.body = tagging
         self.state = [*self.state, *tags]
@@ -375,7 +375,7 @@ class CarryTypeFixpoint:
     def _finished(self, block: TracedRegion, out: Any) -> list[Any]:
         count = len(self.state)
         names = self.names() if block.left else []
-        outs = [_known(opened(block.kept.get(n, nothing))) for n in names] if block.left else [_known(x) for x in listed(out, count)]
+        outs = [_known(opened(block.kept.get(n, nothing))) for n in names] if block.left else [_known(x) for x in as_list(out, count)]
         args = block.args[len(self.items) :]
         self.raw = [spec_out(x) for x in outs]
         found = copies_in(outs)

@@ -26,13 +26,13 @@ from autograph.runtime.errors.source_spans import parameter_names
 from autograph.runtime.host.host_effects import check_taken
 from autograph.runtime.host.progress import Progress, ProgressStep
 from autograph.runtime.jaxapi import traces as _jax
-from autograph.runtime.loops.carry_types import given, listed
+from autograph.runtime.loops.carry_types import as_list, as_result
 from autograph.runtime.loops.iterator_consumption import Taking, first_and_step, needs_position
 from autograph.runtime.loops.loop_lowering import StagedLoop
-from autograph.runtime.loops.reroll.record_iterations import made_turns
+from autograph.runtime.loops.reroll.record_iterations import record_iterations
 from autograph.runtime.loops.row_loops import OfSeries, Series, series_of
 from autograph.runtime.loops.static_or_rolled import compiled_or_unrolled
-from autograph.runtime.loops.static_range import counted, rest_rolled
+from autograph.runtime.loops.static_range import counted, roll_remaining
 from autograph.runtime.loops.while_loop import run_while
 from autograph.runtime.native.run_natively import loop_known
 from autograph.runtime.sequences.bounded_list import refuse_hidden
@@ -41,7 +41,7 @@ from autograph.runtime.sequences.mutating_iteration import LiveWalk, longest, pr
 from autograph.runtime.sequences.rows import Range, Rows, index_rows, rows_of
 from autograph.runtime.sequences.truth import truth
 from autograph.runtime.state.decisions import decided, watching
-from autograph.runtime.state.iterators import is_held
+from autograph.runtime.state.iterators import has_other_references
 from autograph.runtime.state.length_bounds import iterating
 from autograph.runtime.state.speculation import Speculation
 from autograph.runtime.tracing.hooks import call
@@ -81,7 +81,7 @@ def for_loop(
         items, total, parts = watched.turns()
         body = ProgressStep(watched, body, total, parts)
     count = sys.getrefcount(items) - ours
-    held = is_held(items, count) if held is None else held
+    held = has_other_references(items, count) if held is None else held
     if type(items) is _OF_A_RANGE and not held and _jax.compiling():  # `reversed(range(n))`
         state_of: Any = items.__reduce__()
         items = state_of[1][0][state_of[2] or 0 :]
@@ -94,30 +94,30 @@ def for_loop(
     if isinstance(rows, Range):
         hints = hints._replace(unroll=max(hints.unroll, rows.unroll))
         if rows.static is None:
-            return given(_counted(rows, body, values, flag, hints))
+            return as_result(_counted(rows, body, values, flag, hints))
         items = rows.static
         if flag is None and rows.rolled is not False and (rows.rolled or hints.unroll > 1) and _jax.recording():
-            return given(_scanned(index_rows(items), body, values, hints))
+            return as_result(_scanned(index_rows(items), body, values, hints))
         if rows.rolled is False:
-            return given(_unrolled(items, body, values, flag, hints, roll=False))
+            return as_result(_unrolled(items, body, values, flag, hints, roll=False))
     elif rows is not None:
         if targets and (rows.length or rows.tail is not None):  # an iteration is made: what they hold before the loop may have another type
             names = parameter_names(body, len(values))
             values = [blank if n in targets else x for n, x in zip(names, values, strict=True)]
         if rows.tail is not None:
-            return given(_with_tail(rows, body, values, flag, hints, unread))
+            return as_result(_with_tail(rows, body, values, flag, hints, unread))
         if rows.length == 1:
-            return given(listed(body(rows.item(0), *values), len(values)))
+            return as_result(as_list(body(rows.item(0), *values), len(values)))
 
-        return given(_over_rows(rows, body, values, flag, hints))
+        return as_result(_over_rows(rows, body, values, flag, hints))
     if flag is not None and (counting := first_and_step(items)) is not None and _jax.recording() and not held:
         first, step = counting
-        return given(_counted(Range(first, FURTHEST if step > 0 else -FURTHEST, step), body, values, flag, hints))
+        return as_result(_counted(Range(first, FURTHEST if step > 0 else -FURTHEST, step), body, values, flag, hints))
     if isinstance(items, builtins.range) and flag is not None and _jax.recording():
         turns = Range(items.start, items.stop, items.step)
-        return given(_tried(lambda: _counted(turns, body, values, flag, hints), items, body, values, flag, hints))
+        return as_result(_tried(lambda: _counted(turns, body, values, flag, hints), items, body, values, flag, hints))
     try:
-        return given(_unrolled(items, body, values, flag, hints, roll=True, held=held))
+        return as_result(_unrolled(items, body, values, flag, hints, roll=True, held=held))
     except Ending as error:
         need = needs_position(error)
     raise need
@@ -165,7 +165,7 @@ def _through(series: Series, body: Body, state: list[Any], turn: Callable[[Any, 
     def going(k: int, state: list[Any]) -> list[Any]:
         return turn(series.item(k), state) if series.has(k) else state
 
-    state = rest_rolled(builtins.range(series.count), OfSeries(series, body), state, going, series.is_changed)
+    state = roll_remaining(builtins.range(series.count), OfSeries(series, body), state, going, series.is_changed)
     k = series.count
     while series.has(k):
         state, k = turn(series.item(k), state), k + 1
@@ -180,21 +180,21 @@ def _with_tail(rows: Rows, body: Body, state: list[Any], flag: int | None, hints
     tail = rows.tail
     assert tail is not None
     if rows.length == 1:
-        state = listed(body(rows.item(0), *state), len(state))
+        state = as_list(body(rows.item(0), *state), len(state))
     elif rows.length:
-        state = listed(given(_over_rows(rows.full, body, state, flag, hints)), len(state))
+        state = as_list(as_result(_over_rows(rows.full, body, state, flag, hints)), len(state))
     left = False if flag is None or not rows.length else truth(state[flag])
     if left is True:
         return state
     if left is False:
-        return listed(body(tail(), *state), len(state))
+        return as_list(body(tail(), *state), len(state))
     names = parameter_names(body, len(state))
 
     def but_unread(state: list[Any]) -> Any:
-        return given([Unset(n) if n in unread else x for n, x in zip(names, state, strict=True)])
+        return as_result([Unset(n) if n in unread else x for n, x in zip(names, state, strict=True)])
 
-    sides = lambda *s: but_unread(list(s)), lambda *s: but_unread(listed(body(tail(), *s), len(s)))  # noqa: E731
-    return listed(staged_cond(left, *sides, state, (body,)), len(state))
+    sides = lambda *s: but_unread(list(s)), lambda *s: but_unread(as_list(body(tail(), *s), len(s)))  # noqa: E731
+    return as_list(staged_cond(left, *sides, state, (body,)), len(state))
 
 
 class _OfItems:
@@ -236,7 +236,7 @@ def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints, peels: bool
             raise
         speculation.roll_back(whole)
     with place.scope("first"):
-        state = listed(body(rows.item(0), *state), len(state))
+        state = as_list(body(rows.item(0), *state), len(state))
     return _scanned(rows.rest, body, state, hints, peels=False)
 
 
@@ -274,7 +274,7 @@ def _counted(r: Range, body: Body, state: list[Any], flag: int | None, hints: Hi
             note_interval(i, start.low, None if stop.high is None else stop.high - 1)
         elif isinstance(step, int):
             note_interval(i, None if stop.low is None else stop.low + 1, start.high)
-        return given([following(i), *listed(made(present(r, state).item(i), *state), len(state))])
+        return as_result([following(i), *as_list(made(present(r, state).item(i), *state), len(state))])
 
     ends = (r.start, r.stop, step)
     most = len(builtins.range(*ends)) if all(isinstance(e, int) for e in ends) and abs(r.stop) < FURTHEST else r.most
@@ -296,16 +296,16 @@ def _unrolled(
     turns = len(items) if asks and isinstance(items, Sized) else 8
 
     def turn(x: Any, state: list[Any]) -> list[Any]:
-        return listed(body(x, *state), count)
+        return as_list(body(x, *state), count)
 
     if flag is None and roll and _jax.compiling() and isinstance(items, builtins.range):
-        return rest_rolled(items, body, state, turn)
+        return roll_remaining(items, body, state, turn)
     if flag is None and roll and _jax.compiling() and not held and (series := series_of(items)) is not None:
         return _through(series, body, state, turn)
 
     def ended(*state: Any) -> Any:
         """What an iteration leaves that is not made any more: the flag is known there."""
-        return given([True if k == flag else x for k, x in enumerate(state)])
+        return as_result([True if k == flag else x for k, x in enumerate(state)])
 
     check_taken(items)
     gone_over = over(items)
@@ -314,13 +314,13 @@ def _unrolled(
     walk = LiveWalk(gone_over, lambda _: iter(taking))
     walk.state = state
     run: TraceContext | None = None
-    with made_turns(roll or bool(why)) as made, iterating(turns):
+    with record_iterations(roll or bool(why)) as made, iterating(turns):
         for x in walk:
             if left is False:
                 with place.scope("turn", again=run) as run:  # blocks in it remember what those of the iteration before have found
                     state = turn(x, state)
             else:  # a traced value decides whether the loop goes on: the rest is unrolled under the flag
-                state = listed(staged_cond(left, ended, lambda *s, x=x: body(x, *s), state, (body,)), count)
+                state = as_list(staged_cond(left, ended, lambda *s, x=x: body(x, *s), state, (body,)), count)
             left = flag is not None and truth(state[flag])
             made.mark()
             if left is True:

@@ -22,7 +22,7 @@ from autograph.runtime.jaxapi.traces import Literal, Var
 from autograph.runtime.loops.induction_variables import InductionVariable, settled
 from autograph.runtime.loops.loop_lowering import StagedLoop
 from autograph.runtime.loops.reroll.compile_size import LONG, size_of_all
-from autograph.runtime.loops.reroll.record_iterations import made_turns
+from autograph.runtime.loops.reroll.record_iterations import record_iterations
 from autograph.runtime.loops.scalar_intervals import (
     INT32,
     Integer,
@@ -50,7 +50,7 @@ _FEWEST = 4
 Turn = Callable[[Any, list[Any]], list[Any]]
 
 
-def rest_rolled(
+def roll_remaining(
     items: builtins.range,
     body: Callable[..., Any],
     state: list[Any],
@@ -72,7 +72,7 @@ def rest_rolled(
 
     def unrolled(rest: builtins.range, state: list[Any], why: str, size: int = 0) -> list[Any]:
         """`size`: how many operations all iterations together are, if they are many."""
-        with made_turns() as repeats, iterating(len(rest)):
+        with record_iterations() as repeats, iterating(len(rest)):
             with place.scope("turn") as run:
                 for item in rest:
                     run.count = 0  # blocks in an iteration remember what those of the iteration before have found
@@ -132,7 +132,7 @@ def _rolled(
     items: builtins.range, body: Callable[..., Any], state: list[Any], whole: bool, stored: Sequence[Any], spoil: Callable[[Iterable[Any]], bool]
 ) -> list[Any]:
     names = parameter_names(body, len(state))
-    stage = turn_staged(body, state, names, len(items), stored, items)
+    stage = stage_iteration(body, state, names, len(items), stored, items)
     if spoil(stage.block.wrote):
         raise NotRollable("an iteration changes what the loop goes over")
     for place, spec in stage.block.wrote.items():
@@ -151,7 +151,7 @@ def _is_set_somewhere(held: Any, spec: Any) -> bool:
     return any(has_option(part) and not isinstance(x, Maybe) for x, part in pairs)
 
 
-def turn_staged(
+def stage_iteration(
     body: Callable[..., Any], state: list[Any], names: Sequence[str], turns: int, stored: Sequence[Any], indices: builtins.range | None = None
 ) -> StagedLoop:
     """The body of a rolled loop: an iteration with a traced index, which is one of `indices`."""
@@ -198,7 +198,7 @@ def _stands(x: Any, spec: AbstractValue) -> bool:
     return isinstance(spec, ByReference) and spec.value is x or bool(spec == generalize(spec_of(x)))  # an array that is stored into keeps its type
 
 
-class TurnSlots(NamedTuple):
+class InductionVariables(NamedTuple):
     """The variables of a staged iteration, and what the numbers among them are after the loop: by position in the state, and by place."""
 
     index: Any
@@ -208,7 +208,7 @@ class TurnSlots(NamedTuple):
     places: dict[StateRef, dict[int, Any]]
 
 
-def slots_of(stage: StagedLoop, state: list[Any], names: Sequence[str]) -> TurnSlots:
+def slots_of(stage: StagedLoop, state: list[Any], names: Sequence[str]) -> InductionVariables:
     block = stage.block
     final: dict[int, Any] = {}
     places: dict[StateRef, dict[int, Any]] = {}
@@ -235,7 +235,7 @@ def slots_of(stage: StagedLoop, state: list[Any], names: Sequence[str]) -> TurnS
             if not isinstance(location.obj, VariableRef):  # a Variable holds no number, but an array of its own type
                 stays = functools.partial(places.setdefault(location, {}).__setitem__, k)
                 slots += _slots(location.bare, x, part, mine, stays, None, stage.remembered)
-    return TurnSlots(index, slots, code, final, places)
+    return InductionVariables(index, slots, code, final, places)
 
 
 def _slots(

@@ -13,14 +13,14 @@ from typing import Any
 
 from autograph.runtime.branches.traced_region import TracedRegion
 from autograph.runtime.errors.source_spans import parameter_names
-from autograph.runtime.loops.carry_types import given, listed
+from autograph.runtime.loops.carry_types import as_list, as_result
 from autograph.runtime.loops.induction_variables import number_slots
 from autograph.runtime.loops.loop_lowering import StagedLoop
 from autograph.runtime.loops.reroll.compile_size import LONG
 from autograph.runtime.loops.scalar_evolution import turns_made
 from autograph.runtime.loops.scalar_intervals import NotRollable
 from autograph.runtime.loops.static_or_rolled import compiled_or_unrolled
-from autograph.runtime.loops.static_range import scanned, slots_of, turn_staged
+from autograph.runtime.loops.static_range import scanned, slots_of, stage_iteration
 from autograph.runtime.sequences.list_capacity import retry_with_capacity
 from autograph.runtime.sequences.truth import truth
 from autograph.runtime.state.speculation import Speculation
@@ -50,14 +50,14 @@ def rest_of_while(
 
     @functools.wraps(source)
     def turn(_: Any, *state: Any) -> Any:
-        return given(listed(body(*state), len(state)))
+        return as_result(as_list(body(*state), len(state)))
 
     code = getattr(body, "__code__", None)
     place = CallSite(code)
     names = parameter_names(source, len(state))
 
     def staged(state: list[Any], turns: int) -> StagedLoop:
-        return turn_staged(turn, state, names, turns, stored)
+        return stage_iteration(turn, state, names, turns, stored)
 
     def compiled() -> tuple[list[Any], int] | str:
         speculation = Speculation()

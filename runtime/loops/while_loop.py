@@ -20,9 +20,9 @@ from autograph.runtime.errors.errors import EffectError, StepLimitError
 from autograph.runtime.errors.source_spans import here
 from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.jaxapi import trees
-from autograph.runtime.loops.carry_types import ROTATED, Rotate, given, listed, unless_failed
+from autograph.runtime.loops.carry_types import ROTATED, Rotate, as_list, as_result, unless_failed
 from autograph.runtime.loops.loop_lowering import StagedLoop
-from autograph.runtime.loops.reroll.record_iterations import made_turns
+from autograph.runtime.loops.reroll.record_iterations import record_iterations
 from autograph.runtime.loops.static_range import cost, stored_into
 from autograph.runtime.loops.static_while import is_worth_a_trial, rest_of_while
 from autograph.runtime.native.run_natively import while_known
@@ -61,7 +61,7 @@ def while_loop(test: Callable[..., Any], body: Callable[..., Any], *state: Any) 
     """
     if (known := while_known(test, body, state)) is not NotImplemented:
         return known
-    return given(run_while(test, body, list(state), body, limit=hints_here().max_steps))
+    return as_result(run_while(test, body, list(state), body, limit=hints_here().max_steps))
 
 
 def run_while(
@@ -90,11 +90,11 @@ def run_while(
         turns, size, why = 0, 0, ""
         looked = finite or not _jax.compiling()
         speculation, run = Speculation() if p is True else None, None
-        with made_turns() as made, iterating(most or 8):
+        with record_iterations() as made, iterating(most or 8):
             while p is True:
                 recorded = _jax.equations()
                 with place.scope("turn" if turns else "body", again=run if turns > 1 else None) as run:
-                    asked, p, after = _asked(test, listed(body(*state), len(state)), finite)
+                    asked, p, after = _asked(test, as_list(body(*state), len(state)), finite)
                 made.mark()
                 turns += 1
                 only_errors_end_it = turns == 1 and asked is True and not isinstance(p, bool)
@@ -136,7 +136,7 @@ def run_while(
             raise
         speculation.roll_back(whole)
     with place.scope("first"):
-        p, state = _going(test, listed(body(*state), len(state)), finite)
+        p, state = _going(test, as_list(body(*state), len(state)), finite)
     if p is False:
         return state
     staged = functools.partial(staging, before=state, begin=None, certain=True, p=p, token=None)
@@ -165,8 +165,8 @@ def _staged(
             speculation.roll_back(run)
 
     def turn(_: Any, *state: Any) -> Any:
-        p, after = _going(test, listed(body(*state), len(state)), finite)
-        return given([p, *after])
+        p, after = _going(test, as_list(body(*state), len(state)), finite)
+        return as_result([p, *after])
 
     def asked(p: Any, *_: Any) -> Any:
         return p
@@ -187,7 +187,7 @@ def _limited(test: Callable[..., Any], body: Callable[..., Any], state: list[Any
     """A loop that may not make more than `limit` iterations."""
 
     def counted(turns: Any, *state: Any) -> Any:
-        return given([turns + 1, *listed(body(*state), len(state))])
+        return as_result([turns + 1, *as_list(body(*state), len(state))])
 
     @functools.wraps(test)
     def going(turns: Any, *state: Any) -> Any:

@@ -102,7 +102,7 @@ def _own(f: FunctionType) -> CodeType:
     return getattr(f.__code__.co_consts[-1], "code", f.__code__) if mark_of(f.__code__) == "Form" else f.__code__
 
 
-def call_known(f: FunctionType, otherwise: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+def call_natively(f: FunctionType, otherwise: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """`f(*args, **kwargs)` as the user wrote it, if it is given and comes to nothing that is traced; else a call of `otherwise(f)`."""
     values = [x for x in (*args, *kwargs.values()) if type(x) not in ATOMS]
     if f.__closure__ or f.__defaults__ or f.__kwdefaults__:

@@ -24,7 +24,7 @@ from autograph.runtime.operators.list_methods import append
 from autograph.runtime.sequences.bounded_list import refuse_hidden
 from autograph.runtime.sequences.rows import Range, Rows, Stream, rows_of
 from autograph.runtime.sequences.truth import length, truth
-from autograph.runtime.state.iterators import is_held
+from autograph.runtime.state.iterators import has_other_references
 from autograph.runtime.state.type_text import describe, pair
 from autograph.runtime.values.abstract_values import spec_of
 from autograph.runtime.values.flatten import blank_uses
@@ -82,7 +82,7 @@ class Each:
 
         items = self.items
         count = sys.getrefcount(items) - 1  # the attribute
-        held = is_held(items, count)
+        held = has_other_references(items, count)
         if until is None:
             return for_loop(items, body, state, held=held)
         return for_loop(items, body, state, until(state), until="done", held=held)[0]
@@ -143,7 +143,7 @@ def _kept(values: Each, found: Any) -> Any:
 
     turns: Any = values.items
     count = sys.getrefcount(turns) - 1  # the attribute
-    held, items = is_held(turns, count), turns if values.sequence is None else values.sequence
+    held, items = has_other_references(turns, count), turns if values.sequence is None else values.sequence
     item_at: Callable[[Any], Any] = lambda k: k  # noqa: E731
     rows = rows_of(items) if not isinstance(items, (Each, Stream, builtins.range)) else None
     if isinstance(rows, Rows):

@@ -70,7 +70,7 @@ class Positions:
         return any(not _is_same(_position(x), before) for _, x, before in self.before)
 
 
-def is_held(x: Any, count: int) -> bool:
+def has_other_references(x: Any, count: int) -> bool:
     """Whether x is an iterator that anything holds beside one variable of ours, where `count` references are counted: what is left of it can be seen.
 
     Python 3.14 lends us what a variable of the caller holds: then there is no reference more.

@@ -24,7 +24,7 @@ from autograph.runtime.eager.data.functions import Filter, FlatMapped, Interleav
 from autograph.runtime.eager.data.item_order import Irregular, Step
 from autograph.runtime.eager.data.items import DatasetItems
 from autograph.runtime.eager.data.iterators import DatasetIterator as DatasetIterator
-from autograph.runtime.eager.data.sources import Arrays, Iterated, Joined, Kept, Zipped, of_lists
+from autograph.runtime.eager.data.sources import Arrays, Iterated, Joined, KeptItems, Zipped, of_lists
 from autograph.runtime.errors.errors import DatasetError
 from autograph.runtime.errors.source_spans import here
 from autograph.runtime.jaxapi import traces as _jax
@@ -470,7 +470,7 @@ class Dataset(DatasetItems):
         before, after = Dataset(self._source, self._steps[: made[-1] if made else 0]), self._steps[made[-1] if made else 0 :]
         shape = before._shape()
         if isinstance(shape, Irregular) or shape.last or before._has_windows or not shape.length:
-            return Dataset(Kept(Dataset(self._source, self._steps)), (), self._ahead)
+            return Dataset(KeptItems(Dataset(self._source, self._steps)), (), self._ahead)
         return Dataset(Arrays(before._filled(shape.length)), after, self._ahead)
 
     def reduce(self, initial_state: Any, reduce_func: Callable[[Any, Any], Any]) -> Any:

@@ -193,7 +193,7 @@ class Iterated:
         return trees.map(lambda s: of_some_lengths(s, more), self.specs, is_leaf=is_spec)
 
 
-class Kept:
+class KeptItems:
     """The items of a dataset, which are kept once all of them have come."""
 
     traced = False
@@ -231,7 +231,7 @@ class Kept:
         return self.dataset._spec(more)
 
 
-Source = Arrays | Zipped | Joined | Iterated | Kept
+Source = Arrays | Zipped | Joined | Iterated | KeptItems
 
 
 def _kept(x: Any) -> Any:

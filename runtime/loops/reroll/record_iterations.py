@@ -38,7 +38,7 @@ class _Unrolled(threading.local):
 _unrolled = _Unrolled()
 
 
-class MadeTurns:
+class RecordedIterations:
     """The iterations that Python makes of a loop; none where operations are not recorded as they are."""
 
     def __init__(self, span: EquationRange | None, wanted: bool = True) -> None:
@@ -77,7 +77,7 @@ class MadeTurns:
 
 
 @contextmanager
-def made_turns(wanted: bool = True) -> Iterator[MadeTurns]:
+def record_iterations(wanted: bool = True) -> Iterator[RecordedIterations]:
     """Around a loop that Python makes; not `wanted` where the user has asked for iterations.
 
     >>> import jax.numpy as jnp, autograph as ag
@@ -94,10 +94,10 @@ def made_turns(wanted: bool = True) -> Iterator[MadeTurns]:
     1
     """
     if not wanted or rolling() == "never":
-        yield MadeTurns(None, wanted=False)
+        yield RecordedIterations(None, wanted=False)
         return
     with span() as found:
-        yield MadeTurns(found)
+        yield RecordedIterations(found)
 
 
 def _join(span: EquationRange, tape: Recorder | None, counts: Sequence[int]) -> bool:
