@@ -31,9 +31,11 @@ from autograph.runtime.sequences.list_capacity import retry_with_capacity
 from autograph.runtime.sequences.truth import truth
 from autograph.runtime.state.captured_state import may_have_failed
 from autograph.runtime.state.cells import left_in
+from autograph.runtime.state.container_aliasing import containers_of
 from autograph.runtime.state.decisions import decided, watching
 from autograph.runtime.state.length_bounds import iterating
 from autograph.runtime.state.speculation import Speculation
+from autograph.runtime.state.state_refs import ContentsRef
 from autograph.runtime.tracing.trace_context import CallSite, Peel, frames
 from autograph.runtime.values.abstract_values import AbstractValue, Static, spec_in_block
 from autograph.runtime.values.loop_options import hints_here
@@ -109,7 +111,9 @@ def run_while(
                     if only_errors_end_it and not _is_constant(test, state):  # Python knows the test, and makes all iterations
                         p, finite, only_errors_end_it = True, True, False
                 if turns == 1 and not isinstance(p, bool) and _jax.staging() and not run.changed:
-                    begin = [spec_in_block(opened(x)) for x in after]
+                    # What the iteration has put into containers of its own is undone with it: their types are taken now.
+                    before, changed = {id(c) for x in state for _, c in containers_of(x)}, run.saved
+                    begin = [spec_in_block(opened(x), lambda c: id(c) not in before and ContentsRef(c) in changed) for x in after]
                     assert speculation is not None
                     speculation.roll_back(run)
                     break

@@ -511,3 +511,30 @@ def test_a_loop_in_a_branch_ends_for_lanes_that_are_not_in_it() -> None:
 
     kinds, numbers = jnp.array([0, 1, 2, 2]), jnp.array([6, 7, 0, 3])
     assert jax.jit(jax.vmap(by_kind))(kinds, numbers).tolist() == [1, 10, 0, -3]
+
+
+def _newton_in_a_new_dict(x: Any) -> Any:
+    d, diff = {"k": x}, 1.0
+    while diff > 1e-3:
+        new = {}
+        new["k"] = d["k"] / 2
+        diff = d["k"] - new["k"]
+        d = new
+    return d["k"]
+
+
+def _halved_in_a_new_list(x: Any) -> Any:
+    d, diff = [x], 1.0
+    while diff > 1e-3:
+        new = []
+        new.append(d[0] / 2)
+        diff = d[0] - new[0]
+        d = new
+    return d[0]
+
+
+@pytest.mark.parametrize("fn", [_newton_in_a_new_dict, _halved_in_a_new_list])
+def test_a_loop_that_begins_static_may_fill_a_new_container(fn: Callable[..., Any]) -> None:
+    """Its first iteration is undone, and with it what it has put into the container: the types of the carry are those of before that."""
+    assert float(ag.function(fn)(1.0)) == fn(1.0)
+    assert float(jax.jit(ag.convert(fn))(1.0)) == fn(1.0)

@@ -1,5 +1,6 @@
 """`ag.layers`: the layers, by their names in Keras (https://keras.io/api/layers)."""
 
+from autograph.runtime.eager.layers import initializers as initializers
 from autograph.runtime.eager.layers.attention import MultiHeadAttention as MultiHeadAttention
 from autograph.runtime.eager.layers.bidirectional import Bidirectional as Bidirectional
 from autograph.runtime.eager.layers.convolutions import Conv1D as Conv1D
@@ -41,9 +42,9 @@ from autograph.runtime.eager.layers.pooling import MaxPooling2D as MaxPooling2D
 from autograph.runtime.eager.layers.recurrent import GRU as GRU
 from autograph.runtime.eager.layers.recurrent import LSTM as LSTM
 from autograph.runtime.eager.layers.recurrent import RNN as RNN
+from autograph.runtime.eager.layers.recurrent import Cell as Cell
 from autograph.runtime.eager.layers.recurrent import GRUCell as GRUCell
 from autograph.runtime.eager.layers.recurrent import LSTMCell as LSTMCell
-from autograph.runtime.eager.layers.recurrent import RecurrentCell as RecurrentCell
 from autograph.runtime.eager.layers.recurrent import SimpleRNN as SimpleRNN
 from autograph.runtime.eager.layers.recurrent import SimpleRNNCell as SimpleRNNCell
 from autograph.runtime.eager.layers.resizing import Cropping1D as Cropping1D

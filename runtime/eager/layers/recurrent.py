@@ -16,7 +16,7 @@ from autograph.runtime.jaxapi import traces as _jax
 from autograph.runtime.loops.for_loop import for_loop
 
 
-class RecurrentCell(Layer):
+class Cell(Layer):
     """One step of a recurrent layer: `cell(inputs, states)` gives an output and the new states.
 
     A cell of one's own has `units`, `build` and `call(inputs, states)`, where `states` is a list of as many arrays of shape (batch, units) as
@@ -34,7 +34,7 @@ class RecurrentCell(Layer):
         raise NotImplementedError
 
 
-class _OfMatrices(RecurrentCell):
+class _OfMatrices(Cell):
     """A cell whose step is a function of its weights: `kernel`, `recurrent_kernel` and `bias`, for some gates each."""
 
     gates = 1
@@ -160,7 +160,7 @@ class RNN(Layer):
     """A cell, step by step over sequences.
 
     Args:
-      cell: a `RecurrentCell`; one of one's own too.
+      cell: a `Cell`; one of one's own too.
       return_sequences: whether the outputs of all steps are given, of shape (batch, steps, units), or that of the last one.
       return_state: whether the last states are given too, after the output.
       go_backwards: whether the last step comes first.
