@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from autograph.analysis.names import NONE, Names, binds_all, free, reads
@@ -12,15 +12,22 @@ from autograph.trees import syntax as s
 class Scope:
     """The names of one function: its locals in order of appearance, what it declares, what it shares with functions inside it."""
 
-    def __init__(self, fn: Any) -> None:
+    def __init__(self, fn: Any, takes_all: Callable[[Any], bool] = lambda call: False) -> None:
+        """`takes_all`: whether a call takes all items of a generator that it is given, and keeps none of it."""
         self.body: list[Any] = [fn.body] if isinstance(fn, s.Lambda) else fn.body
         self.parameters = s.parameter_names(fn.args)
         declared: dict[type, set[str]] = {s.Global: set(), s.Nonlocal: set()}
         taken: set[str] = set()
+        read_at_once: set[Any] = set()  # generators that see no later value of a variable: `sum(x[k] for k in ks)`
         for node in s.own(*self.body):
             kind = type(node)
             if kind in declared:
                 declared[kind].update(node.names)
+            elif kind is s.Call:
+                if any(type(a) is s.GeneratorExp for a in node.args) and takes_all(node):
+                    read_at_once.update(a for a in node.args if type(a) is s.GeneratorExp and not _keeps(a))
+            elif node in read_at_once:
+                continue
             elif kind is s.GeneratorExp:  # what it iterates is evaluated at once
                 first, *rest = node.generators
                 later = [node.elt, first.target, *first.ifs, *rest]
@@ -41,6 +48,11 @@ class Scope:
             for name in _bound_in_order(self.body):
                 order.setdefault(name, len(order))
         return sorted(names, key=lambda n: (self._order.get(n, len(self._order)), n))
+
+
+def _keeps(generator: Any) -> bool:
+    """Whether what a generator gives may hold a function or generator that is made in it, or whether it binds a variable."""
+    return any(type(n) in _CLOSURES or type(n) is s.NamedExpr for part in s.children(generator) for n in s.walk(part))
 
 
 _CLOSURES = frozenset({s.FunctionDef, s.AsyncFunctionDef, s.Lambda, s.ClassDef, s.GeneratorExp})

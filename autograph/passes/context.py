@@ -15,6 +15,9 @@ from autograph.trees.fresh import Fresh
 DEEPEST = 16  # branches that nest: more would not parse when printed, and XLA takes longer than for flags
 
 
+TAKE_ALL = frozenset({"tuple", "list", "set", "frozenset", "dict", "sum", "min", "max", "any", "all", "sorted"})
+
+
 @dataclass
 class Context:
     """One conversion: fresh names, and the facts of the file that the function stands in."""
@@ -43,8 +46,12 @@ class Context:
     def scope(self, fn: Any) -> Scope:
         """The scope of a function, as it is now."""
         if fn not in self.scopes:
-            self.scopes[fn] = Scope(fn)
+            self.scopes[fn] = Scope(fn, self.takes_all)
         return self.scopes[fn]
+
+    def takes_all(self, call: Any) -> bool:
+        """Whether a builtin is called that takes all items of what it is given, before it returns."""
+        return isinstance(call.func, s.Name) and call.func.id in TAKE_ALL and self.is_builtin(call.func)
 
     def only_reads(self, call: Any, place: int | str) -> bool:
         """Whether the callee is a function of the file, by its text, that only reads its argument at a place."""

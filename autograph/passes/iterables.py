@@ -11,11 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 from autograph.passes.callables import is_runtime_call
-from autograph.passes.context import Context
+from autograph.passes.context import TAKE_ALL, Context
 from autograph.trees import syntax as s
 from autograph.trees.quote import quote_expr
 
-_TAKE_ALL = frozenset({"tuple", "list", "set", "frozenset", "dict", "sum", "min", "max", "any", "all", "sorted"})
 _MAY_BE_ARRAYS = (s.Attribute, s.BoolOp, s.Call, s.IfExp, s.Name, s.NamedExpr, s.Subscript)
 
 
@@ -34,7 +33,7 @@ class _Iterables(s.Transformer):
 
     def visit_Call(self, node: Any) -> Any:
         func = node.func
-        if (self._is_builtin(func) and func.id in _TAKE_ALL) or (isinstance(func, s.Attribute) and func.attr in (*_TAKE_ALL, "join")):
+        if (self._is_builtin(func) and func.id in TAKE_ALL) or (isinstance(func, s.Attribute) and func.attr in (*TAKE_ALL, "join")):
             self.taken.update(a for a in node.args if isinstance(a, s.GeneratorExp))
         return self.generic_visit(node)
 

@@ -60,6 +60,8 @@ def for_value(call: ast.Call, static: str, callee: bool = False) -> str:
         return f"how many bins there are is data-dependent: {how}"
     if isinstance(call.func, ast.Attribute) and call.func.attr in _SIZED:
         return "how many there are is data-dependent: give `size=` (and `fill_value=`), or use a mask: `jnp.where(mask, x, 0)`"
+    if isinstance(call.func, ast.Name) and call.func.id == "chr":
+        return "compare the number (`x == ord('a')`), and make the text outside of the compiled function"
     made = (
         f"make the argument of the compiled function static (`static_argnames`) that becomes `{static}` here" if static and callee
         else f'make it static (`@ag.function(static_argnames="{static}")`)' if static else "compute it outside and make it static (`static_argnames`)"

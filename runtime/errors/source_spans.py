@@ -196,7 +196,7 @@ def function_around(code: CodeType) -> str:
 
 def returned_names(frame: FrameType | None, count: int) -> list[str]:
     """The names of `count` results that a block of ours returns at once: they are its state."""
-    if frame is None or not is_block(frame.f_code) or frame.f_code.co_name.startswith(("test", "item", "<lambda>")):
+    if frame is None or not is_block(frame.f_code) or frame.f_code.co_name.startswith(("test", "item", "<lambda>")) or not _returns_at_once(frame):
         return []
     given = frame.f_code.co_varnames[: frame.f_code.co_argcount]
     if frame.f_code.co_name.startswith("body"):  # the first parameter of a `for` is the item

@@ -90,6 +90,10 @@ for _name in ("cumsum", "cumprod", "argsort"):
     setattr(PaddedSlice, _name, _OF_ONE_AXIS[_name])
 
 
+_OF_LISTS = frozenset("stack vstack hstack concatenate column_stack".split())
+_PADDED = "take as many rows as there may be, and how many there are: `ag.padded(items, 100), len(items)`"
+
+
 def function_of(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """A function of NumPy or `jax.numpy` that is given a section."""
     name = _SAME_NAME.get(name, name)
@@ -116,4 +120,4 @@ def function_of(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
             raise first.refusal(f"`{name}` is given it with these options", _ORDERED if name in _ORDERING else "") from None
         return own(*args, **kwargs)
     found = next(x for x in (*args, *kwargs.values()) if isinstance(x, PaddedSlice))
-    raise found.refusal(f"`{name}` is given it", _ORDERED if name in _ORDERING else "")
+    raise found.refusal(f"`{name}` is given it", _ORDERED if name in _ORDERING else _PADDED if name in _OF_LISTS else "")

@@ -17,6 +17,7 @@ import numpy as np
 from autograph.runtime.arrays.variable_ref import value_of
 from autograph.runtime.branches.conditional import cond
 from autograph.runtime.branches.short_circuit import and_, and_then, not_, or_
+from autograph.runtime.effects.error_codes import fail
 from autograph.runtime.effects.optional_values import compare_values, present, read
 from autograph.runtime.errors.errors import NotStagedError
 from autograph.runtime.errors.source_spans import here
@@ -51,6 +52,9 @@ def in_(x: Any, items: Any) -> Any:
         return x in items
     if isinstance(items, range):
         return _in_range(x, Range(items.start, items.stop, items.step))
+    if isinstance(items, (bytes, bytearray)) and x.shape == () and x.dtype.kind in "iu":
+        fail(jnp.logical_or(x < 0, x > 255), ValueError, "byte must be in range(0, 256)")
+        return _among(x, list(items))
     if isinstance(items, (set, frozenset, dict, type({}.keys()))):
         raise NotStagedError(
             f"a traced value is looked up in a `{type(items).__name__}`, which needs a hash, and a traced value has none",

@@ -109,7 +109,9 @@ def get_item(x: Any, i: Any) -> Any:
         text = not isinstance(x, dict)
         raise ConcreteValueError(
             f"a `{type(x).__name__}` is indexed by a traced value", here(),
-            "keep the number, and look the text up outside" if text else "use a list or array of the values, indexed by an integer",
+            "keep the number, and look the text up outside"
+            if text or any(isinstance(v, str) for v in x.values())
+            else "use a list or array of the values, indexed by an integer",
         )  # fmt: skip
     return x[i]
 

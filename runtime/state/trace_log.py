@@ -15,6 +15,7 @@ from autograph.runtime.state.call_inputs import Leaf
 from autograph.runtime.state.type_text import describe
 from autograph.runtime.values.abstract_values import spec_of
 
+_HELD = "what an argument, object or global that it reads holds has changed: a list is longer, or an attribute is another static value"
 MANY = 10  # different traces of one function, from which on it is told
 
 
@@ -28,7 +29,7 @@ class Traces:
 
     def note(self, args: Any, kwargs: Any, guards: Any) -> None:
         """Remember a trace.  Warns with `RetraceWarning`, once, when there are many."""
-        new = {**self._described(args, kwargs), **({"an object or global that it reads": str(hash(repr(guards)))} if guards else {})}
+        new = {**self._described(args, kwargs), **({_HELD: str(hash(repr(guards)))} if guards else {})}
         if new in self.seen:
             return
         self.seen.append(new)
@@ -44,11 +45,8 @@ class Traces:
         found = []
         for before, after in zip(self.seen, self.seen[1:], strict=False):
             names = [n for n in dict.fromkeys([*before, *after]) if before.get(n) != after.get(n)]
-            shown = [
-                f"`{n}` was {before.get(n, 'not given')}, and is {after.get(n, 'not given')}" if not n.startswith("an object") else f"{n} has changed"
-                for n in names
-            ]
-            found.append("; ".join(shown))
+            shown = [f"`{n}` was {before.get(n, 'not given')}, and is {after.get(n, 'not given')}" for n in names if n != _HELD]
+            found.append("; ".join(shown) or _HELD)  # with other arguments it reads other things
         return found
 
     def _described(self, args: Any, kwargs: Any) -> dict[str, str]:

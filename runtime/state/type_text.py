@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import functools
 from typing import Any
@@ -66,10 +67,16 @@ def instead(a: AbstractValue, b: AbstractValue, usual: str, place: SourceSpan | 
     if len({type(v) for v in values if _has_fields(v)}) == 2:
         return "one of two classes cannot be chosen: call the method in both branches, or use one class with all fields"
     if len(values) == 2 and all(map(_has_fields, values)):
-        return "set the attributes of the object that is there, or make its class a pytree (`@dataclass`, and `jax.tree_util.register_dataclass`)"
+        frozen = "make its class a value (`@dataclass(frozen=True)`)" if dataclasses.is_dataclass(values[0]) else _PYTREE
+        return f"set the attributes of the object that is there, or {frozen}"
     if any(map(_has_fields, values)):
         return "register its class as a pytree (`jax.tree_util.register_dataclass`), so that its arrays can be chosen"
+    if {type(a), type(b)} == {list, tuple}:
+        return "one is a list and the other a tuple: make both a tuple (`tuple(...)`) or both a list"
     return usual
+
+
+_PYTREE = "make its class a pytree (`@dataclass`, and `jax.tree_util.register_dataclass`)"
 
 
 def _has_fields(v: Any) -> bool:

@@ -72,7 +72,7 @@ class RecordedIterations:
             size = _unrolled.size - self._inside
         if size > WARNED and (place := here()) is not None:
             text = f"this loop of {iterations} iterations is unrolled into about {size} operations, because {why}"
-            text += "; `ag.range(n, rolled=True)` asks for a rolled loop"
+            text += "; over `ag.range(n, rolled=True)`, with arrays that are indexed, it is compiled as one iteration"
             warnings.warn_explicit(text, LargeUnrollWarning, place.file, place.line)
 
 
