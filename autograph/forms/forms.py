@@ -1,7 +1,15 @@
-"""One function of the user's and the code of its two forms, each built once.
+"""One function of the user's and the code of its two variants, each built once.
 
-The plain code holds its form, the form holds the plain code weakly, the staged code does not know the form: nothing planted in a code
-object leads back to it, so a namespace that is executed again is freed.
+    def f(x):                      eager variant:   def f(x):  (asks whether a trace is active)  ...the statements as they are...
+        if x > 0: x = -x      =>
+        return x                   traced variant:  def f(x):  x = ag.cond(x > 0, lambda: -x, lambda: x); return x
+
+`Form` is the record of one code object: its tree, its file, and the code of both variants, which are compiled when they are first needed.  Both have
+the user's file name and positions, and run over the user's globals and cells.  `code.co_consts[-1]` of each is a mark (`mark_of`), by which the
+runtime knows code that the transpiler made.
+
+Always: the code of the eager variant holds its form, the form holds that code weakly, and the code of the traced variant does not know the form.
+Nothing planted in a code object leads back to it, so a namespace that is executed again is freed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,14 @@
 """Which arrays are one, where that is data-dependent.
 
-A branch or loop that gives one of several arrays gives an object of its own, which holds the value, and is *tied* to those that it may be: a
-store into one is a store into each other where they are the same array.  So reading costs nothing, and what nobody holds any more is not stored
-into.  Which array it is tells a number, its *tag*: the number of the array itself, or the one that traced values choose.
+    c = a if p else b        `c` holds the value, and points to {a, b}; its tag is select(p, number of a, number of b)
+    c[0] = 1            =>   a store into c, and a select of it into a and into b, where their number is the tag
+
+An array of the user's is an `ArrayId`: a number, and the objects that may be it.  `PointsTo` says which arrays an object may be, and computes the
+tag. An object that may be one of several is *tied* to them: a store into one is a store into each other where they are the same array.  So reading
+costs nothing, and what nobody holds any more is not stored into.
+
+A loop carries tags only if a store needs them and neither its structure nor the iteration decides (`NeedsTags` makes it begin again).  Tags that
+nothing reads are dropped (`jaxapi/dead_outputs.py`).  Compare points-to sets: Andersen, Program Analysis and Specialization for C, 1994, chapter 4.
 """
 
 from __future__ import annotations

@@ -1,6 +1,11 @@
 """NumPy's arrays in a trace: objects that change in place, of which slices and the like are views.
 
-While nothing traced comes in, what one holds is an `ndarray`, and what is computed from it stays known.
+    v = a[1:]; v += x         `a` is a `MutableArray`, `v` a `View` of it at an index; the store goes to `a`, and both show it
+
+`MutableArray.now` is its value: an `ndarray` while nothing traced has come in, so what is computed from it stays static; a tracer afterwards.  A
+`View` holds no value: it is an index (`ViewIndex`) into the array that it is taken from, and reads and stores there.
+
+JAX keeps a constant by reference, so it is never given the `ndarray` itself: `constant` makes a copy, and keeps it until the next store.
 """
 
 from __future__ import annotations

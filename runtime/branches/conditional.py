@@ -1,7 +1,17 @@
 """`cond`: a branch whose predicate may be traced.
 
-Each side's Python runs once per trace.  The sides are joined leaf by leaf to the least common type and bound to `lax.cond_p`, or chosen
-by a select where that can be seen neither in values nor in gradients.
+    if x > 0: y = x          y = ag.cond(x > 0, lambda: x, lambda: 0.0)         cond_p[branches=(..., ...)]  or  select_n
+    else: y = 0.0       =>                                                 =>
+
+A static predicate calls one of the two functions.  Otherwise:
+
+1. `_Sides` traces each branch as a `TracedRegion`, with what its predicate implies (path conditions).
+2. `_finish` joins the results leaf by leaf to the least common type (`values/joins.py`), and the state that either branch has changed.
+3. `_converted` casts each branch to the joint types.  A branch that certainly fails gives zeros of these types.
+4. `bind` binds `lax.cond_p`, or a select where that can be seen neither in values nor in gradients (`cond_lowering.py`).
+5. `_given` makes the results objects again, and says which arrays each may be (`array_aliasing.tie`).
+
+Always: each branch's Python runs once per trace; what only one branch writes has its old value in the other; the user's cells hold no tracer.
 """
 
 from __future__ import annotations

@@ -1,7 +1,21 @@
-"""One run of a block: its Python is traced once, and the jaxpr is kept and bound to JAX's own primitive as it is.
+"""One run of a block: its Python is traced once, and its jaxpr is bound to JAX's own primitive as it is.
 
-Places: the types that a loop's state was promoted to are remembered by the path of operator calls, counted in each run of the block
-around, so that nested loops do not settle their types again each time the block around them runs again.
+    lambda x: x + self.a      =>      { lambda a:f32[]; x:f32[]. let y = add x a in (y,) }     with `self.a` among what it `reads`
+
+`TracedRegion` is that run.  Data:
+
+- `specs`: the abstract values of the arguments; `invars`, `eqns`, `outvars`, `consts`: its jaxpr, taken apart so that results can be dropped and
+  inputs added.
+- `frame`: the `TraceContext` that was on the stack meanwhile.  Its undo log (`saved`) and write set (`written`) say what the block did to state
+  outside.
+- `reads`: state that was read before it was written, by `StateRef`, each with the variables that stand for it: these become inputs.
+- `wrote`: state that the block leaves with another value: these become results.
+
+Always: when the run has ended, the state outside holds what it held before, no tracer of the region is reachable from the user's objects, and an
+iterator of the code around has given no item.  A block that certainly fails has `left` set, and gives nothing.
+
+The types that a loop's carry was promoted to are remembered by the path of operator calls (`CallSite`), counted in each run of the block around.  So
+nested loops do not look for their types again each time the block around them is traced again.
 """
 
 from __future__ import annotations

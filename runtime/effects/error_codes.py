@@ -1,6 +1,12 @@
-"""Data-dependent errors: an int32 code that blocks thread as state, raised by `ag.function` when the call ends.
+"""Data-dependent errors: an int32 code that blocks carry as state, raised by `ag.function` when the call ends.
 
-The first error in program order wins.  A block that certainly fails is left (`PathEnds`): the rest of that path is not traced.
+    if x < 0: raise ValueError("negative")       code = select(x < 0 and code == 0, number of this error, code)
+
+`fail(condition, kind, message)` sets the code where nothing has failed before.  Its number leads to the class, the message (whose traced parts are
+results of the program, too) and the user's line.  A loop tests the code; a scan that may fail is a scan of `cond(code == 0, iteration, nothing)`.
+
+The first error in program order wins.  A block that certainly fails is left (`PathEnds`): the rest of that path is not traced.  Under plain
+`jax.jit`, where nobody reads the code, it goes to a callback (`async_checks.py`).
 """
 
 from __future__ import annotations

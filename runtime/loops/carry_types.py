@@ -1,4 +1,21 @@
-"""The types of a loop's state: its body is traced until they no longer change, mostly once."""
+"""The types of a loop's carry: the body is traced until they no longer change, mostly once.
+
+    x, n = 0, 0                                   x: int → float32[]   (promoted: the body is traced again)
+    while n < k: x, n = x + y, n + 1       =>     n: int → int32[]     (weak, as JAX has it)
+
+`CarryTypeFixpoint._settle` is the loop `while reason: trace the body again`.  Data:
+
+- `state`, `entry`, `specs`: the variables before the loop, their abstract values, and those of the carry so far.
+- `preset`, `left`: state outside (attributes, items, globals) that an iteration changes: its type at the start of an iteration, and what one leaves.
+- `block`: the last trace of the body (`TracedRegion`).
+- `tagged`, `extra`: whether the carry says which array is which, and in how many variables (`loop_aliasing.py`).
+
+Reasons to trace the body again: a type was promoted; a state location turned out to change; which array a variable is has to be carried; a view was
+lost; a copy has to be told; a number became an array.  The lattice of types is finite and low, so this ends; `_MOST_RUNS` is for what does not
+settle.
+
+Always: a trace of the body stands only if nothing that it has read has changed since (types, identity, aliases, lengths, the error state).
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,14 @@
 """`for_loop`: over a traced range, rows of traced arrays, or anything static; left early once the variable `until` is true.
 
-A traced array without an early end is one `lax.scan_p` (it has reverse mode); a traced range, or a loop that may end early, is a
-`while_loop` over an index; everything else is iterated in Python, and compiled as one iteration where it is long and that cannot be seen.
+    for v in xs:                    def body(v, s):              s = scan(body, s, xs)           rows of a traced array
+        s = s + v            =>         return s + v       =>    s, i = while_loop(...)          a traced range, or an early end
+                                    s = ag.for_loop(xs, body, s) Python's own loop               anything static
+
+Rows without an early end are one `lax.scan_p`, which has reverse mode.  A traced range, or a loop that may end early, is a `while_loop` over an
+index. Everything else is iterated in Python: a range that is long enough is rolled (`static_range.py`), and iterations that were recorded and are
+equal are re-rolled afterwards (`reroll/`), where neither can be seen.
+
+`for ... else` needs nothing here: the pass `jumps` writes the `else` as a branch on the flag that `break` sets.
 """
 
 from __future__ import annotations

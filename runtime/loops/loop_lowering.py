@@ -1,4 +1,13 @@
-"""A loop whose types have settled: bound to `lax.while_p` or `lax.scan_p`, and what it gives."""
+"""A loop whose carry types are known: bound to `lax.while_p` or `lax.scan_p`, and what it gives.
+
+    body: TracedRegion, carry types      =>      while_p / scan_p on  [items, consts, variables, state outside, error code]
+
+`run_while` and `run_scan` flatten the carry (`pack_state`), bind the jaxpr of the body as it is, and make variables and state of the results
+(`results`).  A variable that no iteration changes is what it was before.  What the body only reads becomes a constant of the loop.
+
+The body goes through one pass (`jaxapi/ordered_stores.py`), so that stores into arrays are made in place.  The order of the flat carry is always:
+the variables, then the state that iterations write, in the order of `block.wrote`.
+"""
 
 from __future__ import annotations
 

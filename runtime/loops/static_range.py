@@ -1,7 +1,17 @@
 """A loop over a static range as one compiled iteration, wherever an iteration can be compiled and Python's numbers in it stay what they are.
 
-The first iteration is made as it is written; the others are one compiled iteration if they are many operations, if a trial iteration with a traced
-index works, and if what the iteration computes from the index and other Python numbers alone is what Python computes (`loops/scalar_intervals.py`).
+    for i in range(1000):               first iteration as written, then      scan(iteration, state, table of what depends on i)
+        x = x + i / 2            =>
+
+The first iteration runs as it is written.  The others become one compiled iteration, if
+
+1. they are many operations (`cost`),
+2. a trial iteration with a traced index works (`static_or_rolled.py`: what the trial did is undone),
+3. what the iteration computes from the index and other Python scalars is what Python computes (`scalar_intervals.py`).  What is not is computed
+   before the loop, and looked up (`induction_variables.py`, `scalar_evolution.py`).
+
+Otherwise Python makes the iterations one by one: the loop is unrolled, and may be re-rolled (`reroll/`).  `ag.range(n, rolled=True)` makes a reason
+against rolling an error.
 """
 
 from __future__ import annotations

@@ -1,8 +1,18 @@
 """`while_loop`: a loop whose test may be traced.
 
-A loop whose test is static runs in Python.  One whose test is traced is one `lax.while_p` whose body was traced once, and once more only
-if a loop variable had to be promoted.  If the test becomes traced in the first iteration, that iteration is thrown away and the loop is staged from
-its start; if later, the finished iterations stay and the rest is staged.
+    while err > tol:                   x, err = ag.while_loop(lambda x, err: err > tol, body, x, err)      while_p[cond_jaxpr, body_jaxpr]
+        x, err = step(x)         =>                                                                  =>
+
+`run_while` decides:
+
+- The test is static in every iteration: Python makes them all (recorded, so that equal ones may be re-rolled).
+- The test is traced before the first iteration: the loop is staged (`_staged`: `StagedLoop`).
+- The test becomes traced in the first iteration: that iteration is undone (`Speculation.roll_back`), and the loop is staged from its start.  Only the
+  types that it gave are kept, as the types to begin with (`begin`).  If it has done what cannot be undone, it stays.
+- The test becomes traced later: the finished iterations stay, and the rest is staged.
+
+A first iteration that gives a variable another shape, or sets what others read, may be traced apart (`Peel`): that needs a test that is certainly
+true.
 """
 
 from __future__ import annotations

@@ -106,11 +106,10 @@ def get_item(x: Any, i: Any) -> Any:
     if isinstance(x, (list, tuple, builtins.range)) and unknown(i) and i.shape == () and jnp.issubdtype(i.dtype, jnp.integer):
         return _from_sequence(x, i)
     if isinstance(x, (dict, str, bytes)):
-        text = not isinstance(x, dict)
         raise ConcreteValueError(
             f"a `{type(x).__name__}` is indexed by a traced value", here(),
             "keep the number, and look the text up outside"
-            if text or any(isinstance(v, str) for v in x.values())
+            if not isinstance(x, dict) or any(isinstance(v, str) for v in x.values())
             else "use a list or array of the values, indexed by an integer",
         )  # fmt: skip
     return x[i]

@@ -1,8 +1,13 @@
 """Lists of data-dependent length: a buffer for each array of an item, and how many items there are.
 
-A list stays Python's until a staged block changes its length.  Then a loop or branch begins again with a `BoundedList` in its place
-(`list_capacity.py`).
-Where the number of items is known after all (each of n iterations appends one) it is a list again.
+    out = []                                   buffers: one array (capacity, *shape of the item) for each leaf of an item
+    while n > 1: out.append(n); n //= 2   =>   length: int32[], length <= capacity
+
+A list stays Python's until a staged block changes its length.  Then a loop or branch begins again with a `BoundedList` in its place, whose capacity
+comes from a bound on the trip count (`list_capacity.py`: `retry_with_capacity`).  Rows from `length` on are zeros, and nothing reads them.  Where
+the number of items is known after all (each of n iterations appends one) it is a list again.
+
+Always: `length` never exceeds `capacity`; a loop of more iterations than its bound says is an error of the program (AG503).
 """
 
 from __future__ import annotations

@@ -1,8 +1,18 @@
-"""State outside the parameter list of a block: the error code of deferred errors, and places in Python objects.
+"""State outside the parameter list of a block: the error code of deferred errors, and locations in Python's objects.
 
-One trace of a block finds what it reads and writes outside.  The error code is read by a marker in the block's jaxpr; the markers become
-inputs.  A place in an object holds what the block sees while it is traced, and again what it held before when the trace ends; where iterations of
-a loop hand a new value on, the place begins as a marker.
+    for v in xs: self.total += v        =>        scan over (v) with  `self.total`  in the carry, though no parameter names it
+
+One trace of a block finds what it reads and writes outside:
+
+- `record_write(ref)` is called before an operator changes a `StateRef`.  It notes the old value in the undo log of each region around
+  (`TraceContext.saved`), and the location in its write set (`written`).
+- A location that is read needs nothing: what stands there is used.  In an iteration of a loop that changes it, it begins as a marker (`marker_p`),
+  which becomes an input of the jaxpr (`enter`, `load`).
+- The error code has no object.  It is a location of its own (`ERROR`), and is read by a marker, too.
+
+`restore(frame)` puts back what stood there when the trace of the block ends; `store` writes what the bound primitive has given.
+
+Always: outside of a trace the user's objects hold values of the trace around, never those of one that has ended.
 """
 
 from __future__ import annotations

@@ -1,4 +1,14 @@
-"""What was done to objects that nothing holds any more, but we, is no change of anything."""
+"""What was done to objects that nothing holds any more, but we, is no change of anything.
+
+    for v in xs:                         `p` is made in each iteration, its attribute is written, and nothing holds it after the iteration:
+        p = Point(v); p.x += 1           no part of the carry, and no error, though `record_write` has noted `p.x`
+        s += p.x
+
+When a block ends, `forget_local` drops the locations of objects that it has made and that only the block's own records hold.  Which objects are fresh
+is found by counting references: what is counted beside our records, the block's result and the objects that are dropped themselves, is a holder
+outside.  The reference counts of CPython decide here; `reference_counts.py` says how many are ours.  (For an object that a debugger holds the
+answer is the safe one: it escapes.)
+"""
 
 from __future__ import annotations
 

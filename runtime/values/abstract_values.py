@@ -1,4 +1,17 @@
-"""The spec of a value: the same tree with `ArrayType` where an array goes and `Static` elsewhere; and how two specs are joined."""
+"""Abstract values: what is known of a value at trace time.
+
+    (x, 3, "cpu")  with x a tracer        =>        (ArrayType((), float32), Static(3), Static("cpu"))
+
+An abstract value is the value's own tree, with
+
+- `ArrayType` where an array goes: shape, dtype, whether the type is weak, mesh axes, whether NumPy's rules hold;
+- `Static` for what stays Python: numbers, texts, functions;
+- `ByReference` for an object that is carried as the object that it is;
+- `Option` for a value that may be None or undefined, with the name of its tag.
+
+`generalize` makes Python scalars weakly typed arrays, as a staged loop needs them; `joins.join` is the least upper bound of two; `flatten.flatten`
+and `unflatten` go between values and flat lists of arrays of these types.
+"""
 
 from __future__ import annotations
 

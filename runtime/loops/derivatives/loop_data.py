@@ -1,6 +1,15 @@
 """A loop on flat lists of arrays as data that derivatives are made of: its test and iteration, what depends on what, and which leaves are active.
 
-A leaf is active if it carries a derivative.  The derivative of a loop is a loop again, over the leaves and the tangents of the active ones.
+    while test(tc, x): x = turn(c, x)         tc: constants of the test, c: of the iteration (any shapes), x: the carry (shapes stay)
+
+A leaf is active if it has an inexact dtype and depends on what is differentiated.  With ct of the shapes of the active leaves of x:
+
+    forward    (x, dx) → (turn(c, x), J dx)                   a loop over values and tangents
+    reverse    ct → Jᵀ ct, iterations backwards               states are stored at checkpoints and computed again between them
+
+The derivative of a loop is a loop again, over the leaves and the tangents of the active ones; so the primitives of `loop_primitives.py` are closed
+under differentiation.  The forward run counts the iterations; checkpoints as in Griewank and Walther, Algorithm 799
+(https://doi.org/10.1145/347837.347846).
 """
 
 from __future__ import annotations
