@@ -142,8 +142,8 @@ def _late_value(loop: Any, bound: Names) -> Any:
     value = found[0].value
     if any(isinstance(n, (s.NamedExpr, s.Await, s.Yield, s.YieldFrom, s.Lambda)) for n in s.walk(value)):
         return None
-    set_in_turns = frozenset().union(*map(binds, loop.body), binds(loop.target) if isinstance(loop, s.For) else ())
-    return value if not (reads(value) & set_in_turns) - bound else None
+    set_in_iterations = frozenset().union(*map(binds, loop.body), binds(loop.target) if isinstance(loop, s.For) else ())
+    return value if not (reads(value) & set_in_iterations) - bound else None
 
 
 def _ends_of(block: list[Any]) -> list[Any]:

@@ -259,7 +259,7 @@ def _at_once(f: Any, bound: inspect.BoundArguments, first: str, call: Any) -> An
     has_aux = bool(options.get("has_aux"))
     run = _TransformRun(options[first], call, f.__name__, has_aux)
     if f in _TURNS:
-        options[first] = _as_turn(run.given()) if f is lax.scan else run.given()
+        options[first] = _as_iteration(run.given()) if f is lax.scan else run.given()
     else:
         options[first] = run.given() if has_aux else _as_aux(run.given())
         options["has_aux"] = True
@@ -283,10 +283,10 @@ def _as_aux(fn: Callable[..., Any]) -> Callable[..., Any]:
     return with_aux
 
 
-def _as_turn(fn: Callable[..., Any]) -> Callable[..., Any]:
+def _as_iteration(fn: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(fn)
-    def turn(carry: Any, x: Any) -> Any:
+    def iteration(carry: Any, x: Any) -> Any:
         (carry, y), error, state = fn(carry, x)
         return carry, (y, error, state)
 
-    return turn
+    return iteration

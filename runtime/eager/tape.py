@@ -337,18 +337,18 @@ class GradientTape:
         `made` and `given`: the variables of what the iterations give, and of what they take from outside.  None if these are not all that the
         derivatives are made of, or a Variable has got its value in an iteration.
         """
-        of_turns = self._operations[first:last]
-        outputs = {id(y) for operation in of_turns for y in operation.outputs}
+        of_iterations = self._operations[first:last]
+        outputs = {id(y) for operation in of_iterations for y in operation.outputs}
         inside = [x for x in self._live.values() if _variable(x) in made]
-        taken = {_variable(x) for operation in of_turns for x in operation.inputs}
-        if not self._recording or any(not isinstance(x.pullback, Again) for x in of_turns) or any(id(x) not in outputs for x in inside):
+        taken = {_variable(x) for operation in of_iterations for x in operation.inputs}
+        if not self._recording or any(not isinstance(x.pullback, Again) for x in of_iterations) or any(id(x) not in outputs for x in inside):
             return None
         if any(v not in made and v not in given for v in taken):
             return None
         live = [x.val for x in inside]
         del self._operations[first:last]
         self._live = {k: x for k, x in self._live.items() if _variable(x) not in made}
-        return Taken(first, [operation.of(lambda x: v if (v := _variable(x)) in made else x) for operation in of_turns], live)
+        return Taken(first, [operation.of(lambda x: v if (v := _variable(x)) in made else x) for operation in of_iterations], live)
 
     def put_back(self, taken: Taken, standing: Callable[[Any], Any]) -> None:
         """Remember what has been taken; `standing` gives the tracer of a variable."""

@@ -77,14 +77,14 @@ class Progress:
         """Values behind the count, from the next report on; they may be traced."""
         afterwards(lambda **v: self.bar is not None and self.bar.set_postfix(**{n: _number(x) for n, x in v.items()}), (), values)
 
-    def turns(self) -> tuple[Any, Any, Callable[[Any], tuple[Any, Any]]]:
+    def iterations(self) -> tuple[Any, Any, Callable[[Any], tuple[Any, Any]]]:
         """What a staged loop runs over instead; how many items there are, if that is known or traced; and of each its number and the item itself."""
         rows = rows_of(self.items)
         plain = rows if isinstance(rows, Range) else self.items if isinstance(self.items, builtins.range) else None
         if plain is not None and (not isinstance(plain, Range) or plain.plain):
-            total = plain.turns() if isinstance(plain, Range) else len(plain)
+            total = plain.iterations() if isinstance(plain, Range) else len(plain)
             return plain, jnp.maximum(total, 0) if unknown(total) else max(total, 0), lambda i: ((i - plain.start) // plain.step, i)
-        total = rows.turns() if isinstance(rows, Range) else len(self.items) if isinstance(self.items, Sized) else None
+        total = rows.iterations() if isinstance(rows, Range) else len(self.items) if isinstance(self.items, Sized) else None
         return enumerate(self.items if rows is None else rows), total, lambda pair: pair
 
     def tell(self, k: Any, total: Any, body: Callable[[], Any]) -> Any:

@@ -48,9 +48,9 @@ def unless(body: ClosedJaxpr, code: int, carry: range) -> ClosedJaxpr:
     keep, _ = trace(lambda *a: [a[k] for k in carry], avals)
     kept = jaxpr_with(keep, keep.invars, keep.outvars, keep.eqns)
 
-    def turn(*a: Any) -> Any:
+    def iteration(*a: Any) -> Any:
         going = lax.convert_element_type(lax.eq(a[code], np.int32(0)), np.int32)
         return lax.cond_p.bind(going, *a, branches=(kept, body))
 
-    jaxpr, _ = trace(turn, avals)
+    jaxpr, _ = trace(iteration, avals)
     return jaxpr_with(jaxpr, jaxpr.invars, jaxpr.outvars, jaxpr.eqns)

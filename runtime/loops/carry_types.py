@@ -66,7 +66,7 @@ from autograph.runtime.state.copies import copies_in, note_copies_at
 from autograph.runtime.state.escape_analysis import forget_dead
 from autograph.runtime.state.length_bounds import marks, reset
 from autograph.runtime.state.state_refs import ContentsRef, StateRef, under_vmap
-from autograph.runtime.state.type_text import describe, described, for_turns, instead, instead_of_change, pair, two, where_to_begin
+from autograph.runtime.state.type_text import describe, described, for_iterations, instead, instead_of_change, pair, two, where_to_begin
 from autograph.runtime.tracing.trace_context import CallSite, Peel, Retrace, frames, lifting, peeling
 from autograph.runtime.values.abstract_values import (
     AbstractValue,
@@ -119,7 +119,7 @@ class CarryTypeFixpoint:
     def __init__(
         self, body: Callable[..., Any], state: list[Any], source: Callable[..., Any], place: CallSite,
         begin: Sequence[AbstractValue] | None = None, items: Sequence[AbstractValue] = (), test: Callable[..., Any] | None = None,
-        hidden: tuple[str, ...] = (), turns: int | None = None, all_made: bool = False, stored: Sequence[Array] = (), token: object = None,
+        hidden: tuple[str, ...] = (), iterations: int | None = None, all_made: bool = False, stored: Sequence[Array] = (), token: object = None,
         indices: builtins.range | None = None,
     ) -> None:  # fmt: skip
         """`token`: whoever stages it can trace the first iteration apart, if `Peel` with this is raised.
@@ -146,7 +146,7 @@ class CarryTypeFixpoint:
         if begin is not None:
             self.specs = self.joined(self.specs, [generalize(s) for s in begin])
         self._foresee(stored)
-        self.remembered, self.turns, self.all_made = marks(), turns, all_made
+        self.remembered, self.iterations, self.all_made = marks(), iterations, all_made
         self.token, self.indices = token, indices
         self._settle()
         own = self.specs[: len(entry)]
@@ -267,7 +267,7 @@ class CarryTypeFixpoint:
     def _place_changes(self, location: StateRef) -> Exception:
         m, place = Mismatch("", generalize(outer_spec(location, lifting())), self.left[location]), self._place(location, self.block)
         why = two(m, "before the loop", "after one iteration")
-        return location.refusal(why, place, instead_of_change(m, location, place, for_turns(m, location.bare)))
+        return location.refusal(why, place, instead_of_change(m, location, place, for_iterations(m, location.bare)))
 
     def _foresee(self, stored: Iterable[Array]) -> None:
         """Arrays from outside into which iterations store: variables that hold them hold the same objects in each iteration."""
@@ -401,7 +401,7 @@ class CarryTypeFixpoint:
         held = block.held()
         block.given = twins({**dict(enumerate(outs)), **held}, goes_with_block)
         begun = {location: at_begin(location, block.frame) for location in held}
-        self.turn = {t[0].key: path for path, t in twins({**dict(enumerate(args)), **begun}).items()}
+        self.iteration = {t[0].key: path for path, t in twins({**dict(enumerate(args)), **begun}).items()}
         self.stays = all(_stays(a, o) for a, o in zip(args, outs, strict=True))
         moved = {id(a): k for k, a in enumerate(args)}
         specs = self.raw
@@ -474,7 +474,7 @@ class CarryTypeFixpoint:
             if "vmap" in transformation() and described(m.a) == described(m.b):
                 raise under_vmap(location, place) from None
             why = two(m, "before the loop", "after one iteration")
-            raise location.refusal(why, place, instead_of_change(m, location, place, for_turns(m, location.bare))) from None
+            raise location.refusal(why, place, instead_of_change(m, location, place, for_iterations(m, location.bare))) from None
         return joint
 
     def _changes(self, k: int, m: Mismatch) -> LoopTypeError:
@@ -485,7 +485,7 @@ class CarryTypeFixpoint:
         before, after = pair(describe(m.a), describe(m.b))
         return LoopTypeError(
             f"loop variable `{name}{m.path}` is {before} before the loop and {after} after one iteration{where}{why}",
-            place_of(caller()), instead(m.a, m.b, for_turns(m, name)), [(at, after)],
+            place_of(caller()), instead(m.a, m.b, for_iterations(m, name)), [(at, after)],
         )  # fmt: skip
 
     def names(self) -> list[str]:

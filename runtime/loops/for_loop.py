@@ -85,7 +85,7 @@ def for_loop(
     hints, ours = hints_here(), 0
     if isinstance(items, Progress) and _jax.recording():
         watched, ours = items, 1
-        items, total, parts = watched.turns()
+        items, total, parts = watched.iterations()
         body = ProgressStep(watched, body, total, parts)
     count = sys.getrefcount(items) - ours
     held = has_other_references(items, count) if held is None else held
@@ -121,8 +121,8 @@ def for_loop(
         first, step = counting
         return as_result(_counted(Range(first, FURTHEST if step > 0 else -FURTHEST, step), body, values, flag, hints))
     if isinstance(items, builtins.range) and flag is not None and _jax.recording():
-        turns = Range(items.start, items.stop, items.step)
-        return as_result(_tried(lambda: _counted(turns, body, values, flag, hints), items, body, values, flag, hints))
+        iterations = Range(items.start, items.stop, items.step)
+        return as_result(_tried(lambda: _counted(iterations, body, values, flag, hints), items, body, values, flag, hints))
     try:
         return as_result(_unrolled(items, body, values, flag, hints, roll=True, held=held))
     except Ending as error:
@@ -166,16 +166,16 @@ def _over_rows(rows: Rows, body: Body, state: list[Any], flag: int | None, hints
     return _tried(compiled, rows, body, state, flag, hints)
 
 
-def _through(series: Series, body: Body, state: list[Any], turn: Callable[[Any, list[Any]], list[Any]]) -> list[Any]:
+def _through(series: Series, body: Body, state: list[Any], iteration: Callable[[Any, list[Any]], list[Any]]) -> list[Any]:
     """The loop over lists whose items are rows of arrays; a list may change, and then it is gone over as it is."""
 
     def going(k: int, state: list[Any]) -> list[Any]:
-        return turn(series.item(k), state) if series.has(k) else state
+        return iteration(series.item(k), state) if series.has(k) else state
 
     state = roll_remaining(builtins.range(series.count), OfSeries(series, body), state, going, series.is_changed)
     k = series.count
     while series.has(k):
-        state, k = turn(series.item(k), state), k + 1
+        state, k = iteration(series.item(k), state), k + 1
     return state
 
 
@@ -225,7 +225,7 @@ def _scanned(rows: Rows, body: Body, state: list[Any], hints: Hints, peels: bool
     token: object = None
 
     def scanned(state: list[Any]) -> list[Any]:
-        stage = StagedLoop(body, state, body, place, items=[rows.spec], turns=rows.length, all_made=True, token=token, indices=rows.numbers)
+        stage = StagedLoop(body, state, body, place, items=[rows.spec], iterations=rows.length, all_made=True, token=token, indices=rows.numbers)
         if stage.stores_into(rows.over):  # each row is as it is when it is reached
             return _scanned(index_rows(builtins.range(rows.length)), _OfItems(rows, body), state, hints)
         out = stage.run_scan(rows.arrays, rows.length, min(hints.unroll, rows.length))
@@ -276,7 +276,7 @@ def _counted(r: Range, body: Body, state: list[Any], flag: int | None, hints: Hi
 
     start, stop = interval_of(r.start), UNKNOWN if r.lists else interval_of(r.stop)  # lists may grow while it is gone over
 
-    def turn(i: Any, *state: Any) -> Any:
+    def iteration(i: Any, *state: Any) -> Any:
         if isinstance(step, int) and step > 0:
             note_interval(i, start.low, None if stop.high is None else stop.high - 1)
         elif isinstance(step, int):
@@ -286,7 +286,7 @@ def _counted(r: Range, body: Body, state: list[Any], flag: int | None, hints: Hi
     ends = (r.start, r.stop, step)
     most = len(builtins.range(*ends)) if all(isinstance(e, int) for e in ends) and abs(r.stop) < FURTHEST else r.most
     before = longest(r)
-    out = run_while(test, turn, [r.start, *state], body, ("the index",), hints.max_steps, most)[1:]
+    out = run_while(test, iteration, [r.start, *state], body, ("the index",), hints.max_steps, most)[1:]
     if hints.max_steps is None:
         refuse_endless(before)
     return out
@@ -300,15 +300,15 @@ def _unrolled(
     place = CallSite(getattr(body, "__code__", None))
 
     asks = isinstance(items, Sized) and not isinstance(type(items).__len__, FunctionType)  # a method of the user's is not called by Python
-    turns = len(items) if asks and isinstance(items, Sized) else 8
+    iterations = len(items) if asks and isinstance(items, Sized) else 8
 
-    def turn(x: Any, state: list[Any]) -> list[Any]:
+    def iteration(x: Any, state: list[Any]) -> list[Any]:
         return as_list(body(x, *state), count)
 
     if flag is None and roll and _jax.compiling() and isinstance(items, builtins.range):
-        return roll_remaining(items, body, state, turn)
+        return roll_remaining(items, body, state, iteration)
     if flag is None and roll and _jax.compiling() and not held and (series := series_of(items)) is not None:
-        return _through(series, body, state, turn)
+        return _through(series, body, state, iteration)
 
     def ended(*state: Any) -> Any:
         """What an iteration leaves that is not made any more: the flag is known there."""
@@ -321,11 +321,11 @@ def _unrolled(
     walk = LiveWalk(gone_over, lambda _: iter(taking))
     walk.state = state
     run: TraceContext | None = None
-    with record_iterations(roll or bool(why)) as made, iterating(turns):
+    with record_iterations(roll or bool(why)) as made, iterating(iterations):
         for x in walk:
             if left is False:
                 with place.scope("turn", again=run) as run:  # blocks in it remember what those of the iteration before have found
-                    state = turn(x, state)
+                    state = iteration(x, state)
             else:  # a traced value decides whether the loop goes on: the rest is unrolled under the flag
                 state = as_list(staged_cond(left, ended, lambda *s, x=x: body(x, *s), state, (body,)), count)
             left = flag is not None and truth(state[flag])
@@ -341,8 +341,8 @@ def _unrolled(
         made.tell(walk.made, reason)
     taking.settle()
     if watching():
-        turns_of = f"{walk.made} iteration{'s' * (walk.made != 1)}"
-        decided("loop", f"scan of {turns_of}, re-rolled" if joined else f"unrolled, {turns_of}", reason)
+        iterations_of = f"{walk.made} iteration{'s' * (walk.made != 1)}"
+        decided("loop", f"scan of {iterations_of}, re-rolled" if joined else f"unrolled, {iterations_of}", reason)
     return state
 
 

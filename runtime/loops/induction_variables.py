@@ -195,9 +195,9 @@ def _after(s: InductionVariable, index: Any, items: builtins.range, eqns: Any) -
     return Integer(within((min(x, after), max(x, after)), "a number that the loop counts")), after
 
 
-def _summed(x: float, step: Any, turns: int) -> float:
+def _summed(x: float, step: Any, iterations: int) -> float:
     """What Python's additions give."""
-    for _ in range(turns):
+    for _ in range(iterations):
         x += step
     return x
 

@@ -36,7 +36,7 @@ from autograph.runtime.state.captured_state import (
     store,
 )
 from autograph.runtime.state.cast_to_types import LOOP, cast_to_types
-from autograph.runtime.state.container_aliasing import after_turns
+from autograph.runtime.state.container_aliasing import after_iterations
 from autograph.runtime.state.copies import note_copies_at
 from autograph.runtime.state.decisions import decided, watching
 from autograph.runtime.values.abstract_values import (
@@ -101,7 +101,7 @@ class StagedLoop(CarryTypeFixpoint):
         values = [unflatten(s, first) for s in self.specs]
         note_copies_at(values, self.copies)
         after = {location: load(location) for location in self.block.wrote}
-        after_turns({**dict(enumerate(values)), **after}, {**dict(enumerate(self.state)), **before}, self.turn, self.block.given)
+        after_iterations({**dict(enumerate(values)), **after}, {**dict(enumerate(self.state)), **before}, self.iteration, self.block.given)
         if certain and not self.block.left:
             values = [_surely(v, r) for v, r in zip(values, self.raw, strict=True)]
         return [closed(x) for x in values[: len(values) - self.extra]]

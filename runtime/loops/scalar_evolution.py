@@ -36,7 +36,7 @@ def replayed(
     """
     values: dict[Var, list[Any]] = {**{v: [x] for v, (x, _) in numbers.items()}, **{v: [] for v in inner}}
     after: list[Any] = []
-    for after in _turns(eqns, ({index: item} for item in items), numbers, [*inner, *last]):
+    for after in _iterations(eqns, ({index: item} for item in items), numbers, [*inner, *last]):
         for v, x in zip(values, after, strict=False):
             if type(x) not in NUMBERS:
                 raise NotRollable("a Python number is computed by what Python does not have")
@@ -44,7 +44,7 @@ def replayed(
     return values, after[len(values) :]
 
 
-def turns_made(
+def iterations_made(
     eqns: Sequence[Any], numbers: Mapping[Var, tuple[Any, Any]], test: Sequence[Any], asked: Mapping[Var, Var], going: Any, most: int
 ) -> int:
     """The trip count of a loop whose test asks such numbers alone; `asked` are the variables of the equations of its test that stand for them.
@@ -53,7 +53,7 @@ def turns_made(
       NotRollable: the test asks for more, or there are more than `most` iterations.
     """
     now = {v: x for v, (x, _) in numbers.items()}
-    for count, after in enumerate(_turns(eqns, itertools.repeat({}, most), numbers, [])):
+    for count, after in enumerate(_iterations(eqns, itertools.repeat({}, most), numbers, [])):
         p = _computed(test, {u: now[v] for u, v in asked.items() if v in now}, [going])[0]
         if p is False:
             return count
@@ -63,7 +63,9 @@ def turns_made(
     raise NotRollable(f"it makes more than {most} iterations")
 
 
-def _turns(eqns: Sequence[Any], items: Iterable[dict[Any, Any]], numbers: Mapping[Var, tuple[Any, Any]], more: Sequence[Any]) -> Iterator[list[Any]]:
+def _iterations(
+    eqns: Sequence[Any], items: Iterable[dict[Any, Any]], numbers: Mapping[Var, tuple[Any, Any]], more: Sequence[Any]
+) -> Iterator[list[Any]]:
     """What numbers, and more variables, are after each iteration."""
     outs = [*(out for _, out in numbers.values()), *more]
     needed = _needed(eqns, outs)

@@ -270,7 +270,7 @@ class Numbers:
         (consts, carried), body = scans.scan_counts(e.params), e.params["jaxpr"].jaxpr
         rows = [None] * (len(e.invars) - consts - carried)
         carry = given[consts : consts + carried]
-        out = self._turns(body, given[:consts], self._settled(body, given[:consts], carry, rows), rows, e.params["length"])
+        out = self._iterations(body, given[:consts], self._settled(body, given[:consts], carry, rows), rows, e.params["length"])
         return [*out, *[None] * (len(e.outvars) - carried)]
 
     def _while(self, e: Any, given: Sequence[Number | None]) -> Sequence[Number | None]:
@@ -288,7 +288,7 @@ class Numbers:
             self._chosen -= 1
             return [g if k in fixed_ones else None for k, g in enumerate(carry)]
         limits = _limits(test, tests, [*given[:tests], *carry])
-        return self._turns(body, given[tests : tests + fixed], carry, [], None, limits)
+        return self._iterations(body, given[tests : tests + fixed], carry, [], None, limits)
 
     def _settled(self, body: Any, consts: Sequence[Any], carry: Sequence[Any], rows: Sequence[Any]) -> list[Number | None]:
         """Which of the variables of a loop are numbers in all iterations; Python's have weak types."""
@@ -305,8 +305,8 @@ class Numbers:
                 return [g if n is not None else None for g, n in zip(carry, now, strict=True)]
             now = after
 
-    def _turns(
-        self, body: Any, consts: Sequence[Any], numbers: Sequence[Any], rows: Sequence[Any], turns: int | None,
+    def _iterations(
+        self, body: Any, consts: Sequence[Any], numbers: Sequence[Any], rows: Sequence[Any], iterations: int | None,
         limits: dict[int, Interval] | None = None,
     ) -> list[Number | None]:  # fmt: skip
         """The variables of a loop of which Python would know the iterations, after it; `numbers` are those that are settled."""
@@ -323,8 +323,8 @@ class Numbers:
             step = constant_step(body.eqns, body.invars[first + k], body.outvars[k])
             if limits is not None and k in limits and isinstance(g, Integer) and step is not None:
                 inside.append(Integer(within(limits[k], "the index of an inner loop")))
-            elif turns is not None and isinstance(g, Integer) and g.bounds is not None and step is not None:
-                far = turns * step
+            elif iterations is not None and isinstance(g, Integer) and g.bounds is not None and step is not None:
+                far = iterations * step
                 inside.append(Integer(within((g.bounds[0] + min(far, 0), g.bounds[1] + max(far, 0)), "a number that an inner loop counts")))
             else:
                 raise NotRollable("an inner loop changes a Python number")

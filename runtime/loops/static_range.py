@@ -64,7 +64,7 @@ def roll_remaining(
     items: builtins.range,
     body: Callable[..., Any],
     state: list[Any],
-    turn: Turn,
+    iteration: Turn,
     spoil: Callable[[Iterable[Any]], bool] = lambda _: False,
 ) -> list[Any]:
     """The state after a static loop: one compiled iteration if its iterations are many operations and that cannot be seen.
@@ -86,7 +86,7 @@ def roll_remaining(
             with place.scope("turn") as run:
                 for item in rest:
                     run.count = 0  # blocks in an iteration remember what those of the iteration before have found
-                    state = turn(item, state)
+                    state = iteration(item, state)
                     repeats.mark()
             joined = repeats.join()
         if not joined:
@@ -109,7 +109,7 @@ def roll_remaining(
     while made < min(_LOOKED_AT, count):  # an iteration may be shorter than the others, as at a border
         speculation = Speculation(positions=True)
         with place.scope("turn") as frame, iterating(count - made):
-            after = turn(items[made], state)
+            after = iteration(items[made], state)
         if (size := cost(count - made - 1, speculation.equations)) > (0 if mode == "always" else LONG):
             break
         made, state = made + 1, after
@@ -124,18 +124,18 @@ def roll_remaining(
         return apart(after)
     speculation.roll_back(frame)
     whole = functools.partial(compiled, items[made:], state, True)
-    return compiled_or_unrolled(code, whole, lambda _: apart(turn(items[made], state)), "apart")  # type: ignore[no-any-return]
+    return compiled_or_unrolled(code, whole, lambda _: apart(iteration(items[made], state)), "apart")  # type: ignore[no-any-return]
 
 
-def stored_into(turn: TraceContext, state: Sequence[Any]) -> list[Any]:
+def stored_into(iteration: TraceContext, state: Sequence[Any]) -> list[Any]:
     """The arrays of a state into which an iteration has stored."""
     held = {id(part) for x in state for part in parts(x)}
-    return [location.obj for location in turn.saved if isinstance(location, Value) and id(location.obj) in held]
+    return [location.obj for location in iteration.saved if isinstance(location, Value) and id(location.obj) in held]
 
 
-def cost(turns: int, before: int) -> int:
+def cost(iterations: int, before: int) -> int:
     """How many operations some iterations of a loop are, going by what one has recorded since `before`."""
-    return turns * size_of_all(_jax.recorded(before))
+    return iterations * size_of_all(_jax.recorded(before))
 
 
 def _rolled(
@@ -162,7 +162,7 @@ def _is_set_somewhere(held: Any, spec: Any) -> bool:
 
 
 def stage_iteration(
-    body: Callable[..., Any], state: list[Any], names: Sequence[str], turns: int, stored: Sequence[Any], indices: builtins.range | None = None
+    body: Callable[..., Any], state: list[Any], names: Sequence[str], iterations: int, stored: Sequence[Any], indices: builtins.range | None = None
 ) -> StagedLoop:
     """The body of a rolled loop: an iteration with a traced index, which is one of `indices`."""
     for x, name in zip(state, names, strict=True):
@@ -175,23 +175,31 @@ def stage_iteration(
             raise NotRollable(f"`{name}` holds Python numbers")
     index = ArrayType((), jax.dtypes.canonicalize_dtype(int), True)
     return StagedLoop(
-        body, state, body, CallSite(getattr(body, "__code__", None)), items=[index], turns=turns, all_made=True, stored=stored, indices=indices
+        body,
+        state,
+        body,
+        CallSite(getattr(body, "__code__", None)),
+        items=[index],
+        iterations=iterations,
+        all_made=True,
+        stored=stored,
+        indices=indices,
     )
 
 
 def scanned(stage: StagedLoop, items: builtins.range, state: list[Any], names: Sequence[str]) -> list[Any]:
     """The state after all iterations, as one compiled iteration."""
     block = stage.block
-    turn = slots_of(stage, state, names)
-    found = settled(block, turn.index, items, turn.slots)
-    if turn.code is not None and not isinstance(turn.code, Literal) and found.get(turn.code) == Integer((0, 0)):  # the checks hold
+    iteration = slots_of(stage, state, names)
+    found = settled(block, iteration.index, items, iteration.slots)
+    if iteration.code is not None and not isinstance(iteration.code, Literal) and found.get(iteration.code) == Integer((0, 0)):  # the checks hold
         block.forget_written(ERROR, len(types(stage.specs)))
         stage.guarded = may_have_failed()
     out = stage.run_scan([], len(items), 1, items)
-    for location, numbers in turn.places.items():
+    for location, numbers in iteration.places.items():
         if numbers:
             location.put(_with_numbers(location.get(), numbers))
-    return [turn.final.get(k, x) for k, x in enumerate(out)]
+    return [iteration.final.get(k, x) for k, x in enumerate(out)]
 
 
 def _with_numbers(held: Any, numbers: dict[int, Any]) -> Any:
@@ -265,7 +273,7 @@ def _slots(
     return [InductionVariable(name, before, v, out, always, single, before is None or _stands(x, spec), False, stays) for v, out in pairs]
 
 
-def counted(stage: StagedLoop, turns: int, state: list[Any]) -> dict[int, int]:
+def counted(stage: StagedLoop, iterations: int, state: list[Any]) -> dict[int, int]:
     """The Python integers that each iteration of a compiled loop changes by a constant: what they are after it."""
     if stage.guarded:  # iterations after an error change nothing
         return {}
@@ -275,7 +283,7 @@ def counted(stage: StagedLoop, turns: int, state: list[Any]) -> dict[int, int]:
     for k, (x, spec) in enumerate(zip(stage.state, stage.specs, strict=True)):
         pairs = [(next(mine), next(outs)) for _ in types([spec])]
         if type(x) is int and isinstance(spec, ArrayType) and (step := constant_step(block.eqns, *pairs[0])) is not None:
-            after = x + turns * step
+            after = x + iterations * step
             if INT32.min <= min(x, after) and max(x, after) <= INT32.max:
                 final[k] = after
     return final

@@ -17,7 +17,7 @@ from autograph.runtime.loops.carry_types import as_list, as_result
 from autograph.runtime.loops.induction_variables import number_slots
 from autograph.runtime.loops.loop_lowering import StagedLoop
 from autograph.runtime.loops.reroll.compile_size import LONG
-from autograph.runtime.loops.scalar_evolution import turns_made
+from autograph.runtime.loops.scalar_evolution import iterations_made
 from autograph.runtime.loops.scalar_intervals import NotRollable
 from autograph.runtime.loops.static_or_rolled import compiled_or_unrolled
 from autograph.runtime.loops.static_range import scanned, slots_of, stage_iteration
@@ -33,9 +33,9 @@ _MADE = 3  # iterations that are made in Python at least
 _MOST = 10_000_000
 
 
-def is_worth_a_trial(turns: int, size: int) -> bool:
+def is_worth_a_trial(iterations: int, size: int) -> bool:
     """Whether to look for one compiled iteration after some iterations in Python, of which the last was `size` operations."""
-    return turns >= _MADE and size > 0 and (4 * turns * size > LONG or rolling() == "always")
+    return iterations >= _MADE and size > 0 and (4 * iterations * size > LONG or rolling() == "always")
 
 
 def rest_of_while(
@@ -49,15 +49,15 @@ def rest_of_while(
         return ""
 
     @functools.wraps(source)
-    def turn(_: Any, *state: Any) -> Any:
+    def iteration(_: Any, *state: Any) -> Any:
         return as_result(as_list(body(*state), len(state)))
 
     code = getattr(body, "__code__", None)
     place = CallSite(code)
     names = parameter_names(source, len(state))
 
-    def staged(state: list[Any], turns: int) -> StagedLoop:
-        return stage_iteration(turn, state, names, turns, stored)
+    def staged(state: list[Any], iterations: int) -> StagedLoop:
+        return stage_iteration(iteration, state, names, iterations, stored)
 
     def compiled() -> tuple[list[Any], int] | str:
         speculation = Speculation()
@@ -74,7 +74,7 @@ def rest_of_while(
 def _count(stage: StagedLoop, test: Callable[..., Any], state: list[Any], names: Sequence[str]) -> int:
     """How many iterations are made from a state on."""
     block = stage.block
-    turn = slots_of(stage, state, names)
+    iteration = slots_of(stage, state, names)
     asking = stage.asking(test)
     asked = TracedRegion(
         lambda *s: truth(asking(*s[: len(s) - stage.extra])), stage.specs, stage.place, "test", lambda _, p: [p], [test], outside=block.wrote
@@ -85,4 +85,4 @@ def _count(stage: StagedLoop, test: Callable[..., Any], state: list[Any], names:
     for location, (_, variables) in asked.reads.items():
         if isinstance(location, StateRef) and location in block.wrote and location in block.reads:
             stands |= dict(zip(variables, block.reads[location][1], strict=False))
-    return turns_made(block.eqns, number_slots(block, turn.index, turn.slots), asked.eqns, stands, asked.outvars[0], _MOST)
+    return iterations_made(block.eqns, number_slots(block, iteration.index, iteration.slots), asked.eqns, stands, asked.outvars[0], _MOST)

@@ -27,7 +27,7 @@ class BoundedLoop(Protocol):
 
     block: TracedRegion
     test: Callable[..., Any] | None
-    turns: int | None
+    iterations: int | None
     extra: int
     place: Any
     specs: list[AbstractValue]
@@ -43,7 +43,7 @@ _SWAPPED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "n
 class Limits(NamedTuple):
     """How many iterations a loop makes at most, if that is known, and how many items lists have at most when an iteration begins."""
 
-    turns: int | None
+    iterations: int | None
     lengths: dict[LengthBound, int]
 
 
@@ -67,8 +67,8 @@ class _Compared(NamedTuple):
 def limits_of(loop: BoundedLoop, before: Marks) -> Limits:
     """Those of a loop of which one iteration has been traced; `before`: what was known of lengths when it began."""
     test, block = loop.test, loop.block
-    if loop.turns is not None or test is None or not any(bound.top > top for bound, (top, _, _) in before.items()):
-        return Limits(loop.turns, {})
+    if loop.iterations is not None or test is None or not any(bound.top > top for bound, (top, _, _) in before.items()):
+        return Limits(loop.iterations, {})
     asked = TracedRegion(
         lambda *s: truth(test(*s[: len(s) - loop.extra])), loop.specs, loop.place, "limit", lambda _, p: [p], [test], outside=block.wrote
     )
@@ -90,7 +90,7 @@ def limits_of(loop: BoundedLoop, before: Marks) -> Limits:
                 read(block.eqns, number.outer, bool(c.number), ends)
 
     read(asked.eqns, asked.outvars[0], True, {n.tested: (n, 0) for n in numbers})
-    turns: list[int] = []
+    iterations: list[int] = []
     lengths: dict[LengthBound, int] = {}
     for number, c, ago in found:
         begin, step = _counts(block, number, before, flags)
@@ -103,8 +103,8 @@ def limits_of(loop: BoundedLoop, before: Marks) -> Limits:
             most = max(limit, top) + ago * max(number.what.top - top, 0)
             lengths[number.what] = min(lengths.get(number.what, most), most)
         if begin is not None and step:
-            turns.append(max((limit - begin) // step + 1, int(first)) + ago)
-    return Limits(min(turns, default=None), lengths)
+            iterations.append(max((limit - begin) // step + 1, int(first)) + ago)
+    return Limits(min(iterations, default=None), lengths)
 
 
 def _numbers(loop: BoundedLoop, asked: TracedRegion) -> Iterator[_Number]:

@@ -99,19 +99,19 @@ def run_while(
     p, state = _going(test, state, finite)
     certain = p is True  # at least one iteration is made
     if not place.remembers:
-        turns, size, why = 0, 0, ""
+        iterations, size, why = 0, 0, ""
         looked = finite or not _jax.compiling()
         speculation, run = Speculation() if p is True else None, None
         with record_iterations() as made, iterating(most or 8):
             while p is True:
                 recorded = _jax.equations()
-                with place.scope("turn" if turns else "body", again=run if turns > 1 else None) as run:
+                with place.scope("turn" if iterations else "body", again=run if iterations > 1 else None) as run:
                     asked, p, after = _asked(test, as_list(body(*state), len(state)), finite)
                 made.mark()
-                turns += 1
-                only_errors_end_it = turns == 1 and asked is True and not isinstance(p, bool)
+                iterations += 1
+                only_errors_end_it = iterations == 1 and asked is True and not isinstance(p, bool)
                 size = cost(1, recorded) if not looked else size
-                if not looked and (only_errors_end_it or p is True and is_worth_a_trial(turns, size)):
+                if not looked and (only_errors_end_it or p is True and is_worth_a_trial(iterations, size)):
                     looked = True
                     if not isinstance(rest := rest_of_while(test, body, after, source, stored_into(run, after), size), str):
                         if watching():
@@ -120,7 +120,7 @@ def run_while(
                     why = f"; one compiled iteration is not possible: {rest}" if rest else ""
                     if only_errors_end_it and not _is_constant(test, state):  # Python knows the test, and makes all iterations
                         p, finite, only_errors_end_it = True, True, False
-                if turns == 1 and not isinstance(p, bool) and _jax.staging() and not run.changed:
+                if iterations == 1 and not isinstance(p, bool) and _jax.staging() and not run.changed:
                     # What the iteration has put into containers of its own is undone with it: their types are taken now.
                     before, changed = {id(c) for x in state for _, c in containers_of(x)}, run.saved
                     begin = [spec_in_block(opened(x), lambda c: id(c) not in before and ContentsRef(c) in changed) for x in after]
@@ -131,9 +131,9 @@ def run_while(
             joined = p is False and made.join()
         if p is False:
             if not joined:
-                made.tell(turns, f"its test is static{why}")
+                made.tell(iterations, f"its test is static{why}")
             if watching():
-                how = f"{'scan of' if joined else 'Python,'} {turns} iteration{'s' * (turns != 1)}{', re-rolled' * joined}"
+                how = f"{'scan of' if joined else 'Python,'} {iterations} iteration{'s' * (iterations != 1)}{', re-rolled' * joined}"
                 decided("loop", how, f"the test is static in every iteration{why}")
             return state
     p = True if begin is not None else p  # not that of the iteration that is thrown away
@@ -173,12 +173,12 @@ def _staged(
     if place.remembered != ROTATED:
         speculation, run = Speculation(), frames()[-1]  # of the attempt that stages the loop
         try:
-            return StagedLoop(body, state, source, place, begin, test=test, hidden=hidden, turns=most, token=token).run_while(test, certain)
+            return StagedLoop(body, state, source, place, begin, test=test, hidden=hidden, iterations=most, token=token).run_while(test, certain)
         except Rotate:
             place.remember(ROTATED)
             speculation.roll_back(run)
 
-    def turn(_: Any, *state: Any) -> Any:
+    def iteration(_: Any, *state: Any) -> Any:
         p, after = _going(test, as_list(body(*state), len(state)), finite)
         return as_result([p, *after])
 
@@ -186,7 +186,7 @@ def _staged(
         return p
 
     entry = begin and [Static(True), *begin]
-    stage = StagedLoop(turn, [p, *state], source, CallSite(turn.__code__), entry, test=asked, hidden=("the test", *hidden), turns=most)
+    stage = StagedLoop(iteration, [p, *state], source, CallSite(iteration.__code__), entry, test=asked, hidden=("the test", *hidden), iterations=most)
     try:
         return stage.run_while(asked, certain)[1:]
     except Rotate:
@@ -200,19 +200,19 @@ def _staged(
 def _limited(test: Callable[..., Any], body: Callable[..., Any], state: list[Any], source: Callable[..., Any], hidden: Any, limit: int) -> list[Any]:
     """A loop that may not make more than `limit` iterations."""
 
-    def counted(turns: Any, *state: Any) -> Any:
-        return as_result([turns + 1, *as_list(body(*state), len(state))])
+    def counted(iterations: Any, *state: Any) -> Any:
+        return as_result([iterations + 1, *as_list(body(*state), len(state))])
 
     @functools.wraps(test)
-    def going(turns: Any, *state: Any) -> Any:
-        more = turns < limit
+    def going(iterations: Any, *state: Any) -> Any:
+        more = iterations < limit
         if more is False:
             return False
         p = truth(test(*state))
         return more if p is True else p if more is True or p is False else lax.bitwise_and(p, more)
 
-    turns, *after = run_while(going, counted, [0, *state], source, ("the number of iterations", *hidden), most=limit)
-    over = turns >= limit
+    iterations, *after = run_while(going, counted, [0, *state], source, ("the number of iterations", *hidden), most=limit)
+    over = iterations >= limit
     p = truth(test(*after)) if over is not False else False
     if p is False:
         return after

@@ -137,20 +137,20 @@ def _kept(values: Each, found: Any) -> Any:
     def kept(taken: Any, item: Any, found: Any) -> Any:
         return cond(taken, lambda found: _and_value(values, item, found), lambda found: found, found)
 
-    def turn(k: Any, found: Any) -> Any:
+    def iteration(k: Any, found: Any) -> Any:
         item = item_at(k)
         return kept(asked(item), item, found)
 
-    turns: Any = values.items
-    count = sys.getrefcount(turns) - 1  # the attribute
-    held, items = has_other_references(turns, count), turns if values.sequence is None else values.sequence
+    iterations: Any = values.items
+    count = sys.getrefcount(iterations) - 1  # the attribute
+    held, items = has_other_references(iterations, count), iterations if values.sequence is None else values.sequence
     item_at: Callable[[Any], Any] = lambda k: k  # noqa: E731
     rows = rows_of(items) if not isinstance(items, (Each, Stream, builtins.range)) else None
     if isinstance(rows, Rows):
-        items = turns = builtins.range(rows.length)
+        items = iterations = builtins.range(rows.length)
         item_at = rows.item
     if type(found) is list and not isinstance(items, (Each, Stream)) and (rows is None or isinstance(rows, Rows)):
-        made, rest = 0, iter(turns)
+        made, rest = 0, iter(iterations)
         for k in rest:
             made += 1
             item = item_at(k)
@@ -159,7 +159,7 @@ def _kept(values: Each, found: Any) -> Any:
             if not isinstance(taken, bool) or type(found) is not list:
                 break
         items, held = items[made:] if isinstance(items, (list, tuple, builtins.range)) else list(rest), False
-    found = for_loop(items, turn, found, held=held)
+    found = for_loop(items, iteration, found, held=held)
     if isinstance(rows, Rows) and rows.tail is not None:
         last = rows.tail()
         found = kept(asked(last), last, found)

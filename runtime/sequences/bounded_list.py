@@ -342,25 +342,25 @@ class Hidden:
         return hidden(self.bound.home)
 
 
-def repeated(before: Marks, state: Sequence[Any], turns: int | None, lengths: Mapping[LengthBound, int], all_made: bool) -> None:
+def repeated(before: Marks, state: Sequence[Any], iterations: int | None, lengths: Mapping[LengthBound, int], all_made: bool) -> None:
     """After one iteration of a loop has been traced, what is known after at most `turns` of them; an iteration begins with at most `lengths` items.
 
     Raises Grow where there is no room for so many, and EffectError (AG405) where nothing limits a list.
     """
     for bound, (top, exact, _) in before.items():
         more = bound.top - top
-        if more > 0 and turns is None and bound not in lengths:
+        if more > 0 and iterations is None and bound not in lengths:
             raise endless(bound)
         if more == 0 and bound.exact == exact:
             continue
-        last = top if turns is None else top + max(more, 0) * max(turns - 1, 0)  # when the last iteration begins
+        last = top if iterations is None else top + max(more, 0) * max(iterations - 1, 0)  # when the last iteration begins
         if more > 0 and bound in lengths:
             limit = max(top, lengths[bound])
-            last = limit if turns is None else min(last, limit)
+            last = limit if iterations is None else min(last, limit)
         bound.peak += last - top
-        bound.top = last + (max(more, 0) if turns != 0 else 0)
-        known = all_made and turns is not None and exact is not None and bound.exact is not None
-        bound.exact = exact + (bound.exact - exact) * turns if known else None  # type: ignore[operator]
+        bound.top = last + (max(more, 0) if iterations != 0 else 0)
+        known = all_made and iterations is not None and exact is not None and bound.exact is not None
+        bound.exact = exact + (bound.exact - exact) * iterations if known else None  # type: ignore[operator]
         for x in (*state, *([bound.home.get()] if bound.home else ())):
             if isinstance(x, BoundedList) and x.kind.bound is bound and bound.peak > x.kind.capacity:
                 raise Grow(x, None, bound.peak)

@@ -44,9 +44,9 @@ def retry_with_capacity(attempt: Callable[[list[Any]], Any], state: list[Any], p
     for again in range(_MOST_GROWN):
         speculation, around = Speculation(), len(stack.holders)
         stack.holders.append(Holder(keys, len(frames()), loop))
-        turn: TraceContext | None = None
+        iteration: TraceContext | None = None
         try:
-            with place.scope("grown") as turn:
+            with place.scope("grown") as iteration:
                 out = attempt(state)
             del stack.holders[around:]
             several = type(out) is tuple or (loop and type(out) is list and out is not state)  # of a branch a list is one value
@@ -54,8 +54,8 @@ def retry_with_capacity(attempt: Callable[[list[Any]], Any], state: list[Any], p
             _settle_homes()
             return out
         except Meet as meet:
-            assert turn is not None
-            speculation.roll_back(turn)
+            assert iteration is not None
+            speculation.roll_back(iteration)
             meet.note()
         except Grow as grow:
             del stack.holders[around:]
@@ -68,8 +68,8 @@ def retry_with_capacity(attempt: Callable[[list[Any]], Any], state: list[Any], p
                     f"a list becomes longer in compiled code, and has not enough room after {_MOST_GROWN} trials", grow.place,
                     "say how many iterations are made at most: `with ag.loop(max_steps=n):`",
                 ) from None  # fmt: skip
-            assert turn is not None
-            speculation.roll_back(turn)
+            assert iteration is not None
+            speculation.roll_back(iteration)
             if grow.home is not None and not (positions and isinstance(grow.home.location, (CellRef, NameRef))):  # which the block carries itself
                 more = _at_home(grow, grow.home, room)
             else:

@@ -93,7 +93,7 @@ class Range:
             raise ConcreteValueError("the length of a `range` with traced ends", here(), "compute it: `max(0, stop - start)`")
         return self.static
 
-    def turns(self) -> Any:
+    def iterations(self) -> Any:
         """How many items there are, before the lower bound 0."""
         sign = jnp.sign(self.step) if unknown(self.step) else 1 if self.step > 0 else -1
         return (self.stop - self.start + self.step - sign) // self.step
@@ -354,8 +354,8 @@ def _indexed(part: Any) -> tuple[Any, Callable[[Any], Any]]:
     if isinstance(part, builtins.range):
         part = Range(part.start, part.stop, part.step)
     if isinstance(part, Range):
-        turns = part.turns()
-        return (jnp.maximum(turns, 0) if unknown(turns) else max(turns, 0)), lambda k: part.item(part.start + k * part.step)
+        iterations = part.iterations()
+        return (jnp.maximum(iterations, 0) if unknown(iterations) else max(iterations, 0)), lambda k: part.item(part.start + k * part.step)
     rows = part if isinstance(part, Rows) else rows_of_static(part)
     if rows is None:
         raise NotStagedError(f"a `{type(part).__name__}` together with a range whose ends are traced", here(), "make it an array: `jnp.asarray(x)`")
@@ -387,7 +387,7 @@ def reversed(items: Any) -> Any:
     if rows is None:
         return builtins.reversed(items)
     if isinstance(rows, Range):
-        last = rows.start + (rows.turns() - 1) * rows.step
+        last = rows.start + (rows.iterations() - 1) * rows.step
         return Range(last, rows.start - rows.step, -rows.step, rows.unroll, rows.rolled, rows._item, rows.lists, most=rows.most, over=rows.over)
     return Rows(rows.length, lambda i: rows.item(rows.length - 1 - i), rows.spec, [a[::-1] for a in rows.arrays], rows.over)
 

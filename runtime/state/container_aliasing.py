@@ -164,7 +164,7 @@ def chosen(new: dict[Any, Any], sides: Sequence[dict[Path, list[MayAlias]]]) -> 
             _related(found, side, {path: [t.value for t in given] for path, given in side.items()})
 
 
-def after_turns(new: dict[Any, Any], before: dict[Any, Any], turn: dict[int, Path], end: dict[Path, list[MayAlias]]) -> None:
+def after_iterations(new: dict[Any, Any], before: dict[Any, Any], iteration: dict[int, Path], end: dict[Path, list[MayAlias]]) -> None:
     """Containers in what a loop has given may be those before it, and those that its last iteration gave.
 
     `turn` says where what an iteration begins with is, by identity, `end` what it ends with: what an iteration moves to another variable may come
@@ -181,8 +181,8 @@ def after_turns(new: dict[Any, Any], before: dict[Any, Any], turn: dict[int, Pat
             if (p := todo.pop()) not in seen:
                 seen.add(p)
                 sources.setdefault(path, []).extend(t.value for t in first.get(p, ()))
-                todo += [turn[t.key] for t in end.get(p, ()) if t.key in turn]
-                sources[path] += [t.value for t in end.get(p, ()) if t.key not in turn]
+                todo += [iteration[t.key] for t in end.get(p, ()) if t.key in iteration]
+                sources[path] += [t.value for t in end.get(p, ()) if t.key not in iteration]
     _related(found, first, sources)
     _related(found, end, {})
 

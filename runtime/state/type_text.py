@@ -90,7 +90,7 @@ def instead_of_change(m: Mismatch, location: StateRef, place: SourceSpan | None,
     return instead(m.a, m.b, usual, place)
 
 
-def for_turns(m: Mismatch, name: str) -> str:
+def for_iterations(m: Mismatch, name: str) -> str:
     """What to write instead where an iteration of a loop gives a variable another type or shape."""
     if isinstance(m.a, tuple) and isinstance(m.b, tuple) and len(m.b) > len(m.a):
         return f"a tuple that gets longer cannot be carried: make `{name}` a list and append to it, in a `while` with `ag.loop(max_steps=...)`"

@@ -492,13 +492,13 @@ class Dataset(DatasetItems):
             return functools.reduce(step if not self._has_windows else reduce_func, self, state)
         rows = self.rows()
 
-        def turn(state: Any, item: Any) -> Any:
+        def iteration(state: Any, item: Any) -> Any:
             return call(reduce_func)(state, item)
 
         if rows.length:
-            state = _settled(lambda s: turn(s, rows.item(0)), state)
-            state = lax.fori_loop(0, rows.length, lambda k, s: _as(turn(s, rows.item(k)), s), state)
-        return state if rows.tail is None else turn(state, rows.tail())
+            state = _settled(lambda s: iteration(s, rows.item(0)), state)
+            state = lax.fori_loop(0, rows.length, lambda k, s: _as(iteration(s, rows.item(k)), s), state)
+        return state if rows.tail is None else iteration(state, rows.tail())
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """What a function makes of the dataset.
@@ -562,10 +562,10 @@ def _check_size(name: str, size: Any, least: int) -> int:
     return number
 
 
-def _settled(turn: Callable[[Any], Any], state: Any) -> Any:
+def _settled(iteration: Callable[[Any], Any], state: Any) -> Any:
     """A state of the dtypes that it has after an iteration."""
     for _ in range(3):
-        after = jax.eval_shape(turn, state)
+        after = jax.eval_shape(iteration, state)
         found = trees.map(lambda x, y: jnp.promote_types(x.dtype, y.dtype) if x.dtype != y.dtype else x.dtype, state, after)
         state = trees.map(lambda x, dtype: x.astype(dtype), state, found)
     return state

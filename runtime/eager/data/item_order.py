@@ -268,7 +268,7 @@ def _repeated(step: Step, before: Sequence[Step], base: Base, key: Any, xp: Any,
     if not shuffles(before, base):
         return jax.tree.map(lambda x: xp.tile(x, (times, *[1] * (x.ndim - 1))), inner(key=key)[0])
     if times <= 4:
-        return jax.tree.map(lambda *turns: jnp.concatenate(turns), *(inner(key=jax.random.fold_in(key, k))[0] for k in range(times)))
+        return jax.tree.map(lambda *iterations: jnp.concatenate(iterations), *(inner(key=jax.random.fold_in(key, k))[0] for k in range(times)))
     full = lax.map(lambda k: inner(key=jax.random.fold_in(key, k))[0], jnp.arange(times))
     return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), full)
 

@@ -238,12 +238,12 @@ class _RecurrentStep:
 
 @functools.partial(jax.jit, static_argnums=0)
 def _scanned(step: _RecurrentStep, weights: tuple[Any, ...], steps: Any, states: list[Any]) -> Any:
-    def turn(states: list[Any], x: Any) -> Any:
+    def iteration(states: list[Any], x: Any) -> Any:
         new = step.cell.step(weights, x, states)
         return new, new[0]
 
     dtype = jnp.result_type(steps, *weights)
-    return lax.scan(turn, [s.astype(dtype) for s in states], steps)
+    return lax.scan(iteration, [s.astype(dtype) for s in states], steps)
 
 
 def _layer_of(cell: type[_OfMatrices], name: str, of: str) -> type[RNN]:

@@ -59,7 +59,7 @@ class LoopData:
     """
 
     test: Callable[[list[Any], list[Any]], Any]
-    turn: Turn
+    iteration: Turn
     quiet: Turn
     test_types: Types
     const_types: Types
@@ -140,18 +140,18 @@ class LoopData:
             return self
         return dataclasses.replace(self, const_active=const_active, carry_active=carry_active, same=self)
 
-    def on_active(self, c: list[Any], x: list[Any], turn: Turn) -> tuple[Callable[..., Any], list[Any], list[Any]]:
+    def on_active(self, c: list[Any], x: list[Any], iteration: Turn) -> tuple[Callable[..., Any], list[Any], list[Any]]:
         """The iteration as a function of the active leaves alone, which also gives the other leaves; and the active leaves."""
 
         def active(const: list[Any], carry: list[Any]) -> tuple[list[Any], list[Any]]:
-            out = turn(merge(self.const_active, const, drop(self.const_active, c)), merge(self.carry_active, carry, drop(self.carry_active, x)))
+            out = iteration(merge(self.const_active, const, drop(self.const_active, c)), merge(self.carry_active, carry, drop(self.carry_active, x)))
             return pick(self.carry_active, out), drop(self.carry_active, out)
 
         return active, pick(self.const_active, c), pick(self.carry_active, x)
 
-    def tangent(self, c: list[Any], x: list[Any], dc: list[Any], dx: list[Any], turn: Turn) -> tuple[list[Any], list[Any]]:
+    def tangent(self, c: list[Any], x: list[Any], dc: list[Any], dx: list[Any], iteration: Turn) -> tuple[list[Any], list[Any]]:
         """The carry after an iteration, and the tangents of its active leaves."""
-        active, const, carry = self.on_active(c, x, turn)
+        active, const, carry = self.on_active(c, x, iteration)
         if self.via_pullback:  # the transpose of the pullback, which is linear
             on, pull, off = jax.vjp(active, const, carry, has_aux=True)
             (tangents,) = jax.linear_transpose(lambda ct: pull(ct), on)((dc, dx))
@@ -165,18 +165,18 @@ class LoopData:
         const_types = (*self.const_types, *map(strong, pick(self.const_active, self.const_types)))
         carry_types = (*self.carry_types, *map(strong, pick(self.carry_active, self.carry_types)))
 
-        def both(turn: Turn) -> Turn:
+        def both(iteration: Turn) -> Turn:
             def step(c: list[Any], x: list[Any]) -> list[Any]:
                 (c, dc), (x, dx) = split(c, self.consts), split(x, self.carry)
-                after, tangents = self.tangent(c, x, dc, dx, turn)
+                after, tangents = self.tangent(c, x, dc, dx, iteration)
                 return [*after, *tangents]
 
             with self.errors():
                 return traced(step, const_types, carry_types)
 
-        turn = both(self.turn)
+        iteration = both(self.iteration)
         return LoopData(
-            lambda tc, x: self.test(tc, x[: self.carry]), turn, turn if self.quiet is self.turn else both(self.quiet),
+            lambda tc, x: self.test(tc, x[: self.carry]), iteration, iteration if self.quiet is self.iteration else both(self.quiet),
             self.test_types, const_types, carry_types, self.const_active + (True,) * self.active_consts,
             self.carry_active + (True,) * self.active_carry, self.effects, self.checkpoints, self.via_pullback, self.order + 1, self.place,
         )  # fmt: skip
@@ -200,9 +200,10 @@ class LoopData:
 
     def batched(self, lanes: Callable[[Turn, list[Any], list[Any]], Turn], const_types: Types, carry_types: Types, c: Any, x: Any) -> LoopData:
         """All lanes as one loop of a known number of iterations."""
-        turn = lanes(self.quiet, [0 if b else None for b in c], [0 if b else None for b in x])
+        iteration = lanes(self.quiet, [0 if b else None for b in c], [0 if b else None for b in x])
         return dataclasses.replace(
-            self, turn=turn, quiet=turn, test_types=(), const_types=const_types, carry_types=carry_types, effects=frozenset(), same=self
+            self, iteration=iteration, quiet=iteration, test_types=(), const_types=const_types, carry_types=carry_types, effects=frozenset(),
+            same=self,
         )  # fmt: skip
 
     def errors(self) -> _Named:

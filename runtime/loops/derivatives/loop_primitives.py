@@ -191,7 +191,8 @@ def _one_loop(loop: LoopData, operands: list[Any], batched: list[bool], size: in
         return tuple(with_axis(size, a, mesh) if b else a for a, b in zip(avals, flags, strict=True))
 
     whole = loop.batched(
-        lambda turn, c, x: vmapped(turn, (c, x), list(x), size, options), types(loop.const_types, consts), types(loop.carry_types, carry), consts,
+        lambda iteration, c, x: vmapped(iteration, (c, x), list(x), size, options),
+        types(loop.const_types, consts), types(loop.carry_types, carry), consts,
         carry,
     )  # fmt: skip
     found = [

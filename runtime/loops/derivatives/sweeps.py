@@ -26,7 +26,7 @@ def run(loop: LoopData, operands: list[Any]) -> list[Any]:
     """The number of iterations, and the carry after them."""
     tc, c, x = split(operands, len(loop.test_types), loop.consts)
     start = varying(jnp.int32(0), loop.test_axes)
-    n, x = lax.while_loop(lambda s: loop.test(tc, s[1]), lambda s: (s[0] + 1, loop.turn(c, s[1])), (start, x))
+    n, x = lax.while_loop(lambda s: loop.test(tc, s[1]), lambda s: (s[0] + 1, loop.iteration(c, s[1])), (start, x))
     return [n, *x]
 
 
@@ -40,11 +40,11 @@ def tangents(loop: LoopData, operands: list[Any]) -> list[Any]:
     """The tangents after a known number of iterations."""
     (n,), c, x, dc, dx = split(operands, 1, loop.consts, loop.carry, loop.active_consts)
 
-    def turn(s: Any) -> Any:
+    def iteration(s: Any) -> Any:
         i, x, dx = s
         return i + 1, *loop.tangent(c, x, dc, dx, loop.quiet)
 
-    out: list[Any] = lax.while_loop(lambda s: s[0] < n, turn, (jnp.zeros_like(n), x, dx))[2]
+    out: list[Any] = lax.while_loop(lambda s: s[0] < n, iteration, (jnp.zeros_like(n), x, dx))[2]
     return out
 
 
@@ -75,9 +75,9 @@ def _put(buffers: list[Any], values: list[Any], k: Any) -> list[Any]:
     return [lax.dynamic_update_index_in_dim(b, v, k, 0) for b, v in zip(buffers, values, strict=True)]
 
 
-def _down(count: Any, turn: Callable[[Any, Sums], Sums], sums: Sums) -> Sums:
+def _down(count: Any, iteration: Callable[[Any, Sums], Sums], sums: Sums) -> Sums:
     """`for k in range(count - 1, -1, -1): sums = turn(k, sums)`."""
-    out: Sums = lax.while_loop(lambda s: s[0] >= 0, lambda s: (s[0] - 1, turn(s[0], s[1])), (count - 1, sums))[1]
+    out: Sums = lax.while_loop(lambda s: s[0] >= 0, lambda s: (s[0] - 1, iteration(s[0], s[1])), (count - 1, sums))[1]
     return out
 
 
@@ -128,28 +128,28 @@ class _Sweep:
         stored = self._residuals(x, length, rows) if self.plan.dense else self._states(x, length - 1, 1, rows)
         return _down(length, lambda k, sums: self._back(_at(stored, k), sums), sums)
 
-    def _states(self, x: list[Any], turns: Any, stride: int, rows: int, first: Any = 0) -> list[Any]:
+    def _states(self, x: list[Any], iterations: Any, stride: int, rows: int, first: Any = 0) -> list[Any]:
         """Row k holds the state k strides after the first iterations: of what is written to a row the last stays, so that no condition is needed."""
 
-        def turn(s: Any) -> Any:
+        def iteration(s: Any) -> Any:
             i, x, stored = s
             x = self.back.next(self.c, x)
             return i + 1, x, _put(stored, x, jnp.maximum(0, (i - first + stride) // stride) if stride != 1 else i + 1)
 
         stored = _put([room(a, rows) for a in self.back.state_types], x, 0)
-        out: list[Any] = lax.while_loop(lambda s: s[0] < first + turns, turn, (self.zero, x, stored))[2]
+        out: list[Any] = lax.while_loop(lambda s: s[0] < first + iterations, iteration, (self.zero, x, stored))[2]
         return out
 
-    def _residuals(self, x: list[Any], turns: Any, rows: int) -> list[Any]:
+    def _residuals(self, x: list[Any], iterations: Any, rows: int) -> list[Any]:
         """Row k holds what the pullback of iteration k reads."""
 
-        def turn(s: Any) -> Any:
+        def iteration(s: Any) -> Any:
             i, x, stored = s
             x, residuals = self.back.linear(self.c, x)
             return i + 1, x, _put(stored, self.back.changing(residuals), i)
 
         stored = [room(a, rows) for a in self.back.residual_types]
-        out: list[Any] = lax.while_loop(lambda s: s[0] < turns, turn, (self.zero, x, stored))[2]
+        out: list[Any] = lax.while_loop(lambda s: s[0] < iterations, iteration, (self.zero, x, stored))[2]
         return out
 
     def _back(self, stored: list[Any], sums: Sums) -> Sums:

@@ -109,16 +109,16 @@ def _join(span: EquationRange, tape: Recorder | None, counts: Sequence[int]) -> 
     if any(not may_loop(e.effects) or any(_jax.axes_of(v.aval) for v in e.outvars) for eqns in sections for e in eqns):
         return False
     keys = StructuralKeys()
-    turns = [IterationTrace(eqns, keys, size) for eqns, size in zip(sections, sizes, strict=True)]
-    first, last = _alike(turns)
+    iterations = [IterationTrace(eqns, keys, size) for eqns, size in zip(sections, sizes, strict=True)]
+    first, last = _alike(iterations)
     if last - first < _FEWEST:
         return False
     try:
-        loop = UnrolledLoop(span, turns[first:last])
+        loop = UnrolledLoop(span, iterations[first:last])
     except NotAlike:
         return False
     taken = tape.take(counts[first], counts[last], loop.defined, loop.given_to()) if tape is not None else None
-    back = span.cut([e for t in turns[first:last] for e in t.eqns])
+    back = span.cut([e for t in iterations[first:last] for e in t.eqns])
     try:
         loop.plan(span.alive())
     except NotAlike:
@@ -132,11 +132,11 @@ def _join(span: EquationRange, tape: Recorder | None, counts: Sequence[int]) -> 
     return True
 
 
-def _alike(turns: Sequence[IterationTrace]) -> tuple[int, int]:
+def _alike(iterations: Sequence[IterationTrace]) -> tuple[int, int]:
     """The iterations without those at both ends that are like no other."""
-    counts = Counter(t.key for t in turns)
-    alone = [counts[t.key] == 1 for t in turns]
-    first, last = 0, len(turns)
+    counts = Counter(t.key for t in iterations)
+    alone = [counts[t.key] == 1 for t in iterations]
+    first, last = 0, len(iterations)
     while first < last and alone[first]:
         first += 1
     while first < last and alone[last - 1]:

@@ -42,30 +42,30 @@ class _KnownValues:
 class UnrolledLoop:
     """Some iterations as one loop: what each position takes, what is handed on, and what is given after the loop."""
 
-    def __init__(self, span: EquationRange, turns: Sequence[IterationTrace]) -> None:
-        self.span, self.turns = span, turns
+    def __init__(self, span: EquationRange, iterations: Sequence[IterationTrace]) -> None:
+        self.span, self.iterations = span, iterations
         self.kinds: dict[Hashable, list[int]] = {}
-        for k, t in enumerate(turns):
+        for k, t in enumerate(iterations):
             self.kinds.setdefault(t.key, []).append(k)
-        self.size, self.whole = sum(t.size for t in turns), sum(turns[of[0]].size for of in self.kinds.values())
+        self.size, self.whole = sum(t.size for t in iterations), sum(iterations[of[0]].size for of in self.kinds.values())
         if len(self.kinds) > _MOST_KINDS or 2 * self.whole > self.size:
             raise NotAlike
-        self.defined = {v: (k, n) for k, t in enumerate(turns) for v, n in t.slots.items()}
+        self.defined = {v: (k, n) for k, t in enumerate(iterations) for v, n in t.slots.items()}
         self.tables: dict[tuple[Hashable, int], Any] = {}  # by position: an array with a row for each iteration
         self.same: dict[tuple[Hashable, int], Any] = {}  # what all iterations of a kind take
         self.handed: dict[Hashable, list[int]] = {}  # the positions that take what iterations hand on
         self.of_numbers: dict[tuple[Any, bytes], _KnownValues] = {}
         self.tracers: dict[Any, Any] = {}
         for kind, of in self.kinds.items():
-            for p in range(len(turns[of[0]].taken)):
+            for p in range(len(iterations[of[0]].taken)):
                 self._position(kind, p, of)
-        for t in turns:  # what only iterations give is held by nothing else
+        for t in iterations:  # what only iterations give is held by nothing else
             t.tracers = [None if isinstance(atom, Var) and atom in self.defined else tracer for atom, tracer in zip(t.taken, t.tracers, strict=True)]
 
     def _position(self, kind: Hashable, p: int, of: list[int]) -> None:
-        taken = [self.turns[k].taken[p] for k in of]
+        taken = [self.iterations[k].taken[p] for k in of]
         if isinstance(taken[0], Var) and all(atom is taken[0] for atom in taken) and taken[0] not in self.defined:
-            self.same[kind, p] = self.turns[of[0]].tracers[p]
+            self.same[kind, p] = self.iterations[of[0]].tracers[p]
             return
         values = [known(atom, self.span.constant) for atom in taken]
         if all(v is not None for v in values):
@@ -75,7 +75,7 @@ class UnrolledLoop:
             elif arrays[0].size > _LARGEST_ROW:
                 raise NotAlike
             else:
-                table = np.zeros((len(self.turns), *arrays[0].shape), _type(taken[0]).dtype)
+                table = np.zeros((len(self.iterations), *arrays[0].shape), _type(taken[0]).dtype)
                 for k, a in zip(of, arrays, strict=True):
                     table[k] = a
                 self.tables[kind, p] = table
@@ -86,7 +86,7 @@ class UnrolledLoop:
 
     def _value(self, k: int, p: int) -> Any:
         """What iteration k takes at a position, as one that is handed on."""
-        atom, tracer = self.turns[k].taken[p], self.turns[k].tracers[p]
+        atom, tracer = self.iterations[k].taken[p], self.iterations[k].tracers[p]
         if isinstance(atom, Literal):
             data = np.asarray(atom.val)
             return self.of_numbers.setdefault((atom.aval, data.tobytes()), _KnownValues(data, atom.aval))
@@ -100,40 +100,40 @@ class UnrolledLoop:
         held: dict[tuple[Hashable, int], set[int]] = {}
         for t in self.stand_ins:
             k, slot = self.defined[t.val]
-            held.setdefault((self.turns[k].key, slot), set()).add(k)
+            held.setdefault((self.iterations[k].key, slot), set()).add(k)
         few = {(k, slot) for (_, slot), of in held.items() if len(of) <= _FEW for k in of}
         kept = [v for v in dict.fromkeys(t.val for t in self.stand_ins) if self.defined[v] in few]
-        needs = [[Need((t.key, p), self._value(k, p)) for p in self.handed.get(t.key, ())] for k, t in enumerate(self.turns)]
-        kinds = [t.key for t in self.turns]
-        self.registers = Registers(needs, [t.slots for t in self.turns], kinds, kept, lambda v: v.aval)
+        needs = [[Need((t.key, p), self._value(k, p)) for p in self.handed.get(t.key, ())] for k, t in enumerate(self.iterations)]
+        kinds = [t.key for t in self.iterations]
+        self.registers = Registers(needs, [t.slots for t in self.iterations], kinds, kept, lambda v: v.aval)
         taken_out = sum(t.val not in self.registers.last for t in self.stand_ins)
         if 2 * (self.whole + 2 * taken_out) > self.size:  # as where a tape holds whatever iterations compute
             raise NotAlike
         self.columns: dict[tuple[Hashable, int], tuple[Any, int]] = {}  # what is given after the loop, as one of the stacks of its type
         widths: Counter[Any] = Counter()
-        stacked = {(key, slot) for (key, slot), of in held.items() if any(self.turns[k].variables[slot] not in self.registers.last for k in of)}
+        stacked = {(key, slot) for (key, slot), of in held.items() if any(self.iterations[k].variables[slot] not in self.registers.last for k in of)}
         for key in self.kinds:
             mine: Counter[Any] = Counter()
             for slot in sorted(slot for of, slot in stacked if of == key):
-                aval = self.turns[self.kinds[key][0]].variables[slot].aval
+                aval = self.iterations[self.kinds[key][0]].variables[slot].aval
                 self.columns[key, slot] = aval, mine[aval]
                 mine[aval] += 1
             widths |= mine
         self.stacks = [(aval, n) for aval, count in widths.items() for n in range(count)]
         self.variants: dict[tuple[Hashable, Way], int] = {}
-        self.variant = [self.variants.setdefault((t.key, w), len(self.variants)) for t, w in zip(self.turns, self.registers.ways, strict=True)]
+        self.variant = [self.variants.setdefault((t.key, w), len(self.variants)) for t, w in zip(self.iterations, self.registers.ways, strict=True)]
         blank = [t for r, t in enumerate(self.registers.types) if r not in self.registers.first]
         blank += [aval for aval, _ in self.stacks] if len(self.kinds) > 1 else []
         if len(self.variants) > _MOST_KINDS or any(jnp.issubdtype(aval.dtype, jax.dtypes.extended) for aval in blank):
             raise NotAlike
-        if sum(len(self.turns) * aval.size * aval.dtype.itemsize for aval, _ in self.stacks) > max(
+        if sum(len(self.iterations) * aval.size * aval.dtype.itemsize for aval, _ in self.stacks) > max(
             _LARGEST_STACK, 2 * sum(t.aval.size * t.aval.dtype.itemsize for t in self.stand_ins)
         ):
             raise NotAlike
 
     def given_to(self) -> set[Any]:
         """The variables that iterations take from before the loop."""
-        return {atom for t in self.turns for atom in t.taken if isinstance(atom, Var) and atom not in self.defined}
+        return {atom for t in self.iterations for atom in t.taken if isinstance(atom, Var) and atom not in self.defined}
 
     def outside(self) -> dict[Any, Any]:
         """What iterations take that stands before the loop: tracers by variable."""
@@ -142,8 +142,8 @@ class UnrolledLoop:
 
     def used(self) -> set[Any]:
         """What iterations give and iterations take."""
-        own = {t.variables[n] for t in self.turns for operands in t.operands for mine, n in operands if mine}
-        return own | {atom for t in self.turns for atom in t.taken if isinstance(atom, Var) and atom in self.defined}
+        own = {t.variables[n] for t in self.iterations for operands in t.operands for mine, n in operands if mine}
+        return own | {atom for t in self.iterations for atom in t.taken if isinstance(atom, Var) and atom in self.defined}
 
     def bind(self, given: Mapping[Any, Any] = MappingProxyType({})) -> list[Any]:
         """Record the loop; what the stand-ins stand for.  `given`: values in the place of some of those of before the loop, by variable."""
@@ -154,11 +154,11 @@ class UnrolledLoop:
         variant = np.asarray(self.variant, np.int32)
         sides = [self._side(kind, way, numbers) for kind, way in self.variants]
 
-        def turn(carry: list[Any], row: tuple[Any, list[Any]]) -> tuple[list[Any], list[Any]]:
+        def iteration(carry: list[Any], row: tuple[Any, list[Any]]) -> tuple[list[Any], list[Any]]:
             which, rows = row
             return sides[0](carry, rows) if len(sides) == 1 else lax.switch(which, sides, carry, rows)  # type: ignore[no-any-return]
 
-        carry, stacks = lax.scan(turn, carry, (variant, [*xs.values()]), len(self.turns))
+        carry, stacks = lax.scan(iteration, carry, (variant, [*xs.values()]), len(self.iterations))
         self.stacked = stacks  # whose rows are what is given after the loop
         rows: dict[int, Sequence[Any]] = {}
         wanted: Counter[int] = Counter(self._stack(t.val) for t in self.stand_ins if t.val not in self.registers.last)
@@ -168,15 +168,15 @@ class UnrolledLoop:
                 x = carry[self.registers.last[t.val]]
             else:
                 n, k = self._stack(t.val), self.defined[t.val][0]
-                if wanted[n] > len(self.turns) // 4 and n not in rows:
-                    rows[n] = lax.split(stacks[n], (1,) * len(self.turns))
+                if wanted[n] > len(self.iterations) // 4 and n not in rows:
+                    rows[n] = lax.split(stacks[n], (1,) * len(self.iterations))
                 x = lax.squeeze(rows[n][k], (0,)) if n in rows else lax.index_in_dim(stacks[n], k, keepdims=False)
             out.append(_of_type(x, t.val.aval))
         return out
 
     def _stack(self, v: Any) -> int:
         k, slot = self.defined[v]
-        return self.stacks.index(self.columns[self.turns[k].key, slot])
+        return self.stacks.index(self.columns[self.iterations[k].key, slot])
 
     def _initial(self, register: int, aval: Any) -> Any:
         value = self.registers.first.get(register)
@@ -187,9 +187,9 @@ class UnrolledLoop:
     def _side(self, kind: Hashable, way: Way, numbers: dict[tuple[Hashable, int], int]) -> Any:
         """A function of the registers and of the rows of tables: the registers after an iteration of a kind, and what it gives after the loop."""
         k = self.kinds[kind][0]
-        turn, handed = self.turns[k], self.handed.get(kind, [])
+        iteration, handed = self.iterations[k], self.handed.get(kind, [])
         slots = [slot for of, slot in self.columns if of == kind]
-        run, avals = self._made(turn, kind, [turn.variables[s] for s in (*(s for _, s in way.writes), *slots)])
+        run, avals = self._made(iteration, kind, [iteration.variables[s] for s in (*(s for _, s in way.writes), *slots)])
 
         def side(carry: list[Any], rows: list[Any]) -> tuple[list[Any], list[Any]]:
             taken: list[Any] = []
@@ -211,14 +211,14 @@ class UnrolledLoop:
 
         return side
 
-    def _made(self, turn: IterationTrace, kind: Hashable, outvars: list[Any]) -> tuple[Any, list[Any]]:
+    def _made(self, iteration: IterationTrace, kind: Hashable, outvars: list[Any]) -> tuple[Any, list[Any]]:
         """An iteration as a function of what its positions take, and their types."""
-        avals = [_type(atom) for atom in turn.taken]
+        avals = [_type(atom) for atom in iteration.taken]
         invars = [Var(a) for a in avals]
         inputs = [atom if isinstance(atom := self.same.get((kind, p)), Literal) else v for p, v in enumerate(invars)]
         eqns = []
-        for e, operands in zip(turn.eqns, turn.operands, strict=True):
-            atoms = [turn.variables[n] if own else inputs[n] for own, n in operands]
+        for e, operands in zip(iteration.eqns, iteration.operands, strict=True):
+            atoms = [iteration.variables[n] if own else inputs[n] for own, n in operands]
             count = len(operands) - len(numbers_in(e))
             if any((kind, n) in self.tables for _, n in operands[count:]):
                 eqns.append(with_numbers(e, atoms[:count], atoms[count:]))
