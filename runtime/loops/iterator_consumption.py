@@ -98,7 +98,7 @@ def _chain(items: Any) -> list[Any]:
 def _refusal(items: Any, why: str) -> NotStagedError:
     return NotStagedError(
         f"it is data-dependent how many items of this `{type(items).__name__}` are taken, {why}", here(),
-        "iterate over a list, a range or an array; or decide by a static value",
+        "say how many are taken at most (`for _, x in zip(range(99), gen())`), go over a list, a range or an array, or decide by a static value",
     )  # fmt: skip
 
 
