@@ -298,7 +298,7 @@ def _truth_needed(frame: FrameType, place: SourceSpan, shown: str) -> NotStagedE
     if code.co_flags & inspect.CO_GENERATOR and not name.startswith("<") and mark_of(code) == "Staged":
         return NotStagedError(
             f"the truth of a traced value is needed{shown}; of the generator `{name}` what yields, or jumps out of a loop that yields, stays Python",
-            place, "yield in all cases, and end the loop that takes the values (`for _, x in zip(range(99), gen())`, and `break`), or use `jnp.where`",
+            place, "yield in all cases, and end the loop over `zip(range(99), gen())` with `break`, or use `jnp.where`",
         )  # fmt: skip
     if code.co_flags & inspect.CO_GENERATOR:
         return NotStagedError(
