@@ -1,4 +1,4 @@
-"""Lower `break`, `continue`, `return` in loops and `else` on loops to flags that the loop tests.
+"""Lower `break` and `return` in loops to flags that the loop tests, `continue` to a branch, and `else` on loops to statements on the flag.
 
     while p(x):                     done, result = False, ag.blank
         if q(x):                    while not done and p(x):
@@ -11,8 +11,9 @@
                                     else:
                                         return x
 
-A `for` ends with `if done: break`, which the lowering of loops knows.  A value that can as well be computed when the loop has ended is: then no
-iteration computes it, and nothing is kept for its derivative (`_late_value`).
+The statements of `else` follow the loop: as they are without a `break`, else in `if not done:`.  A `for` ends with `if done: break`, which the
+lowering of loops knows.  A value that can as well be computed when the loop has ended is: then no iteration computes it, and nothing is kept for its
+derivative (`_late_value`).
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@
 results of the program, too) and the user's line.  A loop tests the code; a scan that may fail is a scan of `cond(code == 0, iteration, nothing)`.
 
 The first error in program order wins.  A block that certainly fails is left (`PathEnds`): the rest of that path is not traced.  Under plain
-`jax.jit`, where nobody reads the code, it goes to a callback (`async_checks.py`).
+`jax.jit`, where nobody reads the code, it goes to a callback (`received`).  With `checks="deferred"` a later call raises it
+(`async_checks.py`).
 """
 
 from __future__ import annotations

@@ -184,14 +184,17 @@ def _store(path: str, target: Any) -> AutographError:
 
 
 def _counterpart(path: str) -> Any:
-    if path == "bool":
-        return jnp.bool_
-    if path in ("asfortranarray", "ascontiguousarray", "asanyarray", "require"):
-        return jnp.asarray
+    """The function of JAX that a function of NumPy's is; None if there is none."""
+    if path in _OTHER_NAMES:
+        return _OTHER_NAMES[path]
     found: Any = jnp
     for part in path.split("."):
         found = getattr(found, part, None)
     return found
+
+
+# Functions that `jax.numpy` has under another name only.  To add one, a line here is enough; `_SPECIAL` is for those that mean something else there.
+_OTHER_NAMES = {"bool": jnp.bool_, "fix": jnp.trunc} | dict.fromkeys(("asfortranarray", "ascontiguousarray", "asanyarray", "require"), jnp.asarray)
 
 
 def _call(path: str, f: Any, ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -8,7 +8,8 @@ has changed is undone when it is thrown away.  That is sound because all that co
 - what is known of the lengths of lists, and which loops and branches hold them;
 - effects that JAX orders (`print`), by the equations that have them.
 
-What cannot be undone (an item that an iterator has given, a line in a file) makes an attempt *final*: `is_final` tells, and the caller keeps it.
+What cannot be undone (an item that an iterator has given, a line in a file) makes an attempt *final*: `has_moved`
+and `changed` of its region tell, and the caller keeps it.
 """
 
 from __future__ import annotations
@@ -47,10 +48,6 @@ class Speculation:
     def equations(self) -> int:
         """How many equations had been recorded."""
         return self._equations
-
-    def is_final(self, run: TraceContext) -> bool:
-        """Whether the attempt, of which `run` is the frame, has done what cannot be undone."""
-        return run.changed or self.has_moved()
 
     def has_moved(self) -> bool:
         """Whether an iterator has given items since."""

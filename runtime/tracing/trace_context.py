@@ -96,7 +96,7 @@ class TraceContext:
         self.twins: dict[int, list[Any]] = {}  # by identity: containers that may be the same object, depending on traced values
         self.fresh: set[int] = set()  # identities of those that this block has made
         self.spoiled: list[tuple[Any, Any]] = []  # a container that has changed, and one that may be the same
-        self.columns: dict[int, Any] = {}  # by identity: lists that a compiled loop has filled; `blocks/columns.py`
+        self.columns: dict[int, Any] = {}  # by identity: lists that a compiled loop has filled; `sequences/stacked_lists.py`
         self.born: set[int] = set()  # identities of objects that had no attributes before it set one: those that it makes
         self.places: dict[Any, Any] = {}  # where it changed them first
         self.late: dict[Any, list[tuple[Any, Any]]] = {}  # what places held before changes, and the error code at that time

@@ -1,4 +1,4 @@
-"""A block's Python runs once per trace, and once more only where a loop variable had to be promoted."""
+"""A block's Python runs once per trace, and once more where a loop variable had to be promoted or a state location was found."""
 
 from __future__ import annotations
 

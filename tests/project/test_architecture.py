@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import runpy
 import statistics
 import subprocess
@@ -278,3 +279,32 @@ def test_importing_the_package_imports_nothing() -> None:
     program = "import sys, autograph; print(sorted(m for m in sys.modules if m.split('.')[0] in ('jax', 'gast', 'astunparse', 'numpy')))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
     assert done.stdout == "[]\n", done.stderr
+
+
+def test_names_in_the_docs_for_contributors_exist() -> None:
+    """Files, and `module.function` or `Class.method`, as they stand in backquotes."""
+    known: dict[str, set[str]] = {}
+    for path in FILES:
+        tree = ast.parse(path.read_text())
+        own = {getattr(n, "name", "") for n in tree.body} | {
+            t.id for n in tree.body if isinstance(n, ast.Assign) for t in n.targets if isinstance(t, ast.Name)
+        }
+        known.setdefault(path.stem, set()).update(own)
+        for cls in (n for n in tree.body if isinstance(n, ast.ClassDef)):
+            methods = {n.name for n in ast.walk(cls) if isinstance(n, ast.FunctionDef)}
+            fields = {n.attr for n in ast.walk(cls) if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == "self"}
+            known.setdefault(cls.name, set()).update(methods | fields)
+    missing: list[str] = []
+    for page in (ROOT / "docs" / "design.md", ROOT / "CONTRIBUTING.md"):
+        for text in re.findall(r"`([^`\n]+)`", page.read_text()):
+            if re.fullmatch(r"[\w/]+\.py", text):
+                places = [ROOT / text, ROOT / "runtime" / text, ROOT / "autograph" / text]
+                found = any(p.exists() for p in places) or "/" not in text and any(p.name == text for p in FILES)
+            elif re.fullmatch(r"(runtime|autograph)/[\w/]+", text):
+                found = (ROOT / text).exists()
+            elif (named := re.fullmatch(r"(?:\w+/)*(\w+)\.(\w+)(?:\.(\w+))?(?:\(.*\))?", text)) and named[1] in known.keys() | OLD_FILES:
+                found = named[2] in known.get(named[1], ()) and (named[3] is None or named[3] in known.get(named[2], ()))
+            else:
+                continue
+            missing += [] if found else [f"{page.name}: {text}"]
+    assert missing == []

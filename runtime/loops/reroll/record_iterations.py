@@ -83,7 +83,7 @@ def record_iterations(wanted: bool = True) -> Iterator[RecordedIterations]:
     >>> import jax.numpy as jnp, autograph as ag
     >>> @ag.do_not_convert
     ... def f(x):
-    ...     with made_turns() as made:
+    ...     with record_iterations() as made:
     ...         for k in range(100):
     ...             x = jnp.sin(x) * k + jnp.cos(x)
     ...             made.mark()

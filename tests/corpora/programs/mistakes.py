@@ -3233,21 +3233,21 @@ assert y.sum() == 4.0
     ),
     # AG406: NumPy's own
     Mistake(
-        "AG406", "numpy call: np.fix",
+        "AG406", "numpy call: np.real_if_close",
         '''
 @ag.function
-def whole(x):
-    return np.fix(x)  # here
+def real(z):
+    return np.real_if_close(z)  # here
 
-whole(-1.5)
+real(1.5 + 0j)
 ''',
-        ("`np.fix`", "^np.fix(x)", "functions of `jax.numpy`"),
+        ("`np.real_if_close`", "^np.real_if_close(z)", "functions of `jax.numpy`"),
         '''
 @ag.function
-def whole(x):
-    return np.trunc(x)
+def real(z):
+    return np.real(z)
 
-assert whole(-1.5) == -1.0
+assert real(1.5 + 0j) == 1.5
 ''',
     ),
     Mistake(
