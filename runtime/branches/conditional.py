@@ -1,14 +1,18 @@
 """`cond`: a branch whose predicate may be traced.
 
-    if x > 0: y = x          y = ag.cond(x > 0, lambda: x, lambda: 0.0)         cond_p[branches=(..., ...)]  or  select_n
-    else: y = 0.0       =>                                                 =>
+    if x > 0: y = x              the user's text
+    else: y = 0.0
+
+    y = ag.cond(x > 0, lambda: x, lambda: 0.0)                  converted
+    cond_p[branches=(..., ...)]  or  select_n                   in the jaxpr
 
 A static predicate calls one of the two functions.  Otherwise:
 
 1. `_Sides` traces each branch as a `TracedRegion`, with what its predicate implies (path conditions).
 2. `_finish` joins the results leaf by leaf to the least common type (`values/joins.py`), and the state that either branch has changed.
 3. `_converted` casts each branch to the joint types.  A branch that certainly fails gives zeros of these types.
-4. `bind` binds `lax.cond_p`, or a select where that can be seen neither in values nor in gradients (`cond_lowering.py`).
+4. `bind` moves stores of one branch behind the conditional (`sinking.sunk`), and binds `lax.cond_p`, or a select where that can be seen neither in
+   values nor in gradients (`cond_lowering.py`).
 5. `_given` makes the results objects again, and says which arrays each may be (`array_aliasing.tie`).
 
 Always: each branch's Python runs once per trace; what only one branch writes has its old value in the other; the user's cells hold no tracer.

@@ -114,7 +114,7 @@ def as_result(state: Sequence[Any]) -> Any:
 
 
 class CarryTypeFixpoint:
-    """A loop being staged: its body is run until the types of its state no longer change, mostly once."""
+    """The types of a loop's carry, and the trace of the body with these types: `block`."""
 
     def __init__(
         self, body: Callable[..., Any], state: list[Any], source: Callable[..., Any], place: CallSite,

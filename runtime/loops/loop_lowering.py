@@ -56,7 +56,7 @@ from autograph.runtime.values.values import NUMBERS, Blank, Maybe
 
 
 class StagedLoop(CarryTypeFixpoint):
-    """A loop being staged: its body is run until the types of its state no longer change, mostly once; then it is bound."""
+    """A loop whose body has been traced with the types that its carry keeps, to be bound by `run_while` or `run_scan`."""
 
     def pack_state(self) -> list[Any]:
         return cast_to_types(self.state, self.specs, self.names, LOOP)

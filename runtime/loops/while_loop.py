@@ -1,7 +1,10 @@
 """`while_loop`: a loop whose test may be traced.
 
-    while err > tol:                   x, err = ag.while_loop(lambda x, err: err > tol, body, x, err)      while_p[cond_jaxpr, body_jaxpr]
-        x, err = step(x)         =>                                                                  =>
+    while err > tol:                                                        the user's text
+        x, err = step(x)
+
+    x, err = ag.while_loop(lambda x, err: err > tol, body, x, err)          converted
+    while_p[cond_jaxpr=..., body_jaxpr=...]                                 in the jaxpr
 
 `run_while` decides:
 

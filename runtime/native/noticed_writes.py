@@ -1,4 +1,4 @@
-"""Functions that stay Python inside a trace: what they change outside is noticed when they return or yield, as no code of ours tells of it."""
+"""Functions that stay Python inside a trace: what they change outside is found when they return or yield, and recorded by `state_writes.noticed`."""
 
 from __future__ import annotations
 
