@@ -18,13 +18,15 @@ class Scope:
         self.parameters = s.parameter_names(fn.args)
         declared: dict[type, set[str]] = {s.Global: set(), s.Nonlocal: set()}
         taken: set[str] = set()
-        read_at_once: set[Any] = set()  # generators that see no later value of a variable: `sum(x[k] for k in ks)`
+        bound, given = binds_all(self.body), frozenset(self.parameters)
+        read_at_once: set[Any] = set()  # generators that see no later value of a variable: `sum(x[k] for k in ks)`; not where `sum` is a variable
         for node in s.own(*self.body):
             kind = type(node)
             if kind in declared:
                 declared[kind].update(node.names)
             elif kind is s.Call:
-                if any(type(a) is s.GeneratorExp for a in node.args) and takes_all(node):
+                generators = any(type(a) is s.GeneratorExp for a in node.args)
+                if generators and getattr(node.func, "id", "") not in bound | given and takes_all(node):
                     read_at_once.update(a for a in node.args if type(a) is s.GeneratorExp and not _keeps(a))
             elif node in read_at_once:
                 continue
@@ -35,8 +37,6 @@ class Scope:
             elif kind in _CLOSURES:
                 taken |= free(node)
         self.globals, self.nonlocals = frozenset(declared[s.Global]), frozenset(declared[s.Nonlocal])
-        bound = binds_all(self.body)
-        given = frozenset(self.parameters)
         self.locals: Names = (given | bound) - self.globals - self.nonlocals
         self.shared: Names = ((frozenset(taken) & self.locals) | self.globals | self.nonlocals) & (bound | given)
         self._order: dict[str, int] = {}

@@ -46,7 +46,8 @@ class Context:
     def scope(self, fn: Any) -> Scope:
         """The scope of a function, as it is now."""
         if fn not in self.scopes:
-            self.scopes[fn] = Scope(fn, self.takes_all)
+            around = self.around.get(fn, self.free)
+            self.scopes[fn] = Scope(fn, lambda call: self.takes_all(call) and call.func.id not in around)
         return self.scopes[fn]
 
     def takes_all(self, call: Any) -> bool:

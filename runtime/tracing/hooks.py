@@ -12,5 +12,5 @@ face: Any = None
 
 
 def call(function: Any) -> Callable[..., Any]:
-    """What is called in the place of a function: see `calls.call`."""
+    """What is called in the place of a function: see `callees.call`."""
     return face.call(function)  # type: ignore[no-any-return]
